@@ -1,0 +1,1 @@
+"""Text of every Cypher statement and the small loader that names them; imports nothing of ours."""

@@ -1,0 +1,142 @@
+"""Reads named statements out of the `.cypher` files beside this module.
+
+A file holds statements and fragments. Each begins with a comment header; `// name:` starts a statement::
+
+    // name: get_item
+    // purpose: one item with its evidence
+    // params: namespace, uid
+    // returns: item, labels, evidence
+    // access: read
+    // scope: namespace
+    CYPHER 25 MATCH (m:Item {namespace: $namespace, uid: $uid}) RETURN …
+
+`scope: namespace` promises that every item and embedding is filtered by namespace; `scope: admin` marks the few statements
+that cross namespaces. `// fragment: NAME` starts a text that statements include as `{{NAME}}`. A statement with
+`// template: space` holds `{{space}}` where the label and index of one embedding space go: Cypher knows no parameter there.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+
+ACCESS = ("read", "write", "schema")
+SCOPES = ("namespace", "admin")
+_HEADER = re.compile(r"^// (name|fragment|purpose|params|returns|access|scope|template): *(.*)$")
+_PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")
+_LABEL_SAFE = re.compile(r"^[A-Za-z0-9_]{1,80}$")
+
+
+class StatementError(ValueError):
+    """A statement file breaks the format, or a statement is asked for that does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One named statement: its text, the parameters it takes, and what it may touch."""
+
+    name: str
+    text: str
+    purpose: str
+    params: frozenset[str]
+    returns: str
+    access: str
+    scope: str
+    template: frozenset[str] = field(default_factory=frozenset)
+
+    def render(self, **values: str | int) -> str:
+        """The text to run, with template values filled in.
+
+        Labels and index names hold letters, digits and underscores only and numbers must be ints, since they become part of the
+        statement. Raises StatementError for a missing, surplus or unsafe value.
+        """
+        if values.keys() != self.template:
+            raise StatementError(f"{self.name}: needs template values {sorted(self.template)}, got {sorted(values)}")
+        for key, value in values.items():
+            if not isinstance(value, int) and not _LABEL_SAFE.match(value):
+                raise StatementError(f"{self.name}: {key} is not a safe label: {value!r}")
+        return _PLACEHOLDER.sub(lambda match: str(values[match[1]]), self.text)
+
+
+def parse(text: str, source: str = "<text>") -> Mapping[str, Statement]:
+    """Statements of one file's text by name; `source` names the file in errors."""
+    fragments: dict[str, str] = {}
+    blocks: list[tuple[dict[str, str], str]] = []
+    for header, body in _blocks(text):
+        if "fragment" in header:
+            fragments[header["fragment"]] = body
+        elif "name" in header:
+            blocks.append((header, body))
+        else:
+            raise StatementError(f"{source}: a block has neither name nor fragment: {body[:60]!r}")
+    statements = [_statement(header, body, fragments, source) for header, body in blocks]
+    named = {statement.name: statement for statement in statements}
+    if len(named) != len(statements):
+        raise StatementError(f"{source}: two statements have the same name")
+    return named
+
+
+@cache
+def load() -> Mapping[str, Statement]:
+    """Every statement of the package by name. Raises StatementError when two files define one name."""
+    everything: dict[str, Statement] = {}
+    for entry in sorted(files(__package__).iterdir(), key=lambda item: item.name):
+        if entry.name.endswith(".cypher"):
+            found = parse(entry.read_text(encoding="utf-8"), entry.name)
+            if twice := everything.keys() & found.keys():
+                raise StatementError(f"{entry.name}: defined elsewhere too: {sorted(twice)}")
+            everything.update(found)
+    return MappingProxyType(everything)
+
+
+def _blocks(text: str) -> Iterator[tuple[dict[str, str], str]]:
+    """Header and body of each block; a header line after a body line starts the next block."""
+    header: dict[str, str] = {}
+    body: list[str] = []
+    for line in text.splitlines():
+        if match := _HEADER.match(line):
+            if body:
+                yield header, "\n".join(body).strip()
+                header, body = {}, []
+            header[match[1]] = match[2].strip()
+        elif line.strip() and not (line.startswith("//") and not header):
+            body.append(line.rstrip())
+    if body:
+        yield header, "\n".join(body).strip()
+
+
+def _statement(header: Mapping[str, str], body: str, fragments: Mapping[str, str], source: str) -> Statement:
+    name = header["name"]
+    missing = {"purpose", "params", "returns", "access", "scope"} - header.keys()
+    if missing or not name:
+        raise StatementError(f"{source}: {name}: header lacks {sorted(missing)}")
+    if header["access"] not in ACCESS or header["scope"] not in SCOPES:
+        raise StatementError(f"{source}: {name}: access is one of {ACCESS}, scope one of {SCOPES}")
+    template = _names(header.get("template", ""))
+    text = _include(body, fragments)
+    if (unfilled := set(_PLACEHOLDER.findall(text))) != template:
+        raise StatementError(f"{source}: {name}: placeholders {sorted(unfilled)}, template says {sorted(template)}")
+    return Statement(
+        name=name,
+        text=text,
+        purpose=header["purpose"],
+        params=_names(header["params"]),
+        returns=header["returns"],
+        access=header["access"],
+        scope=header["scope"],
+        template=template,
+    )
+
+
+def _include(body: str, fragments: Mapping[str, str]) -> str:
+    """`body` with fragments filled in; fragments may include others."""
+    included = _PLACEHOLDER.sub(lambda match: fragments.get(match[1], match[0]), body)
+    return included if included == body else _include(included, fragments)
+
+
+def _names(text: str) -> frozenset[str]:
+    """Names of a comma-separated header value; remarks in parentheses are dropped."""
+    plain = re.sub(r"\([^)]*\)", "", text)
+    return frozenset(name.strip() for name in plain.split(",") if name.strip() not in ("", "none"))

@@ -1,0 +1,136 @@
+// Both arms of the hybrid search. Every row says whether the item passes all filters (`keep`), so that the caller knows how
+// many rows the index gave before filtering and can tell an exhausted index from a filtered one.
+
+// fragment: item_filters
+m.namespace = $namespace AND m.kind IN $kinds
+    AND coalesce(m.occurred_at, $unknown_time) >= $occurred_from
+    AND coalesce(m.occurred_at, $unknown_time) <= $occurred_to
+    AND ($types IS NULL OR m.type IN $types)
+    AND ($authors IS NULL OR m.author_name IN $authors)
+    AND ($conversation_id IS NULL OR m.conversation_id = $conversation_id)
+    AND ($session_id IS NULL OR m.session_id = $session_id)
+    AND ($person_id IS NULL OR m.person_id = $person_id)
+    AND ($domain IS NULL OR m.domain = $domain)
+    AND ($tags IS NULL OR all(tag IN $tags WHERE tag IN m.tags))
+    AND ($agent IS NULL OR m.agent = $agent)
+    AND ($path_prefix IS NULL OR m.path STARTS WITH $path_prefix)
+    AND (NOT m:Fact OR CASE
+      WHEN $as_of IS NULL THEN NOT EXISTS { (newer:Fact)-[:SUPERSEDES]->(m) WHERE newer.namespace = $namespace }
+      ELSE coalesce(m.valid_from, $unknown_time) <= $as_of AND m.valid_to > $as_of END)
+
+// fragment: nearest_plain
+MATCH (e:Embedding_{{space}})
+    SEARCH e IN (VECTOR INDEX embedding_{{space}} FOR $vector WHERE e.namespace = $namespace AND e.kind IN $kinds LIMIT $k) SCORE AS nearness
+  MATCH (m:Item)-[:HAS_EMBEDDING]->(e)
+  RETURN 'vector' AS arm, m.uid AS uid, 2 * nearness - 1 AS score, ({{item_filters}}) AS keep
+
+// fragment: nearest_filtered
+MATCH (e:Embedding_{{space}})
+    SEARCH e IN (VECTOR INDEX embedding_{{space}} FOR $vector WHERE e.namespace = $namespace AND e.kind IN $kinds
+      AND e.author >= $author_from AND e.author <= $author_to
+      AND e.conversation >= $conversation_from AND e.conversation <= $conversation_to
+      AND e.domain >= $domain_from AND e.domain <= $domain_to
+      AND e.occurred_at >= $occurred_from AND e.occurred_at <= $occurred_to
+      AND e.valid_to >= $valid_after LIMIT $k) SCORE AS nearness
+  MATCH (m:Item)-[:HAS_EMBEDDING]->(e)
+  RETURN 'vector' AS arm, m.uid AS uid, 2 * nearness - 1 AS score, ({{item_filters}}) AS keep
+
+// fragment: keyword_arms
+MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX item_text FOR $english LIMIT $k) SCORE AS relevance
+  RETURN CASE WHEN m:CjkText THEN 'keyword_both' ELSE 'keyword' END AS arm, m.uid AS uid, relevance AS score, ({{item_filters}}) AS keep
+  UNION ALL
+  MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX item_text_cjk FOR $cjk LIMIT $k) SCORE AS relevance
+  RETURN 'keyword_cjk' AS arm, m.uid AS uid, relevance AS score, ({{item_filters}}) AS keep
+  UNION ALL
+  MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX chunk_text FOR $files LIMIT $k) SCORE AS relevance
+  RETURN 'files' AS arm, m.uid AS uid, relevance AS score, ({{item_filters}}) AS keep
+
+// name: search_hybrid
+// purpose: candidates of both arms for one query, filtered in the vector index by namespace and kind only
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, vector (list of float of the space's dimension), k (rows an arm), english, cjk, files (Lucene text or null to skip)
+// returns: arm, uid, score (cosine -1..1, or BM25), keep
+// access: read
+// scope: namespace
+// template: space
+CYPHER 25
+CALL () {
+  {{nearest_plain}}
+  UNION ALL
+  {{keyword_arms}}
+}
+RETURN arm, uid, score, keep ORDER BY arm, score DESC, uid
+
+// name: search_hybrid_filtered
+// purpose: candidates of both arms for one query, all filters of the vector index in use
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k, english, cjk, files
+// returns: arm, uid, score (cosine -1..1, or BM25), keep
+// access: read
+// scope: namespace
+// template: space
+CYPHER 25
+CALL () {
+  {{nearest_filtered}}
+  UNION ALL
+  {{keyword_arms}}
+}
+RETURN arm, uid, score, keep ORDER BY arm, score DESC, uid
+
+// name: search_vector
+// purpose: candidates of the vector arm alone, when the keyword arm cannot run
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k
+// returns: arm, uid, score (cosine -1..1), keep
+// access: read
+// scope: namespace
+// template: space
+CYPHER 25
+CALL () {
+  {{nearest_filtered}}
+}
+RETURN arm, uid, score, keep ORDER BY arm, score DESC, uid
+
+// name: search_keyword
+// purpose: candidates of the keyword arm alone, when there is no vector or the vector arm cannot run
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, k, english, cjk, files
+// returns: arm, uid, score (BM25, unbounded), keep
+// access: read
+// scope: namespace
+CYPHER 25
+CALL () {
+  {{keyword_arms}}
+}
+RETURN arm, uid, score, keep ORDER BY arm, score DESC, uid
+
+// fragment: evidence
+COLLECT {
+    MATCH (m)-[:EVIDENCED_BY]->(source:Item) WHERE source.namespace = $namespace
+    RETURN source {.uid, .message_id, .author_name, .text, .sent_at} ORDER BY source.sent_at, source.uid
+  }
+
+// name: hydrate_pool
+// purpose: the candidates' properties and evidence, and the best cosine over the queries for those the vector arm did not give
+// params: namespace, uids, unscored (uids without a cosine), vectors (one list of float a query)
+// returns: item, evidence, cosine (-1..1 or null)
+// access: read
+// scope: namespace
+// template: space, dimension
+CYPHER 25
+UNWIND $uids AS uid
+MATCH (m:Item {namespace: $namespace, uid: uid})
+CALL (m, uid) {
+  OPTIONAL MATCH (m)-[:HAS_EMBEDDING]->(e:Embedding_{{space}})
+  WHERE uid IN $unscored AND e.namespace = $namespace AND size(e.vector) = {{dimension}}
+  UNWIND $vectors AS vector
+  RETURN max(CASE WHEN e IS NULL THEN null ELSE 2 * vector.similarity.cosine(e.vector, vector) - 1 END) AS cosine
+}
+RETURN m {.*, tokens: null, search_text: null} AS item, {{evidence}} AS evidence, cosine
+
+// name: hydrate_items
+// purpose: the candidates' properties and evidence, where no vectors are at hand
+// params: namespace, uids
+// returns: item, evidence
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $uids AS uid
+MATCH (m:Item {namespace: $namespace, uid: uid})
+RETURN m {.*, tokens: null, search_text: null} AS item, {{evidence}} AS evidence

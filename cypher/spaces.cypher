@@ -1,0 +1,210 @@
+// name: create_space_index
+// purpose: the vector index of one embedding space; scalar quantization is written out since the server's default changed
+// params: none
+// returns: nothing
+// access: schema
+// scope: admin
+// template: space, dimension
+CYPHER 25
+CREATE VECTOR INDEX embedding_{{space}} IF NOT EXISTS
+FOR (e:Embedding_{{space}}) ON (e.vector)
+WITH [e.namespace, e.kind, e.author, e.conversation, e.domain, e.occurred_at, e.valid_to]
+OPTIONS {indexConfig: {
+  `vector.dimensions`: {{dimension}}, `vector.similarity_function`: 'cosine', `vector.quantization.type`: 'scalar',
+  `vector.hnsw.m`: 16, `vector.hnsw.ef_construction`: 100}}
+
+// name: drop_space_index
+// purpose: drop the vector index of one space before it is built anew
+// params: none
+// returns: nothing
+// access: schema
+// scope: admin
+// template: space
+CYPHER 25
+DROP INDEX embedding_{{space}} IF EXISTS
+
+// name: space_index_state
+// purpose: state and fill of a space's index
+// params: index
+// returns: state, percent
+// access: read
+// scope: admin
+SHOW VECTOR INDEXES YIELD name, state, populationPercent WHERE name = $index
+RETURN state, populationPercent AS percent
+
+// name: put_space
+// purpose: record an embedding space; the first one becomes active
+// params: space, model, dimension, text_form, normalised, revision
+// returns: active, languages (null until probed)
+// access: write
+// scope: admin
+CYPHER 25
+OPTIONAL MATCH (other:EmbeddingSpace) WHERE other.active
+WITH count(other) = 0 AS first
+MERGE (s:EmbeddingSpace {space: $space})
+ON CREATE SET s.name = $model, s.model = $model, s.dimension = $dimension, s.text_form = $text_form,
+  s.normalised = $normalised, s.revision = $revision, s.created_at = datetime(), s.active = first
+RETURN s.active AS active, s.languages AS languages
+
+// name: put_space_languages
+// purpose: remember which languages a space's encoder was found to tell apart
+// params: space, languages
+// returns: nothing
+// access: write
+// scope: admin
+CYPHER 25
+MATCH (s:EmbeddingSpace {space: $space})
+SET s.languages = $languages
+
+// name: activate_space
+// purpose: make one space the active one; items without a vector in it become pending
+// params: space
+// returns: nothing
+// access: write
+// scope: admin
+CYPHER 25
+MATCH (s:EmbeddingSpace)
+SET s.active = s.space = $space
+
+// name: list_spaces
+// purpose: all embedding spaces
+// params: none
+// returns: space, model, dimension, active, languages
+// access: read
+// scope: admin
+CYPHER 25
+MATCH (s:EmbeddingSpace)
+RETURN s.space AS space, s.model AS model, s.dimension AS dimension, s.active AS active, s.languages AS languages
+ORDER BY s.created_at, space
+
+// name: count_vectors
+// purpose: vectors stored in one space
+// params: none
+// returns: vectors
+// access: read
+// scope: admin
+// template: space
+CYPHER 25
+MATCH (e:Embedding_{{space}})
+RETURN count(e) AS vectors
+
+// name: count_pending
+// purpose: items of all namespaces that still lack a vector in the active space
+// params: none
+// returns: pending
+// access: read
+// scope: admin
+CYPHER 25
+MATCH (m:PendingEmbedding)
+RETURN count(m) AS pending
+
+// name: next_pending
+// purpose: some items that lack a vector in the active space, with what an encoder reads
+// params: limit
+// returns: namespace, uid, kind, text, caption, author_name, source_hash
+// access: read
+// scope: admin
+CYPHER 25
+MATCH (m:PendingEmbedding)
+RETURN m.namespace AS namespace, m.uid AS uid, m.kind AS kind, m.text AS text, m.caption AS caption,
+  m.author_name AS author_name, m.source_hash AS source_hash
+LIMIT $limit
+
+// name: next_without_vector
+// purpose: some items that have no vector in a space that is being built beside the active one
+// params: limit
+// returns: namespace, uid, kind, text, caption, author_name, source_hash
+// access: read
+// scope: admin
+// template: space
+CYPHER 25
+MATCH (m:Item)
+WHERE NOT m:EmbeddingRefused AND NOT EXISTS { (m)-[:HAS_EMBEDDING]->(:Embedding_{{space}}) }
+RETURN m.namespace AS namespace, m.uid AS uid, m.kind AS kind, m.text AS text, m.caption AS caption,
+  m.author_name AS author_name, m.source_hash AS source_hash
+LIMIT $limit
+
+// name: mark_pending
+// purpose: after a switch, items without a vector in the active space become pending, the others are not
+// params: none
+// returns: pending
+// access: write
+// scope: admin
+// template: space
+CYPHER 25
+MATCH (m:Item)
+WHERE NOT m:EmbeddingRefused AND NOT EXISTS { (m)-[:HAS_EMBEDDING]->(:Embedding_{{space}}) }
+SET m:PendingEmbedding
+RETURN count(m) AS pending
+
+// name: put_embeddings
+// purpose: replace the vectors of items in one space, unless an item's text changed meanwhile
+// params: space, unknown_time, forever, rows (namespace, uid, source_hash, passages: list of {ordinal, vector})
+// returns: stored (items)
+// access: write
+// scope: admin
+// template: space
+CYPHER 25
+UNWIND $rows AS row
+MATCH (m:Item {namespace: row.namespace, uid: row.uid})
+WHERE m.source_hash = row.source_hash
+REMOVE m:PendingEmbedding
+WITH m, row
+CALL (m) {
+  MATCH (m)-[:HAS_EMBEDDING]->(old:Embedding_{{space}})
+  DETACH DELETE old
+}
+CALL (m, row) {
+  UNWIND row.passages AS passage
+  CREATE (m)-[:HAS_EMBEDDING]->(e:Embedding:Embedding_{{space}} {
+    namespace: m.namespace, uid: m.uid, name: 'vector', kind: m.kind, space: $space, role: 'passage', ordinal: passage.ordinal,
+    author: coalesce(m.author_name, ''), conversation: coalesce(m.conversation_id, ''), domain: coalesce(m.domain, ''),
+    occurred_at: coalesce(m.occurred_at, $unknown_time), valid_to: coalesce(m.valid_to, $forever)})
+  WITH e, passage
+  CALL db.create.setNodeVectorProperty(e, 'vector', passage.vector)
+}
+RETURN count(m) AS stored
+
+// name: store_id
+// purpose: the identity of the database, which changes when a store is replaced
+// params: none
+// returns: id
+// access: read
+// scope: admin
+CALL db.info() YIELD id
+RETURN id
+
+// name: refuse_vector
+// purpose: an item whose text no encoder takes stops being pending; it stays findable by keyword
+// params: namespace, uid
+// returns: nothing
+// access: write
+// scope: namespace
+CYPHER 25
+MATCH (m:Item {namespace: $namespace, uid: $uid})
+REMOVE m:PendingEmbedding
+SET m:EmbeddingRefused
+
+// name: ping
+// purpose: one round trip
+// params: none
+// returns: alive
+// access: read
+// scope: admin
+CYPHER 25
+RETURN 1 AS alive
+
+// name: probe_server
+// purpose: planned, never run: a server that reads it complains of the missing index, an older one of the syntax
+// params: none
+// returns: found
+// access: read
+// scope: admin
+CYPHER 25
+MATCH (n:EmbeddingSpace)
+  SEARCH n IN (VECTOR INDEX no_such_index FOR [1.0] WHERE n.namespace = 'none' AND n.kind IN ['none'] LIMIT 1) SCORE AS score
+RETURN n AS found
+UNION ALL
+MATCH (n:EmbeddingSpace)
+  SEARCH n IN (FULLTEXT INDEX no_such_index FOR 'none' LIMIT 1) SCORE AS score
+RETURN n AS found

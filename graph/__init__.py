@@ -1,0 +1,1 @@
+"""Everything that speaks Bolt, and the managed Neo4j server."""

@@ -1,0 +1,33 @@
+"""Settings of the connection, as values."""
+
+from dataclasses import dataclass, field
+
+from neo4j import Auth, basic_auth
+
+CONNECT_TIMEOUT_S = 5.0
+ACQUISITION_TIMEOUT_S = 10.0
+# A pooled connection idle for longer is asked for a sign of life first: NAT boxes and Aura drop idle ones silently.
+LIVENESS_CHECK_S = 30.0
+RETRY_WINDOW_S = 15.0
+QUERY_TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphConfig:
+    """Where the graph is and how long to wait for it. Times are seconds.
+
+    `retry_window_s` bounds how long a managed transaction is repeated on retryable errors; `query_timeout_s` is given to
+    the server with each transaction.
+    """
+
+    uri: str
+    username: str
+    password: str = field(repr=False)
+    database: str | None = None
+    retry_window_s: float = RETRY_WINDOW_S
+    query_timeout_s: float = QUERY_TIMEOUT_S
+    max_connections: int = 50
+
+    def auth(self) -> Auth:
+        """Basic authentication for the driver."""
+        return basic_auth(self.username, self.password)

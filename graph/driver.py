@@ -1,0 +1,41 @@
+"""The async driver, opened once a process and closed explicitly."""
+
+from neo4j import AsyncDriver, AsyncGraphDatabase, NotificationDisabledClassification, NotificationMinimumSeverity
+
+from graph.config import ACQUISITION_TIMEOUT_S, CONNECT_TIMEOUT_S, LIVENESS_CHECK_S, GraphConfig
+from graph.errors import GraphError, from_driver
+from neo4j import exceptions as driver_errors
+
+USER_AGENT = "librarian"
+
+
+def open_driver(config: GraphConfig) -> AsyncDriver:
+    """A driver for `config`; nothing is connected before the first use. The caller closes it."""
+    return AsyncGraphDatabase.driver(
+        config.uri,
+        auth=config.auth(),
+        connection_timeout=CONNECT_TIMEOUT_S,
+        connection_acquisition_timeout=ACQUISITION_TIMEOUT_S,
+        liveness_check_timeout=LIVENESS_CHECK_S,
+        max_connection_pool_size=config.max_connections,
+        max_transaction_retry_time=config.retry_window_s,
+        notifications_min_severity=NotificationMinimumSeverity.WARNING,
+        # An empty database knows none of our labels yet; that is no fault of the statement.
+        notifications_disabled_classifications=[NotificationDisabledClassification.UNRECOGNIZED],
+        telemetry_disabled=True,
+        user_agent=USER_AGENT,
+    )
+
+
+async def verify(driver: AsyncDriver) -> None:
+    """Raise DatabaseUnavailable or DatabaseAuthFailed unless the server answers and lets us in."""
+    try:
+        await driver.verify_connectivity()
+        if not await driver.verify_authentication():
+            raise driver_errors.AuthError
+    except (driver_errors.Neo4jError, driver_errors.DriverError) as error:
+        raise _explained(error) from error
+
+
+def _explained(error: Exception) -> GraphError:
+    return from_driver(error, "verify")

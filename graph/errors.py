@@ -1,0 +1,123 @@
+"""Errors of the graph, and the one place where the driver's errors become ours.
+
+GraphError
+├── DatabaseUnavailable   nobody answers, or the server is going down (retryable)
+├── DatabaseBusy          deadlocks or memory limits that outlasted the retries (retryable)
+├── QueryTimeout          a statement took longer than it may (retryable)
+├── DatabaseAuthFailed    wrong user name or password
+├── UnsupportedServer     the server cannot run our statements
+├── ConstraintViolated    a uniqueness rule of the graph
+├── SchemaMismatch        an index or constraint is missing, failed or other than declared
+├── SpaceMismatch         vectors of one embedding space offered to another
+└── StatementFailed       a defect: the statement or its parameters are wrong
+"""
+
+from typing import ClassVar
+
+from neo4j import exceptions as driver_errors
+
+
+class GraphError(Exception):
+    """The graph could not do what was asked."""
+
+    code: ClassVar[str] = "graph_error"
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (type(self).__doc__ or "").strip())
+
+
+class DatabaseUnavailable(GraphError):
+    """The database does not answer; it may be starting or recovering. Try again in a few seconds."""
+
+    code = "database_unavailable"
+    retryable = True
+
+
+class DatabaseBusy(GraphError):
+    """The database could not finish the work beside other work. Try again, with smaller batches if it lasts."""
+
+    code = "database_busy"
+    retryable = True
+
+
+class QueryTimeout(GraphError):
+    """A statement took longer than it may."""
+
+    code = "query_timeout"
+    retryable = True
+
+
+class DatabaseAuthFailed(GraphError):
+    """The database refused the user name or password. Check NEO4J_USERNAME and NEO4J_PASSWORD."""
+
+    code = "database_auth_failed"
+
+
+class UnsupportedServer(GraphError):
+    """The server cannot run Librarian's statements; Neo4j 2026.06 or newer is needed."""
+
+    code = "unsupported_server"
+
+
+class ConstraintViolated(GraphError):
+    """A uniqueness constraint of the graph refused the write."""
+
+    code = "constraint_violated"
+
+
+class SchemaMismatch(GraphError):
+    """The graph's schema is not the declared one. Run `librarian migrate status`."""
+
+    code = "schema_mismatch"
+
+
+class SpaceMismatch(GraphError):
+    """These vectors belong to another embedding space."""
+
+    code = "space_mismatch"
+
+
+class StatementFailed(GraphError):
+    """A statement failed; this is a defect of Librarian."""
+
+    code = "statement_failed"
+
+
+_BY_DRIVER_ERROR: tuple[tuple[type[Exception], type[GraphError]], ...] = (
+    (driver_errors.AuthError, DatabaseAuthFailed),
+    (driver_errors.ConstraintError, ConstraintViolated),
+    (driver_errors.TransientError, DatabaseBusy),
+    (driver_errors.DatabaseUnavailable, DatabaseUnavailable),
+    (driver_errors.ServiceUnavailable, DatabaseUnavailable),
+    (driver_errors.SessionExpired, DatabaseUnavailable),
+    (driver_errors.ReadServiceUnavailable, DatabaseUnavailable),
+    (driver_errors.WriteServiceUnavailable, DatabaseUnavailable),
+    (driver_errors.ConnectionAcquisitionTimeoutError, DatabaseBusy),
+    (driver_errors.Neo4jError, StatementFailed),
+    (driver_errors.DriverError, StatementFailed),
+)
+_TIMEOUT_CODES = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "TransactionTerminated")
+_MISSING_INDEX_CODES = ("IndexNotFound",)
+_GOING_DOWN_CODES = ("DatabaseUnavailable", "DatabaseNotFound")
+
+
+def from_driver(error: Exception, statement: str) -> GraphError:
+    """Our error for a driver's one; `statement` is the statement's name. The text of the statement and its parameters stay out."""
+    code = str(getattr(error, "code", None) or "").rpartition(".")[2]
+    if code in _TIMEOUT_CODES:
+        return QueryTimeout(f"statement {statement!r} was ended by its time limit")
+    if code in _MISSING_INDEX_CODES:
+        return SchemaMismatch(f"statement {statement!r} needs an index that is missing; run `librarian migrate status`")
+    if code in _GOING_DOWN_CODES:
+        return DatabaseUnavailable(f"statement {statement!r}: the database is not available")
+    for driver_type, ours in _BY_DRIVER_ERROR:
+        if isinstance(error, driver_type):
+            return ours(_message(ours, error, statement, code))
+    raise TypeError(f"not a driver error: {type(error).__name__}") from error
+
+
+def _message(ours: type[GraphError], error: Exception, statement: str, code: str) -> str | None:
+    if ours is DatabaseAuthFailed or ours is DatabaseUnavailable:
+        return None
+    return f"statement {statement!r}: {code or type(error).__name__}"

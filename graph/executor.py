@@ -1,0 +1,111 @@
+"""The few verbs through which everything speaks to Neo4j: fetch_all, fetch_one, write, transaction, run_schema.
+
+Statements are named (`cypher/*.cypher`) and values are parameters; no other module sends Cypher. Reads and writes are managed
+transactions: retryable errors are repeated by the driver for its retry window, then mapped to `graph.errors`.
+"""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, LiteralString, TypeVar, cast
+
+from neo4j import AsyncDriver, AsyncManagedTransaction, Query, unit_of_work
+from neo4j import exceptions as driver_errors
+
+from cypher.loader import Statement, load
+from graph.errors import StatementFailed, from_driver
+
+Row = dict[str, Any]
+Params = Mapping[str, Any]
+Observe = Callable[[str, float], None]
+T = TypeVar("T")
+_DRIVER_ERRORS = (driver_errors.Neo4jError, driver_errors.DriverError)
+
+
+def _ignore(_statement: str, _seconds: float) -> None:
+    """Default observer."""
+
+
+class Transaction:
+    """Named statements inside one open transaction. The function that gets it may run more than once."""
+
+    def __init__(self, executor: "Executor", transaction: AsyncManagedTransaction) -> None:
+        self._executor = executor
+        self._transaction = transaction
+
+    async def run(self, name: str, params: Params, **template: str | int) -> list[Row]:
+        """All rows of statement `name`."""
+        statement, text = self._executor.prepare(name, params, template)
+        started = time.perf_counter()
+        result = await self._transaction.run(cast("LiteralString", text), dict(params))
+        rows = [dict(record) async for record in result]
+        await result.consume()
+        self._executor.observe(statement.name, time.perf_counter() - started)
+        return rows
+
+
+class Executor:
+    """Runs named statements on one database. Safe for concurrent tasks: each call has its own session."""
+
+    def __init__(
+        self, driver: AsyncDriver, *, database: str | None = None, timeout_s: float = 30.0, observe: Observe = _ignore
+    ) -> None:
+        self.driver = driver
+        self.observe = observe
+        self._database = database
+        self._timeout_s = timeout_s
+        self._statements = load()
+
+    def prepare(self, name: str, params: Params, template: Mapping[str, str | int]) -> tuple[Statement, str]:
+        """The statement and its text. Raises StatementFailed for an unknown name or other parameters than its header names."""
+        statement = self._statements.get(name)
+        if statement is None:
+            raise StatementFailed(f"no statement is named {name!r}")
+        if params.keys() != statement.params:
+            odd = sorted(params.keys() ^ statement.params)
+            raise StatementFailed(f"statement {name!r}: parameters differ from its header: {odd}")
+        return statement, statement.render(**template)
+
+    async def fetch_all(self, name: str, params: Params | None = None, **template: str | int) -> list[Row]:
+        """All rows of a read statement."""
+        return await self._managed(name, "read", lambda tx: tx.run(name, params or {}, **template))
+
+    async def fetch_one(self, name: str, params: Params | None = None, **template: str | int) -> Row | None:
+        """The first row of a read statement, or None."""
+        rows = await self.fetch_all(name, params, **template)
+        return rows[0] if rows else None
+
+    async def write(self, name: str, params: Params | None = None, **template: str | int) -> list[Row]:
+        """All rows of a write statement, committed."""
+        return await self._managed(name, "write", lambda tx: tx.run(name, params or {}, **template))
+
+    async def transaction(self, name: str, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Several statements in one write transaction; `name` names the work in errors. `work` may run more than once."""
+        return await self._managed(name, "write", work)
+
+    async def run_schema(self, name: str, params: Params | None = None, **template: str | int) -> list[Row]:
+        """A schema statement (index, constraint): its own auto-committed transaction, as Neo4j demands."""
+        _, text = self.prepare(name, params or {}, template)
+        return await self.run_migration(text, params, name=name)
+
+    async def run_migration(self, text: str, params: Params | None = None, *, name: str = "migration") -> list[Row]:
+        """One statement of a migration file, auto-committed. The only verb that takes text; it comes from our package."""
+        try:
+            async with self.driver.session(database=self._database) as session:
+                result = await session.run(Query(cast("LiteralString", text)), dict(params or {}))
+                rows = [dict(record) async for record in result]
+                await result.consume()
+                return rows
+        except _DRIVER_ERRORS as error:
+            raise from_driver(error, name) from error
+
+    async def _managed(self, name: str, access: str, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        @unit_of_work(metadata={"app": "librarian", "statement": name}, timeout=self._timeout_s)
+        async def bounded(transaction: AsyncManagedTransaction) -> T:
+            return await work(Transaction(self, transaction))
+
+        try:
+            async with self.driver.session(database=self._database) as session:
+                run = session.execute_read if access == "read" else session.execute_write
+                return await run(bounded)
+        except _DRIVER_ERRORS as error:
+            raise from_driver(error, name) from error

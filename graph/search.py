@@ -1,0 +1,174 @@
+"""Candidates of both arms, and the texts behind them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph.executor import Executor, Row
+from graph.tokens import required_clause
+from graph.types import FOREVER, UNKNOWN_TIME, Candidate, Evidence, FoundItem, ItemFilter, Kind, native
+
+# Above every string that Neo4j compares by code point.
+_LAST_STRING = "\U0010ffff"
+_FIRST_STRING = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordQuery:
+    """Safe Lucene terms for each full-text index; None skips that index."""
+
+    english: str | None = None
+    cjk: str | None = None
+    files: str | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether no index is asked at all."""
+        return self.english is None and self.cjk is None and self.files is None
+
+
+@dataclass(frozen=True, slots=True)
+class VectorQuery:
+    """A unit vector of one embedding space (its id)."""
+
+    space: str
+    vector: Sequence[float] = field(repr=False)
+
+
+async def hybrid_candidates(
+    executor: Executor, where: ItemFilter, vector: VectorQuery, keyword: KeywordQuery, k: int
+) -> list[Candidate]:
+    """Up to `k` rows of the vector arm and of each asked full-text index, in one statement."""
+    params = _filter_params(where) | _keyword_params(where, keyword) | {"vector": list(vector.vector), "k": k}
+    name = "search_hybrid"
+    if _needs_index_filters(where):
+        name, params = "search_hybrid_filtered", params | _index_params(where)
+    return _candidates(await executor.fetch_all(name, params, space=vector.space))
+
+
+async def vector_candidates(executor: Executor, where: ItemFilter, vector: VectorQuery, k: int) -> list[Candidate]:
+    """Up to `k` rows of the vector arm."""
+    params = _filter_params(where) | _index_params(where) | {"vector": list(vector.vector), "k": k}
+    return _candidates(await executor.fetch_all("search_vector", params, space=vector.space))
+
+
+async def keyword_candidates(executor: Executor, where: ItemFilter, keyword: KeywordQuery, k: int) -> list[Candidate]:
+    """Up to `k` rows of each asked full-text index."""
+    params = _filter_params(where) | _keyword_params(where, keyword) | {"k": k}
+    return _candidates(await executor.fetch_all("search_keyword", params))
+
+
+async def hydrate(executor: Executor, namespace: str, uids: Sequence[str]) -> list[FoundItem]:
+    """Properties and evidence of items, in no particular order; uids of other namespaces are not found."""
+    rows = await executor.fetch_all("hydrate_items", {"namespace": namespace, "uids": list(uids)})
+    return [_found(row) for row in rows]
+
+
+async def hydrate_with_cosine(
+    executor: Executor,
+    namespace: str,
+    uids: Sequence[str],
+    *,
+    unscored: Sequence[str],
+    queries: Sequence[VectorQuery],
+) -> list[FoundItem]:
+    """As `hydrate`, with the best cosine over `queries` (all of one space) and the item's passages for the `unscored` uids."""
+    rows = await executor.fetch_all(
+        "hydrate_pool",
+        {
+            "namespace": namespace,
+            "uids": list(uids),
+            "unscored": list(unscored),
+            "vectors": [list(query.vector) for query in queries],
+        },
+        space=queries[0].space,
+        dimension=len(queries[0].vector),
+    )
+    return [_found(row) for row in rows]
+
+
+def _filter_params(where: ItemFilter) -> dict[str, Any]:
+    return {
+        "namespace": where.namespace,
+        "kinds": [kind.value for kind in where.kinds],
+        "types": _listed(where.types),
+        "authors": _listed(where.authors),
+        "conversation_id": where.conversation_id,
+        "session_id": where.session_id,
+        "person_id": where.person_id,
+        "domain": where.domain,
+        "tags": _listed(where.tags),
+        "agent": where.agent,
+        "path_prefix": where.path_prefix,
+        "occurred_from": where.occurred_from or UNKNOWN_TIME,
+        "occurred_to": where.occurred_to or FOREVER,
+        "unknown_time": UNKNOWN_TIME,
+        "as_of": where.as_of,
+    }
+
+
+def _listed(values: Sequence[str] | None) -> list[str] | None:
+    return None if values is None else list(values)
+
+
+def _needs_index_filters(where: ItemFilter) -> bool:
+    """Whether the vector index can narrow the search further than by namespace and kind (each range it checks costs time)."""
+    narrowing = (
+        where.authors,
+        where.conversation_id,
+        where.domain,
+        where.occurred_from,
+        where.occurred_to,
+        where.as_of,
+    )
+    return any(value is not None for value in narrowing)
+
+
+def _index_params(where: ItemFilter) -> dict[str, Any]:
+    """Bounds for the filters in the vector index: it takes one range a property, and no null."""
+    authors = sorted(where.authors) if where.authors else None
+    return {
+        "author_from": authors[0] if authors else _FIRST_STRING,
+        "author_to": authors[-1] if authors else _LAST_STRING,
+        "conversation_from": where.conversation_id or _FIRST_STRING,
+        "conversation_to": where.conversation_id or _LAST_STRING,
+        "domain_from": where.domain or _FIRST_STRING,
+        "domain_to": where.domain or _LAST_STRING,
+        "valid_after": where.as_of or UNKNOWN_TIME,
+    }
+
+
+def _keyword_params(where: ItemFilter, keyword: KeywordQuery) -> dict[str, str | None]:
+    required = required_clause(where.namespace, [kind.value for kind in where.kinds], where.authors)
+
+    def clause(terms: str | None) -> str | None:
+        return None if terms is None else f"{required} +({terms})"
+
+    files = keyword.files if Kind.FILE_CHUNK in where.kinds else None
+    return {"english": clause(keyword.english), "cjk": clause(keyword.cjk), "files": clause(files)}
+
+
+def _candidates(rows: Sequence[Row]) -> list[Candidate]:
+    return [Candidate(row["arm"], row["uid"], float(row["score"]), bool(row["keep"])) for row in rows]
+
+
+def _found(row: Mapping[str, Any]) -> FoundItem:
+    properties = native({key: value for key, value in row["item"].items() if value is not None})
+    return FoundItem(
+        uid=properties["uid"],
+        kind=Kind(properties["kind"]),
+        properties=properties,
+        evidence=[evidence(source) for source in row["evidence"]],
+        cosine=row.get("cosine"),
+    )
+
+
+def evidence(source: Mapping[str, Any]) -> Evidence:
+    """An evidence row as a value."""
+    return Evidence(
+        uid=source["uid"],
+        message_id=source["message_id"],
+        author_name=source["author_name"],
+        text=source["text"],
+        sent_at=native(source["sent_at"]),
+    )

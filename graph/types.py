@@ -1,0 +1,180 @@
+"""Frozen values that cross the graph's border."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+# Sentinels: the vector index drops a node that lacks a filter property, so every embedding has a value for each.
+UNKNOWN_TIME = datetime(1, 1, 1, tzinfo=UTC)
+FOREVER = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+
+
+class Kind(StrEnum):
+    """What an item is; also the value of its `kind` property."""
+
+    MESSAGE = "message"
+    FACT = "fact"
+    MEMORY = "memory"
+    FILE_CHUNK = "file_chunk"
+
+
+class EdgeType(StrEnum):
+    """Typed edges between items."""
+
+    CAUSES = "CAUSES"
+    BLOCKS = "BLOCKS"
+    ENABLES = "ENABLES"
+    RELATES_TO = "RELATES_TO"
+
+
+@dataclass(frozen=True, slots=True)
+class NewItem:
+    """An item as ingest writes it.
+
+    `properties` holds what the node gets besides its key (a None value removes a property); `source_hash` identifies what
+    came in, so that the same input twice changes nothing; `cjk` says whether `search_text` belongs in the cjk index.
+    """
+
+    uid: str
+    kind: Kind
+    source_hash: str
+    properties: Mapping[str, Any] = field(repr=False)
+    cjk: bool = False
+    conversation_id: str | None = None
+    person_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewEdge:
+    """A typed edge as ingest writes it; `line` finds it again in the report."""
+
+    line: int
+    source: str
+    target: str
+    type: EdgeType
+    edge_id: str
+    properties: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What one batch did, as uids; `clashes` are uids that exist with another kind and were left alone."""
+
+    added: Sequence[str]
+    updated: Sequence[str]
+    unchanged: Sequence[str]
+    clashes: Sequence[str]
+    edges_added: Sequence[int]
+    edges_known: Sequence[int]
+    edges_dangling: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFilter:
+    """Which items may be found; None means any. Times are UTC."""
+
+    namespace: str
+    kinds: Sequence[Kind] = tuple(Kind)
+    types: Sequence[str] | None = None
+    authors: Sequence[str] | None = None
+    conversation_id: str | None = None
+    session_id: str | None = None
+    person_id: str | None = None
+    domain: str | None = None
+    tags: Sequence[str] | None = None
+    agent: str | None = None
+    path_prefix: str | None = None
+    occurred_from: datetime | None = None
+    occurred_to: datetime | None = None
+    as_of: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One row of one arm: `score` is a cosine (-1..1) in the vector arm and BM25 (unbounded) in the others."""
+
+    arm: str
+    uid: str
+    score: float
+    keep: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """An item that supports a fact."""
+
+    uid: str
+    message_id: str | None
+    author_name: str | None
+    text: str
+    sent_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundItem:
+    """An item's properties as stored (times native, internal ones left out), its evidence and, if asked for, its cosine."""
+
+    uid: str
+    kind: Kind
+    properties: Mapping[str, Any] = field(repr=False)
+    evidence: Sequence[Evidence] = ()
+    cosine: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PendingItem:
+    """An item that lacks a vector, with what an encoder reads."""
+
+    namespace: str
+    uid: str
+    kind: Kind
+    source_hash: str
+    text: str = field(repr=False)
+    caption: str | None = field(repr=False)
+    author_name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemVectors:
+    """The passage vectors of one item; stored only while the item still has `source_hash`."""
+
+    namespace: str
+    uid: str
+    source_hash: str
+    vectors: Sequence[Sequence[float]] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceRecord:
+    """One embedding space as the graph records it; `languages` is None until the encoder was probed."""
+
+    space: str
+    model: str
+    dimension: int
+    active: bool
+    languages: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewSpace:
+    """An embedding space to record: what makes two encoders share vectors."""
+
+    space: str
+    model: str
+    dimension: int
+    text_form: str
+    normalised: bool
+    revision: str
+
+
+def native(value: Any) -> Any:
+    """A driver value as plain Python: Neo4j times become `datetime`, containers are converted inside."""
+    if hasattr(value, "to_native"):
+        return value.to_native()
+    if isinstance(value, dict):
+        return {key: native(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [native(inner) for inner in value]
+    return value

@@ -1,0 +1,1 @@
+"""Wire contracts: one msgspec definition gives HTTP validation, schemas and CLI checks."""

@@ -1,0 +1,15 @@
+"""What supports a fact, on the wire."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+
+class Evidence(Struct, kw_only=True):
+    """A message or chunk that supports a fact."""
+
+    uid: str
+    message_id: str | None
+    author_name: str | None
+    content: str
+    sent_at: datetime | None

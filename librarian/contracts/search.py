@@ -1,0 +1,123 @@
+"""Search: what is asked and what is answered."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from librarian.contracts.evidence import Evidence
+from librarian.contracts.items import Attribute, MemoryType, Namespace, ShortText
+
+Kind = Literal["message", "fact", "memory", "file_chunk"]
+FusionMethod = Literal["rrf"]
+Query = Annotated[str, Meta(min_length=1, max_length=1_000_000)]
+Values = Annotated[list[ShortText], Meta(min_length=1, max_length=100)]
+
+
+class Filters(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """Which items may be found; every given filter must hold. Null means any.
+
+    `occurred_from`/`occurred_to` bound when an item happened (both inclusive; UTC without an offset); `as_of` keeps facts
+    valid at that moment, superseded ones included.
+    """
+
+    kinds: Annotated[list[Kind], Meta(min_length=1, max_length=4)] | None = None
+    types: Annotated[list[MemoryType], Meta(min_length=1, max_length=7)] | None = None
+    authors: Values | None = None
+    conversation_id: ShortText | None = None
+    session_id: ShortText | None = None
+    person_id: ShortText | None = None
+    domain: ShortText | None = None
+    tags: Values | None = None
+    agent: ShortText | None = None
+    path_prefix: ShortText | None = None
+    occurred_from: datetime | None = None
+    occurred_to: datetime | None = None
+    as_of: datetime | None = None
+
+
+class SearchInput(Struct, forbid_unknown_fields=True, kw_only=True):
+    """One search: 1-20 queries fused into one ranking, cut to `limit` hits."""
+
+    queries: Annotated[list[Query], Meta(min_length=1, max_length=20)]
+    limit: Annotated[int, Meta(ge=1, le=50)] = 10
+    fusion_method: FusionMethod = "rrf"
+    filters: Filters | None = None
+    explain: bool = False
+
+
+class ArmExplanation(Struct, kw_only=True):
+    """One arm's view of a hit for one query: `arm` is vector, keyword or files; rank from 1; share of the fused score.
+
+    `score` is the cosine (-1..1) for the vector arm and null for the others (BM25 carries corpus statistics).
+    """
+
+    query: int
+    arm: str
+    rank: int
+    score: float | None
+    share: float
+
+
+class Explanation(Struct, kw_only=True):
+    """Why a hit stands where it stands."""
+
+    arms: list[ArmExplanation]
+    fused_score: float
+    merged_duplicates: list[str]
+
+
+class Hit(Struct, kw_only=True, omit_defaults=True):
+    """One result. `score` orders the list (relative, method-dependent); `similarity_score` is the cosine of the
+    best query and passage (-1..1), null where the item has no vector in the active space."""
+
+    uid: str
+    kind: Kind
+    score: float
+    similarity_score: float | None
+    content: str
+    occurred_at: datetime | None
+    domain: str | None = None
+    tags: list[str] = []
+    # message
+    message_id: str | None = None
+    author_id: str | None = None
+    author_name: str | None = None
+    role: str | None = None
+    conversation_id: str | None = None
+    session_id: str | None = None
+    sent_at: datetime | None = None
+    caption: str | None = None
+    # fact
+    subject: str | None = None
+    predicate: str | None = None
+    object: str | None = None
+    person_id: str | None = None
+    fact_type: str | None = None
+    fact_object: str | None = None
+    relationship_type: str | None = None
+    confidence: float | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    attributes: dict[str, Attribute] = {}
+    evidence: list[Evidence] = []
+    # memory
+    type: MemoryType | None = None
+    importance: int | None = None
+    agent: str | None = None
+    source: str | None = None
+    # file chunk
+    path: str | None = None
+    start_line: int | None = None
+    end_line: int | None = None
+    explanation: Explanation | None = None
+
+
+class SearchOutput(Struct, kw_only=True):
+    """The answer: hits best first, what each arm did ("ok" or "skipped: …"/"failed: …"), and remarks."""
+
+    namespace: Namespace
+    queries: list[str]
+    results: list[Hit]
+    arms: dict[str, str]
+    notes: list[str]

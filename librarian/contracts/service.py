@@ -1,0 +1,48 @@
+"""What the service says of itself: readiness, migrations, embedding spaces, evaluation."""
+
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+Phase = Literal["starting", "recovering", "migrating", "ready", "failed", "unreachable"]
+
+
+class Readiness(Struct, kw_only=True):
+    """Whether requests can be served; each check is "ok" or the reason with its remedy."""
+
+    ready: bool
+    phase: Phase
+    checks: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class MigrationOut(Struct, kw_only=True):
+    """One migration: `state` is applied, pending, running (a crash left it), edited, missing or newer."""
+
+    version: str
+    name: str
+    kind: Literal["schema", "data"]
+    state: str
+    checksum: str
+    applied_at: str | None = None
+
+
+class SpaceStatus(Struct, kw_only=True):
+    """One embedding space: how many vectors it holds and how many items still lack one (active space only)."""
+
+    space: str
+    model: str
+    dimension: int
+    active: bool
+    index_state: str
+    vectors: int
+    pending_items: int
+
+
+class EvalReport(Struct, kw_only=True):
+    """Retrieval quality of each system: metric name -> mean over questions."""
+
+    dataset: str
+    questions: int
+    systems: dict[str, dict[str, float]]
+    notes: list[str] = msgspec.field(default_factory=list)

@@ -1,0 +1,108 @@
+"""Errors of the shell.
+
+LibrarianError
+├── InvalidInput          a field the caller sent (400)
+├── PayloadTooLarge       body, batch or text over a limit (413)
+├── UnsupportedMediaType  a content type nobody reads (415)
+├── Unauthenticated       no key, or one that is not valid (401)
+├── Forbidden             a valid key without the right (403)
+├── NotFound              no such item in this namespace (404)
+├── TooManyRequests       over a rate or concurrency limit (429)
+├── DeadlineExceeded      the request's time is up (504)
+├── NotReady              the graph is starting, recovering or gone (503)
+├── SettingsError         an environment variable with a value that cannot be used
+└── KeysFileError         the key file cannot be read or written
+
+Each carries a stable `code`, and what to do where the fault allows a remedy.
+"""
+
+from typing import ClassVar
+
+
+class LibrarianError(Exception):
+    """Librarian could not do what was asked."""
+
+    code: ClassVar[str] = "librarian_error"
+
+    def __init__(self, message: str | None = None, *, field: str | None = None, remedy: str | None = None) -> None:
+        super().__init__(message or (type(self).__doc__ or "").strip())
+        self.field = field
+        self.remedy = remedy
+
+
+class InvalidInput(LibrarianError):
+    """The request holds a value that cannot be used."""
+
+    code = "invalid_input"
+
+
+class PayloadTooLarge(LibrarianError):
+    """The request is larger than the service accepts."""
+
+    code = "payload_too_large"
+
+
+class UnsupportedMediaType(LibrarianError):
+    """The content type is not one this route reads."""
+
+    code = "unsupported_media_type"
+
+
+class Unauthenticated(LibrarianError):
+    """No valid API key was sent."""
+
+    code = "unauthenticated"
+
+
+class Forbidden(LibrarianError):
+    """The API key does not give this right."""
+
+    code = "forbidden"
+
+
+class NotFound(LibrarianError):
+    """Not found."""
+
+    code = "not_found"
+
+
+class _Retryable(LibrarianError):
+    """Try again after `retry_after_s` seconds."""
+
+    def __init__(self, message: str | None = None, *, retry_after_s: int = 1, remedy: str | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.retry_after_s = retry_after_s
+
+
+class TooManyRequests(_Retryable):
+    """Too many requests at the moment."""
+
+    code = "too_many_requests"
+
+
+class DeadlineExceeded(_Retryable):
+    """The request's time was up before the answer was complete."""
+
+    code = "deadline_exceeded"
+
+
+class NotReady(_Retryable):
+    """The graph is not ready yet."""
+
+    code = "not_ready"
+
+    def __init__(self, message: str | None = None, *, phase: str = "starting", retry_after_s: int = 2) -> None:
+        super().__init__(message, retry_after_s=retry_after_s)
+        self.phase = phase
+
+
+class SettingsError(LibrarianError):
+    """A setting has a value that cannot be used."""
+
+    code = "invalid_setting"
+
+
+class KeysFileError(LibrarianError):
+    """The key file cannot be used."""
+
+    code = "keys_file"

@@ -1,0 +1,267 @@
+"""`Librarian`: the facade that HTTP, MCP, the command line and Python programs use."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import structlog
+
+from graph.capability import ping
+from graph.errors import GraphError
+from graph.executor import Executor
+from graph.local.server import ManagedServer
+from graph.local.state import Phase as ServerPhase
+from graph.schema import differences
+from graph.spaces import activate, compact, count_pending, count_vectors, index_state, list_spaces
+from graph.types import SpaceRecord
+from librarian import metrics
+from librarian.contracts.items import IngestReport, ItemOut
+from librarian.contracts.search import SearchInput, SearchOutput
+from librarian.contracts.service import EvalReport, Phase, Readiness, SpaceStatus
+from librarian.errors import InvalidInput, NotReady
+from librarian.rowmap import RowMap
+from librarian.settings import Settings
+from librarian.usecases import evaluate as evaluation
+from librarian.usecases import items as item_cases
+from librarian.usecases import search as searching
+from librarian.usecases.embed import embed_pending, fill_space
+from librarian.usecases.ingest import Ingest
+from retrieval.encoders.base import Encoder
+from retrieval.encoders.errors import EncoderError
+from retrieval.pipeline import SearchPipeline
+
+SAMPLE_NAMESPACE = "sample"
+SAMPLE_FILES = ("messages", "facts", "memories", "edges")
+_WORKER_POLL_S = 2.0
+_WORKER_REST_S = 5.0
+_READINESS_TIMEOUT_S = 2.0
+
+log = structlog.get_logger("librarian.service")
+Counted = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a ready Librarian works with. `encoder` and `space` are None in keyword-only operation."""
+
+    executor: Executor
+    pipeline: SearchPipeline
+    encoder: Encoder | None
+    space: SpaceRecord | None
+
+
+class Librarian:
+    """One agent memory. Made by `librarian.wiring.open_librarian`; all methods are safe for concurrent tasks.
+
+    Methods raise NotReady until the graph can be used, and the reason itself once it is known that it never will.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._parts: Parts | None = None
+        self._server: ManagedServer | None = None
+        self._phase: Phase = "starting"
+        self._reason = "the graph is starting"
+        self._failure: BaseException | None = None
+        self._settled = asyncio.Event()
+        self._new_items = asyncio.Event()
+
+    # What wiring tells.
+
+    def watching(self, server: ManagedServer) -> None:
+        """The managed server whose state explains why the graph is not ready."""
+        self._server = server
+
+    def waiting(self, phase: Phase, reason: str) -> None:
+        """What is going on before the graph can be used."""
+        self._phase, self._reason = phase, reason
+
+    def connected(self, parts: Parts) -> None:
+        """Everything is there."""
+        self._parts, self._phase = parts, "ready"
+        self._settled.set()
+
+    def failed(self, error: BaseException) -> None:
+        """It will not become ready by waiting."""
+        self._failure, self._phase, self._reason = error, "failed", str(error)
+        self._settled.set()
+
+    # Readiness.
+
+    async def ready(self) -> None:
+        """Wait until the graph can be used. Raises the reason when it never will."""
+        await self._settled.wait()
+        if self._failure is not None:
+            raise self._failure
+
+    async def readiness(self) -> Readiness:
+        """Whether requests can be served now, and each check's result; never raises."""
+        if self._parts is None:
+            return Readiness(ready=False, phase=self._current_phase(), checks={"graph": self._reason})
+        checks = {"graph": await self._check_graph(self._parts.executor), "encoder": self._check_encoder()}
+        if checks["graph"] == "ok":
+            return Readiness(ready=True, phase="ready", checks=checks)
+        recovering = self._server is not None and self._server.status().phase is not ServerPhase.FAILED
+        return Readiness(ready=False, phase="recovering" if recovering else "unreachable", checks=checks)
+
+    def _current_phase(self) -> Phase:
+        recovering = self._server is not None and self._server.status().phase is ServerPhase.RECOVERING
+        return "recovering" if recovering and self._phase == "starting" else self._phase
+
+    async def _check_graph(self, executor: Executor) -> str:
+        try:
+            async with asyncio.timeout(_READINESS_TIMEOUT_S):
+                await ping(executor)
+                faults = await differences(executor)
+        except TimeoutError:
+            return f"the database did not answer within {_READINESS_TIMEOUT_S:.0f} s"
+        except GraphError as error:
+            return str(error)
+        return "; ".join(faults) or "ok"
+
+    def _check_encoder(self) -> str:
+        parts = self._usable()
+        if parts.encoder is None or parts.space is None:
+            return "off: searches use keywords only (LIBRARIAN_ENCODER=none)"
+        return "ok" if parts.space.active else "its embedding space is not active; run `librarian embeddings switch`"
+
+    def _usable(self) -> Parts:
+        if self._failure is not None:
+            raise self._failure
+        if self._parts is None:
+            raise NotReady(self._reason, phase=self._current_phase())
+        return self._parts
+
+    # Items and search.
+
+    async def ingest(
+        self,
+        lines: AsyncIterable[tuple[int, bytes]],
+        *,
+        namespace: str,
+        mapping: RowMap | None = None,
+        any_namespace: bool = False,
+        on_progress: Callable[[IngestReport], None] | None = None,
+    ) -> IngestReport:
+        """Store rows given as (line number from 1, JSON); what `on_progress` reports is stored already.
+
+        `any_namespace` lets rows name namespaces other than `namespace`.
+        """
+        run = Ingest(self._usable().executor, namespace=namespace, mapping=mapping, any_namespace=any_namespace)
+        report = await run.run(lines, on_progress)
+        self._new_items.set()
+        report.pending_embeddings = await count_pending(self._usable().executor)
+        metrics.count_rows(report)
+        metrics.set_pending_embeddings(report.pending_embeddings)
+        return report
+
+    async def search(self, namespace: str, query: SearchInput) -> SearchOutput:
+        """Hits of `namespace`, best first; a broken arm is reported in `arms`, not raised."""
+        started = time.perf_counter()
+        answer = await searching.search(self._usable().pipeline, namespace, query)
+        metrics.observe_stage("search", time.perf_counter() - started)
+        return answer
+
+    async def get_item(self, namespace: str, uid: str) -> ItemOut:
+        """One item of `namespace`. Raises NotFound."""
+        return await item_cases.get_item(self._usable().executor, namespace, uid)
+
+    async def load_sample(self) -> IngestReport:
+        """Put the sample data into namespace `sample`; a second time changes nothing."""
+        return await self.ingest(_sample_lines(), namespace=SAMPLE_NAMESPACE)
+
+    # Embeddings.
+
+    async def work(self) -> None:
+        """Encode pending items as they come, until cancelled. Faults are logged and tried again."""
+        while True:
+            self._new_items.clear()
+            try:
+                await self.embed_pending()
+            except (GraphError, EncoderError) as error:
+                log.warning("encoding paused", reason=str(error))
+                await asyncio.sleep(_WORKER_REST_S)
+                continue
+            try:
+                async with asyncio.timeout(_WORKER_POLL_S):
+                    await self._new_items.wait()
+            except TimeoutError:
+                continue  # another process may have added items
+
+    async def embed_pending(self, *, on_progress: Counted | None = None) -> int:
+        """Encode every item that lacks a vector in the active space; 0 when this Librarian's encoder is not its one."""
+        parts = self._usable()
+        if parts.encoder is None or parts.space is None or not parts.space.active:
+            return 0
+        done = await embed_pending(parts.executor, parts.space, parts.encoder, on_progress)
+        if done:
+            metrics.set_pending_embeddings(await count_pending(parts.executor))
+        return done
+
+    async def embeddings_status(self) -> list[SpaceStatus]:
+        """Every embedding space of the graph."""
+        executor = self._usable().executor
+        pending = await count_pending(executor)
+        return [
+            SpaceStatus(
+                space=space.space,
+                model=space.model,
+                dimension=space.dimension,
+                active=space.active,
+                index_state=await index_state(executor, space.space),
+                vectors=await count_vectors(executor, space.space),
+                pending_items=pending if space.active else 0,
+            )
+            for space in await list_spaces(executor)
+        ]
+
+    async def switch_embeddings(self, *, on_progress: Counted | None = None) -> int:
+        """Fill the configured encoder's space beside the active one, then make it active in one step.
+
+        Returns how many items were encoded. Restart running services with the same LIBRARIAN_ENCODER afterwards.
+        """
+        parts = self._usable()
+        if parts.encoder is None or parts.space is None:
+            raise InvalidInput("no encoder is configured", field="LIBRARIAN_ENCODER", remedy="name the encoder to switch to")
+        done = await fill_space(parts.executor, parts.space, parts.encoder, on_progress)
+        await activate(parts.executor, parts.space.space)
+        return done
+
+    async def compact_embeddings(self) -> None:
+        """Build the active space's vector index anew, which makes one grown by many small commits fast again."""
+        executor = self._usable().executor
+        for space in await list_spaces(executor):
+            if space.active:
+                await compact(executor, space.space, space.dimension)
+
+    # Evaluation.
+
+    async def evaluate_retrieval(self, folder: Path, *, on_progress: Counted | None = None) -> EvalReport:
+        """Recall, MRR and nDCG of each system on a folder of labelled data, loaded into namespaces `eval:…`."""
+        dataset = evaluation.read_dataset(folder)
+        report = await self.ingest(
+            file_lines(dataset.documents), namespace="eval", mapping=dataset.mapping, any_namespace=True
+        )
+        if report.failed:
+            raise InvalidInput(f"{report.failed} rows of {dataset.documents} cannot be read", field="--data")
+        await self.embed_pending(on_progress=on_progress)
+        return await evaluation.evaluate(self._usable().pipeline, dataset, on_progress)
+
+
+async def file_lines(path: Path) -> AsyncIterator[tuple[int, bytes]]:
+    """Numbered lines of a file, read as they are needed."""
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            yield number, line
+
+
+async def _sample_lines() -> AsyncIterator[tuple[int, bytes]]:
+    number = 0
+    for name in SAMPLE_FILES:
+        text = files("librarian").joinpath("sample", f"{name}.jsonl").read_bytes()
+        for line in text.splitlines():
+            number += 1
+            yield number, line

@@ -1,0 +1,1 @@
+"""Use cases of the shell: one public async function a file."""

@@ -1,0 +1,145 @@
+"""Ingest: lines in, items and edges stored, every fault reported with its line and field."""
+
+import re
+from collections.abc import AsyncIterable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from graph.executor import Executor
+from graph.ingest import finish_ingest, store_batch
+from graph.types import NewEdge, NewItem, Stored
+from librarian.contracts.items import EdgeIn, IngestReport, RowError, RowIn
+from librarian.errors import InvalidInput
+from librarian.rowmap import RowMap
+from librarian.rows import RowBuilder
+
+BATCH_ROWS = 500
+BATCH_BYTES = 8 * 2**20
+MAX_REPORTED_ERRORS = 1000
+MAX_LINE_BYTES = 16 * 2**20
+_PATH = re.compile(r" - at `(?P<path>[^`]+)`$")
+_decoder = msgspec.json.Decoder(RowIn)
+OnProgress = Callable[[IngestReport], None]
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Valid rows of one namespace that are stored together, with the line each came from."""
+
+    namespace: str
+    items: list[tuple[int, NewItem]] = field(default_factory=list)
+    edges: list[NewEdge] = field(default_factory=list)
+    size: int = 0
+
+    @property
+    def full(self) -> bool:
+        return len(self.items) + len(self.edges) >= BATCH_ROWS or self.size >= BATCH_BYTES
+
+
+class Ingest:
+    """One run: rows are gathered into batches by namespace; each batch is one transaction."""
+
+    def __init__(self, executor: Executor, *, namespace: str, mapping: RowMap | None, any_namespace: bool) -> None:
+        self.report = IngestReport()
+        self._executor = executor
+        self._namespace = namespace
+        self._mapping = mapping
+        self._any_namespace = any_namespace
+        self._builder = RowBuilder()
+        self._batches: dict[str, _Batch] = {}
+        self._touched: set[str] = set()
+
+    async def run(self, lines: AsyncIterable[tuple[int, bytes]], on_progress: OnProgress | None) -> IngestReport:
+        """Store all valid rows of `lines`. Progress is told after each stored batch, when those rows are safe."""
+        async for number, line in lines:
+            if not line.strip():
+                continue
+            batch = self._take(number, line)
+            if batch and batch.full:
+                await self._store_all()
+                if on_progress:
+                    on_progress(self.report)
+        await self._store_all()
+        await self._finish()
+        if on_progress:
+            on_progress(self.report)
+        return self.report
+
+    def _take(self, number: int, line: bytes) -> _Batch | None:
+        """Put one row into its batch, or its fault into the report."""
+        try:
+            row = self._decode(number, line)
+            namespace = self._namespace_of(row)
+            batch = self._batches.setdefault(namespace, _Batch(namespace))
+            if isinstance(row, EdgeIn):
+                batch.edges.append(self._builder.edge(namespace, row, number))
+            else:
+                batch.items.append((number, self._builder.item(namespace, row)))
+        except InvalidInput as fault:
+            self._fail(number, fault.field or "$", fault.code, str(fault))
+            return None
+        batch.size += len(line)
+        return batch
+
+    def _decode(self, number: int, line: bytes) -> RowIn:
+        if len(line) > MAX_LINE_BYTES:
+            raise InvalidInput(f"a row may have {MAX_LINE_BYTES} bytes, this one has {len(line)}")
+        try:
+            if self._mapping is None:
+                return _decoder.decode(line)
+            source = msgspec.json.decode(line, type=dict[str, Any])
+            return msgspec.convert(self._mapping.apply(source, number), RowIn, strict=True)  # type: ignore[return-value]  # RowIn is a union, not a class
+        except msgspec.ValidationError as error:
+            raise _fault(str(error)) from error
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise InvalidInput(f"not valid JSON: {error}") from error
+        except RecursionError as error:
+            raise InvalidInput("nested too deeply") from error
+
+    def _namespace_of(self, row: RowIn) -> str:
+        if row.namespace is None or row.namespace == self._namespace:
+            return self._namespace
+        if not self._any_namespace:
+            raise InvalidInput("this row names another namespace than the request", field="$.namespace")
+        return row.namespace
+
+    async def _store_all(self) -> None:
+        batches, self._batches = list(self._batches.values()), {}
+        for batch in batches:
+            # Items of a batch come before its edges, so that an edge may name an item of the same batch.
+            stored = await store_batch(
+                self._executor, batch.namespace, [item for _, item in batch.items], batch.edges
+            )
+            self._touched.add(batch.namespace)
+            self._count(batch, stored)
+
+    def _count(self, batch: _Batch, stored: Stored) -> None:
+        lines = {item.uid: number for number, item in batch.items}
+        repeated = len(batch.items) - len(lines)
+        self.report.added += len(stored.added) + len(stored.edges_added)
+        self.report.updated += len(stored.updated)
+        self.report.unchanged += len(stored.unchanged) + len(stored.edges_known) + repeated
+        for uid in stored.clashes:
+            self._fail(lines[uid], "$.uid", "uid_taken", "an item of another kind has this uid; choose another")
+        for line in stored.edges_dangling:
+            self._fail(line, "$.source", "unknown_uid", "source or target does not exist in this namespace")
+
+    async def _finish(self) -> None:
+        waiting = [await finish_ingest(self._executor, namespace) for namespace in sorted(self._touched)]
+        if any(waiting):
+            note = f"{sum(waiting)} facts name evidence or older facts that are not there yet; they are linked when it comes"
+            self.report.notes.append(note)
+
+    def _fail(self, line: int, where: str, code: str, message: str) -> None:
+        self.report.failed += 1
+        if len(self.report.errors) < MAX_REPORTED_ERRORS:
+            self.report.errors.append(RowError(line=line, field=where, code=code, message=message))
+
+
+def _fault(message: str) -> InvalidInput:
+    """A decoder's message as our error, with its path as the field. It holds types and names, never values."""
+    match = _PATH.search(message)
+    return InvalidInput(_PATH.sub("", message), field=match["path"] if match else "$")
+

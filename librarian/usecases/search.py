@@ -1,0 +1,111 @@
+"""Search: the wire's request to the pipeline, its hits back to the wire."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from graph.types import FOREVER, FoundItem, ItemFilter, Kind
+from librarian.contracts.evidence import Evidence
+from librarian.contracts.items import Attribute
+from librarian.contracts.search import (
+    ArmExplanation,
+    Explanation,
+    Filters,
+    Hit,
+    SearchInput,
+    SearchOutput,
+)
+from librarian.rows import as_utc
+from retrieval.pipeline import SearchPipeline
+from retrieval.types import VECTOR, ScoredItem, SearchRequest
+
+_COPIED = tuple(
+    name
+    for name in Hit.__struct_fields__
+    if name not in {"uid", "kind", "score", "similarity_score", "content", "evidence", "explanation", "attributes", "valid_to"}
+)
+
+
+async def search(pipeline: SearchPipeline, namespace: str, query: SearchInput) -> SearchOutput:
+    """Hits of `namespace` for `query`, best first."""
+    request = SearchRequest(queries=query.queries, where=item_filter(namespace, query.filters), limit=query.limit)
+    result = await pipeline.search(request)
+    return SearchOutput(
+        namespace=namespace,
+        queries=query.queries,
+        results=[_hit(scored, explain=query.explain) for scored in result.hits],
+        arms=dict(result.arms),
+        notes=list(result.notes),
+    )
+
+
+def item_filter(namespace: str, filters: Filters | None) -> ItemFilter:
+    """The wire's filters as the graph's."""
+    if filters is None:
+        return ItemFilter(namespace)
+    given = {
+        name: value for name in Filters.__struct_fields__ if (value := getattr(filters, name)) is not None and name != "kinds"
+    }
+    for moment in ("occurred_from", "occurred_to", "as_of"):
+        if moment in given:
+            given[moment] = as_utc(given[moment])
+    kinds = tuple(Kind(kind) for kind in filters.kinds) if filters.kinds else tuple(Kind)
+    return ItemFilter(namespace, kinds, **given)
+
+
+def _hit(scored: ScoredItem, *, explain: bool) -> Hit:
+    properties = scored.item.properties
+    return Hit(
+        uid=scored.item.uid,
+        kind=scored.item.kind.value,
+        score=round(scored.score, 6),
+        similarity_score=None if scored.similarity is None else round(scored.similarity, 4),
+        content=properties["text"],
+        valid_to=open_end(properties.get("valid_to")),
+        attributes=attributes_of(properties),
+        evidence=evidence_of(scored.item),
+        explanation=_explanation(scored) if explain else None,
+        **{name: properties[name] for name in _COPIED if name in properties},
+    )
+
+
+def evidence_of(item: FoundItem) -> list[Evidence]:
+    """What supports a fact, for the wire."""
+    return [
+        Evidence(
+            uid=source.uid,
+            message_id=source.message_id,
+            author_name=source.author_name,
+            content=source.text,
+            sent_at=source.sent_at,
+        )
+        for source in item.evidence
+    ]
+
+
+def attributes_of(properties: Mapping[str, Any]) -> dict[str, Attribute]:
+    """A fact's attributes, which the graph keeps as JSON since a node holds no maps."""
+    stored = properties.get("attributes")
+    return msgspec.json.decode(stored, type=dict[str, Attribute]) if stored else {}
+
+
+def open_end(valid_to: datetime | None) -> datetime | None:
+    """When a fact ceases to hold; the sentinel for "still holds" becomes None."""
+    return None if valid_to is None or valid_to >= FOREVER else valid_to
+
+
+def _explanation(scored: ScoredItem) -> Explanation:
+    arms = [
+        ArmExplanation(
+            query=share.query,
+            arm=share.arm,
+            rank=share.rank,
+            # BM25 tells about the whole corpus, other namespaces included.
+            score=round(share.score, 4) if share.arm == VECTOR else None,
+            share=round(share.share, 6),
+        )
+        for share in scored.shares
+    ]
+    return Explanation(arms=arms, fused_score=round(scored.score, 6), merged_duplicates=list(scored.duplicates))

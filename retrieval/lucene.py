@@ -1,0 +1,69 @@
+"""Full-text queries from user text. User text is data: only words survive, every operator is ours. Pure functions."""
+
+import re
+
+from graph.search import KeywordQuery
+from retrieval.stopwords import ENGLISH
+from retrieval.text import has_cjk, normalise, split_identifier
+
+MAX_TERMS = 32
+MAX_CHARS = 512
+# Words joined by these are one name (HRB-412, api/v2, pool.size): found as words, preferred side by side.
+_JOINED = re.compile(r"\w+(?:[-./:@#]\w+)+")
+_QUOTED = re.compile(r'["“「『]([^"”」』]{2,100})["”」』]')
+_WORD = re.compile(r"\w+")
+_PHRASE_BOOST = 2
+
+
+def keyword_query(query: str) -> KeywordQuery:
+    """Lucene terms for one query, at most 32 terms of at most 512 characters in all; empty when no word is left.
+
+    A query with CJK letters goes to the cjk index; its words in other scripts also go to the english one. Every other query
+    goes to the english index. The file index always takes the words as they are.
+    """
+    text = normalise(query)[:MAX_CHARS]
+    words = _words(text)
+    if not words:
+        return KeywordQuery()
+    if has_cjk(text):
+        plain = [word for word in words if not has_cjk(word)]
+        return KeywordQuery(english=_english(plain, text), cjk=_field(words, []), files=_field(words, []))
+    return KeywordQuery(english=_english(words, text), files=_field(words, _phrases(text)))
+
+
+def content_words(query: str) -> list[str]:
+    """The words of a query that carry its topic; all of them when nothing else is there."""
+    words = _words(normalise(query)[:MAX_CHARS])
+    return [word for word in words if word not in ENGLISH] or words
+
+
+def _english(words: list[str], text: str) -> str | None:
+    topical = [word for word in words if word not in ENGLISH] or words
+    phrases = [phrase for phrase in _phrases(text) if not has_cjk(phrase)]
+    return _field(topical, phrases)
+
+
+def _words(text: str) -> list[str]:
+    """Lower-case words, each once, with the parts of camelCase names; underscores alone are no word."""
+    words: dict[str, None] = {}
+    for word in _WORD.findall(text):
+        parts = [word.lower()]
+        if not word.islower() and word.isascii() and len(split_identifier(word)) > 1:
+            parts.extend(split_identifier(word))
+        words.update(dict.fromkeys(part for part in parts if part.strip("_")))
+    return list(words)[:MAX_TERMS]
+
+
+def _phrases(text: str) -> list[str]:
+    """Words that the user wrote as one name or between quotation marks."""
+    found = _JOINED.findall(text) + _QUOTED.findall(text)
+    spaced = (" ".join(_WORD.findall(phrase.lower())) for phrase in found)
+    return [phrase for phrase in dict.fromkeys(spaced) if " " in phrase][: MAX_TERMS // 4]
+
+
+def _field(words: list[str], phrases: list[str]) -> str | None:
+    """Alternatives in the one text field; None when there is no word."""
+    if not words:
+        return None
+    quoted = [f'"{phrase}"^{_PHRASE_BOOST}' for phrase in phrases]
+    return f"search_text:({' '.join([*words, *quoted])})"

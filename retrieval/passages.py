@@ -1,0 +1,96 @@
+"""Long texts become passages that an encoder can read whole; an item's text gets the form in which it is encoded."""
+
+import re
+
+TEXT_FORM = "author-text-v1"
+"""The name of the form that `embedding_text` writes; a new form needs a new name, since its vectors are another space."""
+
+MAX_CHARS = 1_400
+"""Longest passage, in Latin characters; any other character counts as three.
+
+The default encoder reads 512 tokens. English prose has about 4 characters a token, source code about 3, and its
+vocabulary knows Japanese, Chinese or Korean only as single characters: 1,400 Latin or 466 CJK characters stay below 470
+tokens and leave room for the author and a picture's caption. Longer passages would also blur: one vector, many topics.
+"""
+
+OVERLAP = 150
+"""A passage may repeat up to this many characters of the one before, so that what spans a cut is whole in one of them."""
+
+MAX_PASSAGES = 64
+"""Passages of one text, about 80 kB of English. What lies behind (the rest of a 10 MB text) has no vector: it is stored
+whole and found by keyword search only. Without the cap one pasted log would occupy the encoder for minutes."""
+
+_WIDE_COST = 3
+_LAST_LATIN = "\u024f"
+
+# Best place to cut first. A mark closes a sentence only before white space, except the full-width ones.
+_BREAKS = (
+    re.compile(r"\n[ \t\r]*\n\s*"),
+    re.compile(r"[.!?]+[\"'”’)\]]*\s+|[。！？｡]+[」』）”’]*\s*|\n\s*"),
+    re.compile(r"\s+|[、，；：]"),
+)
+_UNUSABLE = re.compile("[\ud800-\udfff\x00]")
+
+
+def passages(text: str, *, max_chars: int = MAX_CHARS, overlap: int = OVERLAP) -> list[str]:
+    """Slices of `text` in reading order, each at most `max_chars` wide; [text] when it is short, [] when it is blank.
+
+    They are cut at the end of a paragraph, a sentence or a word, in this order of preference, where one lies in the
+    second half of the allowed width, and cover every character up to the MAX_PASSAGES-th slice. Raises ValueError for
+    an overlap of more than an eighth of `max_chars`: a slice of wide characters could then end where the last one did.
+    """
+    if not 0 <= 8 * overlap <= max_chars:
+        raise ValueError(f"overlap {overlap} must lie between 0 and an eighth of max_chars {max_chars}")
+    if not text.strip():
+        return []
+    found: list[str] = []
+    start = end = 0
+    while end < len(text) and len(found) < MAX_PASSAGES:
+        end = _cut(text, start, _reach(text, start, max_chars))
+        found.append(text[start:end])
+        start = _resume(text, end, overlap)
+    return found
+
+
+def embedding_text(author: str | None, text: str, caption: str | None = None) -> str:
+    """An item's text as it is encoded (form author-text-v1): "Author: text [caption]", without the parts that are missing."""
+    said = f"{author}: {text}" if author else text
+    return clean(f"{said} [{caption}]" if caption else said)
+
+
+def clean(text: str) -> str:
+    """The text without what tokenizers and UTF-8 refuse: lone surrogates and NUL become U+FFFD."""
+    return _UNUSABLE.sub("\ufffd", text)
+
+
+def _reach(text: str, start: int, width: int) -> int:
+    """The end of the longest slice from `start` that is at most `width` wide; one character at least."""
+    end = start
+    while end < len(text) and (width := width - _cost(text[end])) >= 0:
+        end += 1
+    return max(end, start + 1)
+
+
+def _cost(character: str) -> int:
+    return 1 if character <= _LAST_LATIN else _WIDE_COST
+
+
+def _cut(text: str, start: int, limit: int) -> int:
+    """Where the slice from `start` ends: the last of the best breaks in its second half, else `limit`."""
+    if limit == len(text):
+        return limit
+    middle = (start + limit) // 2
+    for pattern in _BREAKS:
+        ends = [match.end() for match in pattern.finditer(text, middle, limit)]
+        if ends:
+            return ends[-1]
+    return limit
+
+
+def _resume(text: str, end: int, overlap: int) -> int:
+    """Where the next slice starts: at the first sentence, else word, that begins in the last `overlap` characters."""
+    for pattern in _BREAKS[1:]:
+        match = pattern.search(text, end - overlap, end)
+        if match and match.end() < end:
+            return match.end()
+    return end
