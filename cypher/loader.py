@@ -26,7 +26,7 @@ ACCESS = ("read", "write", "schema")
 SCOPES = ("namespace", "admin")
 _HEADER = re.compile(r"^// (name|fragment|purpose|params|returns|access|scope|template): *(.*)$")
 _PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")
-_LABEL_SAFE = re.compile(r"^[A-Za-z0-9_]{1,80}$")
+_LABEL_SAFE = re.compile(r"[A-Za-z0-9_]{1,80}")
 
 
 class StatementError(ValueError):
@@ -55,7 +55,7 @@ class Statement:
         if values.keys() != self.template:
             raise StatementError(f"{self.name}: needs template values {sorted(self.template)}, got {sorted(values)}")
         for key, value in values.items():
-            if not isinstance(value, int) and not _LABEL_SAFE.match(value):
+            if not isinstance(value, int) and not _LABEL_SAFE.fullmatch(value):
                 raise StatementError(f"{self.name}: {key} is not a safe label: {value!r}")
         return _PLACEHOLDER.sub(lambda match: str(values[match[1]]), self.text)
 

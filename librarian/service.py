@@ -123,12 +123,14 @@ class Librarian:
         return "; ".join(faults) or "ok"
 
     def _check_encoder(self) -> str:
-        parts = self._usable()
+        parts = self.parts
         if parts.encoder is None or parts.space is None:
             return "off: searches use keywords only (LIBRARIAN_ENCODER=none)"
         return "ok" if parts.space.active else "its embedding space is not active; run `librarian embeddings switch`"
 
-    def _usable(self) -> Parts:
+    @property
+    def parts(self) -> Parts:
+        """What this Librarian works with. Raises NotReady, or the reason why it never will be."""
         if self._failure is not None:
             raise self._failure
         if self._parts is None:
@@ -150,10 +152,10 @@ class Librarian:
 
         `any_namespace` lets rows name namespaces other than `namespace`.
         """
-        run = Ingest(self._usable().executor, namespace=namespace, mapping=mapping, any_namespace=any_namespace)
+        run = Ingest(self.parts.executor, namespace=namespace, mapping=mapping, any_namespace=any_namespace)
         report = await run.run(lines, on_progress)
         self._new_items.set()
-        report.pending_embeddings = await count_pending(self._usable().executor)
+        report.pending_embeddings = await count_pending(self.parts.executor)
         metrics.count_rows(report)
         metrics.set_pending_embeddings(report.pending_embeddings)
         return report
@@ -161,13 +163,13 @@ class Librarian:
     async def search(self, namespace: str, query: SearchInput) -> SearchOutput:
         """Hits of `namespace`, best first; a broken arm is reported in `arms`, not raised."""
         started = time.perf_counter()
-        answer = await searching.search(self._usable().pipeline, namespace, query)
+        answer = await searching.search(self.parts.pipeline, namespace, query)
         metrics.observe_stage("search", time.perf_counter() - started)
         return answer
 
     async def get_item(self, namespace: str, uid: str) -> ItemOut:
         """One item of `namespace`. Raises NotFound."""
-        return await item_cases.get_item(self._usable().executor, namespace, uid)
+        return await item_cases.get_item(self.parts.executor, namespace, uid)
 
     async def load_sample(self) -> IngestReport:
         """Put the sample data into namespace `sample`; a second time changes nothing."""
@@ -193,7 +195,7 @@ class Librarian:
 
     async def embed_pending(self, *, on_progress: Counted | None = None) -> int:
         """Encode every item that lacks a vector in the active space; 0 when this Librarian's encoder is not its one."""
-        parts = self._usable()
+        parts = self.parts
         if parts.encoder is None or parts.space is None or not parts.space.active:
             return 0
         done = await embed_pending(parts.executor, parts.space, parts.encoder, on_progress)
@@ -203,7 +205,7 @@ class Librarian:
 
     async def embeddings_status(self) -> list[SpaceStatus]:
         """Every embedding space of the graph."""
-        executor = self._usable().executor
+        executor = self.parts.executor
         pending = await count_pending(executor)
         return [
             SpaceStatus(
@@ -223,7 +225,7 @@ class Librarian:
 
         Returns how many items were encoded. Restart running services with the same LIBRARIAN_ENCODER afterwards.
         """
-        parts = self._usable()
+        parts = self.parts
         if parts.encoder is None or parts.space is None:
             raise InvalidInput("no encoder is configured", field="LIBRARIAN_ENCODER", remedy="name the encoder to switch to")
         done = await fill_space(parts.executor, parts.space, parts.encoder, on_progress)
@@ -232,7 +234,7 @@ class Librarian:
 
     async def compact_embeddings(self) -> None:
         """Build the active space's vector index anew, which makes one grown by many small commits fast again."""
-        executor = self._usable().executor
+        executor = self.parts.executor
         for space in await list_spaces(executor):
             if space.active:
                 await compact(executor, space.space, space.dimension)
@@ -248,7 +250,7 @@ class Librarian:
         if report.failed:
             raise InvalidInput(f"{report.failed} rows of {dataset.documents} cannot be read", field="--data")
         await self.embed_pending(on_progress=on_progress)
-        return await evaluation.evaluate(self._usable().pipeline, dataset, on_progress)
+        return await evaluation.evaluate(self.parts.pipeline, dataset, on_progress)
 
 
 async def file_lines(path: Path) -> AsyncIterator[tuple[int, bytes]]:

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from graph.capability import check_server
 from graph.config import GraphConfig
 from graph.driver import open_driver, verify
-from graph.errors import GraphError
+from graph.errors import GraphError, SchemaMismatch
 from graph.executor import Executor
 from graph.local.artifacts import Progress, encoder_model
 from graph.local.server import Endpoint, ManagedServer, ServerOptions
@@ -164,7 +164,10 @@ class _Assembly:
     async def _migrate(self, migrator: Migrator) -> None:
         """Apply what is pending on a server of our own; another one is only checked, its operator decides."""
         if self.server is None:
-            await migrator.validate()
+            plan = await migrator.plan()
+            plan.require_runnable()
+            if plan.runnable:
+                raise SchemaMismatch("the graph lacks migrations of this version; run `librarian migrate apply`")
             return
         self.librarian.waiting("migrating", "applying migrations")
         await migrator.apply()

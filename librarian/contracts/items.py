@@ -26,7 +26,7 @@ class _Row(Struct, tag_field="kind", forbid_unknown_fields=True, kw_only=True, o
     namespace: Namespace | None = None
 
 
-class _ItemRow(_Row):
+class _ItemRow(_Row, kw_only=True):
     """Common to every item: its stable id (made from its source identity when left out)."""
 
     uid: Uid | None = None
@@ -35,7 +35,7 @@ class _ItemRow(_Row):
     tags: Annotated[list[ShortText], Meta(max_length=100)] = []
 
 
-class MessageIn(_ItemRow, tag="message"):
+class MessageIn(_ItemRow, tag="message", kw_only=True):
     """One message of a conversation; `author` is short for `author_name`.
 
     `position` orders messages sent at the same time; `sent_at` without an offset means UTC.
@@ -54,7 +54,7 @@ class MessageIn(_ItemRow, tag="message"):
     caption: Annotated[str, Meta(max_length=MAX_TEXT_CHARS)] | None = None
 
 
-class FactIn(_ItemRow, tag="fact"):
+class FactIn(_ItemRow, tag="fact", kw_only=True):
     """A statement about somebody or something, with the messages or chunks that support it.
 
     Either `text`, or `subject`, `predicate` and `object` must be given; `evidence` names items by uid or
@@ -77,7 +77,7 @@ class FactIn(_ItemRow, tag="fact"):
     supersedes: Annotated[list[Uid], Meta(max_length=100)] = []
 
 
-class MemoryIn(_ItemRow, tag="memory"):
+class MemoryIn(_ItemRow, tag="memory", kw_only=True):
     """What an agent decided to keep."""
 
     text: Text
@@ -88,7 +88,7 @@ class MemoryIn(_ItemRow, tag="memory"):
     occurred_at: datetime | None = None
 
 
-class EdgeIn(_Row, tag="edge"):
+class EdgeIn(_Row, tag="edge", kw_only=True):
     """A typed edge between two items of one namespace, named by uid."""
 
     source: Uid

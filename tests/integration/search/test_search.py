@@ -1,0 +1,144 @@
+"""Hybrid search on the real graph with the real encoder."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graph.search import keyword_candidates
+from graph.types import ItemFilter
+from librarian.contracts.search import SearchInput, SearchOutput
+from librarian.service import Librarian
+from retrieval.lucene import keyword_query
+
+TEAM = [
+    {"kind": "message", "uid": "q", "author": "Ken", "text": "Why did the deploy fail last night?", "conversation_id": "ops",
+     "sent_at": "2026-03-02T09:00:00Z"},
+    {"kind": "message", "uid": "a", "author": "Mia", "text": "The deploy broke because migration 42 locked the orders table.",
+     "conversation_id": "ops", "sent_at": "2026-03-02T09:05:00Z"},
+    {"kind": "message", "uid": "lunch", "author": "Mia", "text": "Lunch at noon, noodles again?", "conversation_id": "fun",
+     "sent_at": "2026-03-02T11:00:00Z"},
+    {"kind": "memory", "uid": "pool", "text": "Decision: set pool.size to 50 in config/db.toml, see HRB-412", "type": "Decision",
+     "tags": ["db", "pool"], "domain": "backend", "agent": "scribe", "occurred_at": "2026-03-05T00:00:00Z"},
+    {"kind": "memory", "uid": "ja", "text": "請求書の金額が二重に計上される不具合は、丸め処理が原因だった。", "type": "Problem",
+     "occurred_at": "2026-04-01T00:00:00Z"},
+    {"kind": "fact", "uid": "f1", "subject": "Mia", "predicate": "leads", "object": "the platform team", "person_id": "mia",
+     "fact_type": "role", "relationship_type": "leads", "evidence": ["a"]},
+    {"kind": "fact", "uid": "f2", "text": "Mia is the lead of the platform team", "subject": "Mia", "person_id": "mia",
+     "fact_type": "role", "fact_object": "the platform team", "relationship_type": "leads", "evidence": ["lunch"]},
+]  # fmt: skip
+
+
+async def ask(librarian: Librarian, namespace: str, *queries: str, **options: Any) -> SearchOutput:
+    return await librarian.search(namespace, msgspec.convert({"queries": list(queries), **options}, SearchInput))
+
+
+def uids(answer: SearchOutput) -> list[str]:
+    return [hit.uid for hit in answer.results]
+
+
+async def test_both_arms_answer_and_explain(ingest: Any, librarian: Librarian, namespace: str):
+    """A paraphrase finds its answer; the explanation says what each arm gave and adds up to the score."""
+    await ingest(*TEAM)
+    answer = await ask(librarian, namespace, "what made the deployment break", explain=True)
+    assert answer.arms == {"vector": "ok", "keyword": "ok"}
+    assert "a" in uids(answer)[:2]
+    for hit in answer.results:
+        assert hit.explanation is not None
+        assert hit.explanation.fused_score == pytest.approx(sum(arm.share for arm in hit.explanation.arms), abs=1e-5)
+        assert all((arm.score is None) == (arm.arm != "vector") for arm in hit.explanation.arms)
+
+
+async def test_a_keyword_only_hit_carries_its_real_cosine(ingest: Any, librarian: Librarian, namespace: str):
+    """`similarity_score` is a cosine for every hit with a vector, also where the vector arm did not rank it."""
+    await ingest(*TEAM)
+    answer = await ask(librarian, namespace, "HRB-412", limit=1, explain=True)
+    assert uids(answer) == ["pool"]
+    similarity = answer.results[0].similarity_score
+    assert similarity is not None
+    assert 0 < similarity < 1
+
+
+async def test_japanese_is_found_by_keywords_and_the_answer_says_so(ingest: Any, librarian: Librarian, namespace: str):
+    """The English encoder stays out of Japanese queries, openly."""
+    await ingest(*TEAM)
+    answer = await ask(librarian, namespace, "請求書の不具合の原因")
+    assert uids(answer)[0] == "ja"
+    assert answer.arms["vector"].startswith("skipped: encoder")
+    assert answer.arms["keyword"] == "ok"
+
+
+async def test_equal_facts_are_one_hit_with_all_evidence(ingest: Any, librarian: Librarian, namespace: str):
+    """Facts of one person, type, object and relationship merge; the evidence of both stays."""
+    await ingest(*TEAM)
+    answer = await ask(librarian, namespace, "who leads the platform team", filters={"kinds": ["fact"]})
+    assert len(answer.results) == 1
+    assert {source.uid for source in answer.results[0].evidence} == {"a", "lunch"}
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({"kinds": ["message"]}, {"q", "a", "lunch"}),
+        ({"authors": ["Mia"]}, {"a", "lunch"}),
+        ({"authors": ["Ken", "Mia"], "conversation_id": "ops"}, {"q", "a"}),
+        ({"types": ["Decision", "Problem"]}, {"pool", "ja"}),
+        ({"tags": ["pool", "db"]}, {"pool"}),
+        ({"tags": ["pool", "frontend"]}, set()),
+        ({"domain": "backend"}, {"pool"}),
+        ({"agent": "scribe"}, {"pool"}),
+        ({"person_id": "mia"}, {"f1"}),
+        ({"occurred_from": "2026-03-02T09:05:00Z", "occurred_to": "2026-03-02T12:00:00Z"}, {"a", "lunch"}),
+        ({"occurred_from": "2026-03-31T00:00:00+09:00"}, {"ja"}),
+        ({"conversation_id": "nowhere"}, set()),
+    ],
+    ids=str,
+)
+async def test_every_filter_holds_in_both_arms(
+    ingest: Any, librarian: Librarian, namespace: str, filters: dict[str, Any], expected: set[str]
+):
+    """A query that everything matches somehow returns exactly the items that pass the filter."""
+    await ingest(*TEAM)
+    answer = await ask(librarian, namespace, "deploy lunch pool 請求書 platform team lead migration", filters=filters)
+    found = set(uids(answer))
+    merged_facts = {"f1"} if found & {"f1", "f2"} else set()
+    assert (found - {"f1", "f2"}) | merged_facts == expected
+
+
+async def test_the_limit_is_filled_although_filters_reject_most(ingest: Any, librarian: Librarian, namespace: str):
+    """A filter that the index does not know makes the search look deeper, and the answer says so."""
+    rows = [{"kind": "memory", "uid": f"k{i}", "text": f"cache note number {i}", "tags": ["rare"] if i % 100 == 7 else []}
+            for i in range(500)]  # fmt: skip
+    await ingest(*rows)
+    answer = await ask(librarian, namespace, "cache note", limit=5, filters={"tags": ["rare"]})
+    assert set(uids(answer)) == {"k7", "k107", "k207", "k307", "k407"}
+    assert any("deeper" in note for note in answer.notes)
+
+
+async def test_many_queries_are_one_ranking(ingest: Any, librarian: Librarian, namespace: str):
+    """Several queries are fused: each brings its own best hit."""
+    await ingest(*TEAM)
+    answer = await ask(librarian, namespace, "noodles for lunch", "connection pool decision", limit=4)
+    assert {"lunch", "pool"} <= set(uids(answer))
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["foo:bar AND (", "*", '"', "a" * 1_000_000, "\u0000", "\ud800 lone", " ".join(f"t{i}" for i in range(33)), "OR", "NOT x",
+     "title:[a TO b]", "~~~", "/regex/", "日本語" * 1000, "　", "🙂", "\\"],
+    ids=lambda query: ascii(query[:16]),
+)  # fmt: skip
+async def test_no_query_text_breaks_the_search(ingest: Any, librarian: Librarian, namespace: str, query: str):
+    """User text is data: operators, odd characters and enormous queries give an answer, and no arm fails."""
+    await ingest(TEAM[0])
+    answer = await librarian.search(namespace, SearchInput(queries=[query]))
+    assert not any(status.startswith("failed") for status in answer.arms.values())
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=st.text(min_size=1, max_size=80))
+async def test_lucene_accepts_every_generated_query(librarian: Librarian, query: str):
+    """Whatever characters a query has, the terms made of it parse."""
+    assert await keyword_candidates(librarian.parts.executor, ItemFilter("nobody"), keyword_query(query), 3) == []

@@ -1,0 +1,78 @@
+"""Every statement, on the real server."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import cypher
+from cypher.loader import Statement, load
+from graph.executor import Executor
+from librarian.service import Librarian
+
+PROJECT = Path(cypher.__file__).parents[1]
+STATEMENTS = sorted(load().values(), key=lambda statement: statement.name)
+# A node variable of these labels carries a tenant's data.
+_GUARDED = re.compile(r"\((?P<name>[a-z_]*)(?P<labels>(?::[A-Za-z_{}]+)+)(?P<rest>[^()]*)\)")
+_TENANT_LABELS = {"Item", "Message", "Fact", "Memory", "FileChunk", "Embedding", "UnresolvedReferences", "Unlinked"}
+
+
+def rendered(statement: Statement, librarian: Librarian) -> str:
+    space = librarian.parts.space
+    assert space is not None
+    values = {"space": space.space, "dimension": space.dimension}
+    return statement.render(**{name: values[name] for name in statement.template})
+
+
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.name)
+async def test_the_server_plans_every_statement_without_a_warning(
+    statement: Statement, librarian: Librarian, executor: Executor
+):
+    """EXPLAIN of each statement succeeds and the server has nothing to remark."""
+    if statement.name == "probe_server" or statement.access == "schema" or statement.text.startswith("SHOW"):
+        pytest.skip("cannot be explained: it names a missing index on purpose, or is a command")
+    text = f"EXPLAIN {rendered(statement, librarian)}"
+    _, summary, _ = await executor.driver.execute_query(text, dict.fromkeys(statement.params))
+    remarks = [status.gql_status for status in summary.gql_status_objects]
+    assert [status for status in remarks if not status.startswith(("00", "02"))] == []
+
+
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.name)
+def test_the_header_names_exactly_the_parameters_used(statement: Statement):
+    """A parameter that the header does not name would be refused at run time, one too many would be asked for."""
+    assert set(re.findall(r"\$([a-z_]+)", statement.text)) == statement.params
+
+
+@pytest.mark.parametrize("statement", [s for s in STATEMENTS if s.scope == "namespace"], ids=lambda s: s.name)
+def test_every_item_and_embedding_is_filtered_by_namespace(statement: Statement):
+    """Each node variable with a tenant's label is bound to $namespace, in its pattern or by a condition."""
+    for match in _GUARDED.finditer(statement.text):
+        labels = {"Embedding" if label.startswith("Embedding") else label for label in match["labels"].split(":") if label}
+        if not labels & _TENANT_LABELS:
+            continue
+        name = match["name"]
+        inside = "namespace: $namespace" in match["rest"]
+        beside = name and re.search(rf"\b{name}\.namespace = \$namespace", statement.text)
+        assert inside or beside, f"{match[0]} is not filtered by namespace"
+
+
+def test_admin_statements_are_the_known_ones():
+    """A statement that crosses namespaces is added here on purpose."""
+    admin = {statement.name for statement in STATEMENTS if statement.scope == "admin"}
+    assert admin == ADMIN_STATEMENTS
+
+
+ADMIN_STATEMENTS = {
+    "activate_space", "count_pending", "count_vectors", "create_space_index", "drop_space_index", "list_spaces",
+    "mark_pending", "next_pending", "next_without_vector", "ping", "probe_server", "put_embeddings", "put_space",
+    "put_space_languages", "space_index_state",
+}  # fmt: skip
+
+
+def test_no_statement_is_unused_or_doubled():
+    """Every name occurs as a literal in the code, and no two statements have one text."""
+    packages = ("graph", "migrations", "retrieval", "librarian")
+    code = "\n".join(path.read_text() for package in packages for path in (PROJECT / package).rglob("*.py"))
+    assert [s.name for s in STATEMENTS if f'"{s.name}"' not in code and f"'{s.name}'" not in code] == []
+    texts = [" ".join(statement.text.split()) for statement in STATEMENTS]
+    assert len(set(texts)) == len(texts)

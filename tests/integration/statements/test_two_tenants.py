@@ -1,0 +1,116 @@
+"""Poison: two namespaces with equal uids, equal texts and planted cross-edges; no statement may show one the other's data."""
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from cypher.loader import Statement, load
+from graph.executor import Executor
+from graph.tokens import required_clause
+from graph.types import FOREVER, UNKNOWN_TIME, Kind
+from librarian.contracts.search import SearchInput
+from librarian.service import Librarian
+
+OURS, THEIRS = "poison-tenant", "poison-tenants"  # an English stemmer folds the two names into one word
+SECRET = "belongs to the other tenant"
+READ = sorted(
+    (s for s in load().values() if s.scope == "namespace" and s.access == "read"), key=lambda statement: statement.name
+)
+WRITE = sorted(
+    (s for s in load().values() if s.scope == "namespace" and s.access == "write"), key=lambda statement: statement.name
+)
+
+
+def rows(marker: str) -> list[dict[str, Any]]:
+    return [
+        {"kind": "message", "uid": "shared-1", "message_id": "shared-1", "conversation_id": "c", "author": "Ada",
+         "text": f"the billing deploy failed 請求書 {marker}"},
+        {"kind": "fact", "uid": "shared-2", "subject": "Ada", "predicate": "owns", "object": f"billing {marker}",
+         "person_id": "ada", "evidence": ["shared-1"]},
+        {"kind": "memory", "uid": "shared-3", "text": f"Decision: billing moves {marker}", "type": "Decision"},
+        {"kind": "edge", "source": "shared-1", "target": "shared-3", "type": "CAUSES"},
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+async def poisoned(librarian: Librarian, executor: Executor) -> AsyncIterator[Librarian]:
+    for namespace, marker in ((OURS, "ours"), (THEIRS, SECRET)):
+
+        async def lines(marker: str = marker) -> AsyncIterator[tuple[int, bytes]]:
+            for number, row in enumerate(rows(marker), start=1):
+                yield number, msgspec.json.encode(row)
+
+        assert (await librarian.ingest(lines(), namespace=namespace)).failed == 0
+    await librarian.embed_pending()
+    await executor.driver.execute_query(
+        "MATCH (a:Item {namespace: $a}), (b:Item {namespace: $b}) "
+        "MERGE (a)-[:CAUSES {edge_id: a.uid + b.uid}]->(b) MERGE (a)-[:EVIDENCED_BY]->(b) MERGE (b)-[:SUPERSEDES]->(a) "
+        "WITH a, b MATCH (b)-[:HAS_EMBEDDING]->(e) MERGE (a)-[:HAS_EMBEDDING]->(e)",
+        {"a": OURS, "b": THEIRS},
+    )
+    yield librarian
+    await executor.driver.execute_query("MATCH (n) WHERE n.namespace IN $both DETACH DELETE n", {"both": [OURS, THEIRS]})
+
+
+def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
+    space = librarian.parts.space
+    assert space is not None
+    every = required_clause(OURS, [kind.value for kind in Kind], None)
+    known = {
+        "namespace": OURS, "uid": "shared-1", "uids": ["shared-1", "shared-2", "shared-3"], "unscored": ["shared-1"],
+        "kinds": [kind.value for kind in Kind], "k": 100, "limit": 100, "vector": [1.0] * space.dimension,
+        "vectors": [[1.0] * space.dimension], "english": f"{every} +(search_text:(billing))",
+        "cjk": f"{every} +(search_text:(請求書))", "files": None, "occurred_from": UNKNOWN_TIME, "occurred_to": FOREVER,
+        "unknown_time": UNKNOWN_TIME, "valid_after": UNKNOWN_TIME, "author_from": "", "author_to": "\U0010ffff",
+        "conversation_from": "", "conversation_to": "\U0010ffff", "domain_from": "", "domain_to": "\U0010ffff",
+        "reason": "test", "rows": [],
+    }  # fmt: skip
+    return {name: known.get(name) for name in statement.params}
+
+
+@pytest.mark.parametrize("statement", READ, ids=lambda statement: statement.name)
+async def test_a_read_shows_nothing_of_the_other_tenant(statement: Statement, poisoned: Librarian, executor: Executor):
+    """Whatever a read returns for one namespace holds no text of the other, although edges lead there."""
+    space = poisoned.parts.space
+    assert space is not None
+    template = {name: value for name, value in vars_of(space).items() if name in statement.template}
+    answer = await executor.fetch_all(statement.name, parameters(statement, poisoned), **template)
+    assert SECRET not in str(answer)
+    assert answer, "a statement that finds nothing proves nothing"
+
+
+@pytest.mark.parametrize("statement", WRITE, ids=lambda statement: statement.name)
+async def test_a_write_changes_nothing_of_the_other_tenant(statement: Statement, poisoned: Librarian, executor: Executor):
+    """Every node of the other namespace has the same properties and labels after the write as before."""
+    space = poisoned.parts.space
+    assert space is not None
+    before = await snapshot(executor)
+    template = {name: value for name, value in vars_of(space).items() if name in statement.template}
+    await executor.write(statement.name, parameters(statement, poisoned), **template)
+    assert await snapshot(executor) == before
+
+
+@pytest.mark.parametrize("query", ["billing deploy", "請求書", SECRET, "Ada owns billing"])
+async def test_a_search_shows_nothing_of_the_other_tenant(query: str, poisoned: Librarian):
+    """Hits, evidence and explanations of one namespace hold nothing of the other."""
+    answer = await poisoned.search(OURS, SearchInput(queries=[query], explain=True))
+    answer.queries = []
+    assert SECRET not in str(answer)
+    assert {hit.uid for hit in answer.results} <= {"shared-1", "shared-2", "shared-3"}
+    assert all(len(hit.evidence) <= 1 for hit in answer.results)
+
+
+def vars_of(space: Any) -> dict[str, Any]:
+    return {"space": space.space, "dimension": space.dimension}
+
+
+async def snapshot(executor: Executor) -> list[Any]:
+    found, _, _ = await executor.driver.execute_query(
+        "MATCH (n {namespace: $theirs}) RETURN labels(n) AS labels, properties(n) AS properties, "
+        "COUNT { (n)--() } AS degree ORDER BY elementId(n)",
+        {"theirs": THEIRS},
+    )
+    return [re.sub(r"\s+", " ", str(record.data())) for record in found]

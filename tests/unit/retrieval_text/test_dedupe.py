@@ -1,0 +1,38 @@
+from typing import Any
+
+from graph.types import Evidence, FoundItem, Kind
+from retrieval.dedupe import deduplicate
+from retrieval.types import ScoredItem
+
+
+def scored(uid: str, kind: Kind, score: float, evidence: tuple[str, ...] = (), **properties: Any) -> ScoredItem:
+    sources = [Evidence(source, source, None, source, None) for source in evidence]
+    return ScoredItem(FoundItem(uid, kind, {"text": uid, **properties}, sources), score, None, ())
+
+
+FACT = {"person_id": "mia", "fact_type": "role", "fact_object": "platform", "relationship_type": "leads"}
+
+
+def test_equal_facts_keep_the_best_and_all_evidence():
+    hits = deduplicate(
+        [scored("f1", Kind.FACT, 2, ("m1", "m2"), **FACT), scored("f2", Kind.FACT, 1, ("m2", "m3"), **FACT)]
+    )
+    assert [(hit.item.uid, hit.score, hit.duplicates) for hit in hits] == [("f1", 2, ("f2",))]
+    assert [source.uid for source in hits[0].item.evidence] == ["m1", "m2", "m3"]
+
+
+def test_facts_that_name_no_object_are_told_apart_by_their_text():
+    bare = {**FACT, "fact_object": None}
+    assert len(deduplicate([scored("f1", Kind.FACT, 2, **bare), scored("f2", Kind.FACT, 1, **bare)])) == 2
+
+
+def test_equal_texts_of_one_author_and_kind_are_one_hit():
+    hits = deduplicate(
+        [
+            scored("m1", Kind.MESSAGE, 4, text="Ship  it!", author_name="Mia"),
+            scored("m2", Kind.MESSAGE, 3, text="ship it!", author_name="Mia"),
+            scored("m3", Kind.MESSAGE, 2, text="Ship it!", author_name="Ken"),
+            scored("k1", Kind.MEMORY, 1, text="Ship it!"),
+        ]
+    )
+    assert [hit.item.uid for hit in hits] == ["m1", "m3", "k1"]
