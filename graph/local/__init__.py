@@ -1,0 +1,1 @@
+"""The managed Neo4j server: artifacts, Java, configuration, process."""

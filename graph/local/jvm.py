@@ -1,0 +1,211 @@
+"""The server process: how it is started, found again, and stopped."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import psutil
+
+from graph.local.conf import MAIN_CLASS, Memory, Ports, jvm_flags, render_conf
+from graph.local.errors import ServerStartFailed
+from graph.local.home import Home
+from graph.local.java import Java
+from graph.local.state import Launch, ServerState
+
+LOOPBACK = "127.0.0.1"
+USUAL_PORTS = Ports(bolt=17687, http=17474)
+
+_ADMIN_CLASS = "org.neo4j.cli.AdminTool"
+_ADMIN_TIMEOUT_S = 60.0
+_POLL_S = 0.1
+# Start times come from the kernel's clock ticks and may differ in the last digits between two readings.
+_SAME_START_S = 1.0
+_KEPT_VARIABLES = ("HOME", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "USER")
+
+EXIT_REASONS = {
+    1: "it could not start (a port that is taken, for example)",
+    2: "its store could not be opened (another process may hold it)",
+    3: "its configuration was refused (heap and page cache larger than the memory, for example)",
+    4: "its licence was not accepted",
+}
+"""What Neo4j's exit codes mean (its NeoBootstrapper)."""
+
+
+class Jvm:
+    """One running server process, started by this keeper or adopted from one that died."""
+
+    def __init__(self, process: psutil.Process, child: subprocess.Popen[bytes] | None = None) -> None:
+        self._process = process
+        self._child = child
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return int(self._process.pid)
+
+    @property
+    def started(self) -> float:
+        """Start time, seconds since the epoch."""
+        return float(self._process.create_time())
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code of a process that was our child and has ended."""
+        return None if self._child is None else self._child.returncode
+
+    def is_alive(self) -> bool:
+        """Whether it still runs; a zombie does not."""
+        if self._child is not None:
+            return self._child.poll() is None
+        return is_alive(self._process)
+
+    def stop(self, timeout_s: float) -> bool:
+        """Ask it to stop and wait `timeout_s` for its last checkpoint, then kill it. Whether it stopped by itself."""
+        self._send(signal.SIGTERM)
+        deadline = time.monotonic() + timeout_s
+        while self.is_alive():
+            if time.monotonic() > deadline:
+                self._send(signal.SIGKILL)
+                return False
+            time.sleep(_POLL_S)
+        return True
+
+    def _send(self, number: signal.Signals) -> None:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            self._process.send_signal(number)
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Whether a process runs: the same one (psutil compares start times), and no zombie."""
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def start(home: Home, launch: Launch, ports: Ports) -> Jvm:
+    """Write neo4j.conf and start the server; its output goes to the console log, the one before is kept aside."""
+    memory = Memory(launch.heap_mb, launch.pagecache_mb)
+    (home.conf / "neo4j.conf").write_text(render_conf(ports, memory), encoding="utf-8")
+    java = Java(Path(launch.java), launch.java_major, launch.has_vector_module)
+    arguments = [f"--home-dir={home.path}", f"--config-dir={home.conf}", "--console-mode"]
+    command = [launch.java, *jvm_flags(java, memory), "-cp", _class_path(launch), MAIN_CLASS, *arguments]
+    if home.console_log.exists():
+        home.console_log.replace(home.console_log.with_suffix(".previous.log"))
+    with home.console_log.open("wb") as log:
+        child = subprocess.Popen(
+            command,
+            cwd=home.path,
+            env=clean_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    return Jvm(psutil.Process(child.pid), child)
+
+
+def find(home: Home, state: ServerState) -> Jvm | None:
+    """The server that a dead keeper of this home left running: by process id and start time, else by command line."""
+    recorded = None if state.pid is None else _process(state.pid)
+    if recorded is not None and is_alive(recorded) and _started_at(recorded, state.pid_started):
+        return Jvm(recorded)
+    for process in psutil.process_iter():
+        if _serves(process, home):
+            return Jvm(process)
+    return None
+
+
+def set_first_password(home: Home, launch: Launch, password: str) -> None:
+    """Give a store that does not exist yet the password it will be born with. Raises ServerStartFailed.
+
+    Other users of the machine can read a command line, so `password` must be one that is changed right after.
+    """
+    (home.conf / "neo4j.conf").write_text(
+        render_conf(USUAL_PORTS, Memory(launch.heap_mb, launch.pagecache_mb)), encoding="utf-8"
+    )
+    command = [launch.java, "-Xmx256m", "-cp", _class_path(launch), _ADMIN_CLASS]
+    environment = clean_environment() | {"NEO4J_HOME": str(home.path), "NEO4J_CONF": str(home.conf)}
+    done = subprocess.run(
+        [*command, "dbms", "set-initial-password", password],
+        cwd=home.path,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=_ADMIN_TIMEOUT_S,
+        check=False,
+    )
+    if done.returncode != 0:
+        output = (done.stdout + done.stderr).decode(errors="replace").replace(password, "***")
+        raise ServerStartFailed("The first password could not be set.", log_tail=output.strip())
+
+
+def choose_ports(launch: Launch) -> Ports:
+    """The ports asked for, which must be free (ServerStartFailed), else the usual ones, else any free ones."""
+    return Ports(
+        bolt=_choose(launch.bolt_port, USUAL_PORTS.bolt, "bolt"),
+        http=_choose(launch.http_port, USUAL_PORTS.http, "http"),
+    )
+
+
+def clean_environment() -> dict[str, str]:
+    """What a daemon needs of its starter's environment, so that it keeps no secret of it in memory.
+
+    The locale decides how the JVM reads file names: without UTF-8 a home with a letter such as ü does not open.
+    """
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    return kept | {"LC_ALL": "C.UTF-8"}
+
+
+def _class_path(launch: Launch) -> str:
+    return f"{launch.jars}/*"
+
+
+def _process(pid: int) -> psutil.Process | None:
+    try:
+        return psutil.Process(pid)
+    except psutil.NoSuchProcess:
+        return None
+
+
+def _started_at(process: psutil.Process, moment: float | None) -> bool:
+    return moment is not None and abs(process.create_time() - moment) < _SAME_START_S
+
+
+def _serves(process: psutil.Process, home: Home) -> bool:
+    try:
+        command: Sequence[str] = process.cmdline()
+    except psutil.Error:  # gone, a zombie, or someone else's
+        return False
+    return MAIN_CLASS in command and f"--home-dir={home.path}" in command
+
+
+def _choose(asked: int | None, usual: int, name: str) -> int:
+    if asked is not None:
+        if not _is_free(asked):
+            raise ServerStartFailed(
+                f"The configured {name} port {asked} is taken by another program. Stop it, or configure another port."
+            )
+        return asked
+    return usual if _is_free(usual) else _any_free()
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        # As the server does: a port that only waits for its old connections to time out is free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+    return True
+
+
+def _any_free() -> int:
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])

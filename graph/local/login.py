@@ -1,0 +1,85 @@
+"""The server's first answer: readiness, and the way from the first password to the real one."""
+
+import logging
+import secrets
+import socket
+
+from neo4j import GraphDatabase
+from neo4j.exceptions import AuthError, DriverError, Neo4jError
+
+from graph.local.errors import ServerStartFailed
+from graph.local.home import Home, write_secret
+from graph.local.jvm import LOOPBACK, set_first_password
+from graph.local.state import Launch
+
+USER = "neo4j"
+
+_CONNECT_TIMEOUT_S = 5.0
+_CHANGE = "ALTER CURRENT USER SET PASSWORD FROM $old TO $new"
+
+logger = logging.getLogger("librarian.graph")
+
+
+def prepare_password(home: Home, launch: Launch) -> None:
+    """Before the very first start: give the store a throw-away password, kept in a file until it is replaced.
+
+    Repeated after a crash for as long as no store exists.
+    """
+    if home.has_store:
+        return
+    if not home.first_password_file.exists():
+        write_secret(home.first_password_file, secrets.token_hex())
+    set_first_password(home, launch, _first_password(home))
+
+
+def answers(home: Home, bolt_port: int) -> bool:
+    """Whether the server answers a query with the home's password, which is set now if it is still the first one.
+
+    Raises ServerStartFailed when the server wants another password than the home has.
+    """
+    if not _accepts_connections(bolt_port):
+        return False
+    try:
+        if home.first_password_file.exists():
+            _replace_first_password(home, bolt_port)
+        _run(bolt_port, home.password(), "RETURN 1")
+    except AuthError as error:
+        raise ServerStartFailed(
+            f"Neo4j does not accept the password in {home.password_file}. "
+            "It was changed in the server: put the right one into that file."
+        ) from error
+    except (DriverError, Neo4jError) as error:
+        logger.debug("not ready yet: %s", type(error).__name__)
+        return False
+    return True
+
+
+def _replace_first_password(home: Home, bolt_port: int) -> None:
+    """Change the first password to the real one; a crash after that change left only its file to remove."""
+    first = _first_password(home)
+    try:
+        _run(bolt_port, first, _CHANGE, database="system", old=first, new=home.password())
+    except AuthError:
+        logger.info("the first password was replaced by an earlier start")
+    home.first_password_file.unlink()
+
+
+def _run(bolt_port: int, password: str, statement: str, *, database: str | None = None, **values: str) -> None:
+    with GraphDatabase.driver(
+        f"bolt://{LOOPBACK}:{bolt_port}",
+        auth=(USER, password),
+        connection_timeout=_CONNECT_TIMEOUT_S,
+        max_transaction_retry_time=0,
+        telemetry_disabled=True,
+    ) as driver:
+        driver.execute_query(statement, values, database_=database)
+
+
+def _first_password(home: Home) -> str:
+    return home.first_password_file.read_text(encoding="utf-8").strip()
+
+
+def _accepts_connections(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(_CONNECT_TIMEOUT_S)
+        return probe.connect_ex((LOOPBACK, port)) == 0

@@ -1,0 +1,286 @@
+"""The managed Neo4j server as its users see it: take a lease, wait until it is ready, let go.
+
+The server itself belongs to a keeper process (graph.local.keeper), so that no user's end, orderly or not, is its end.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import psutil
+
+from graph.local import leases
+from graph.local.artifacts import Progress, ensure_artifacts
+from graph.local.conf import sized_memory
+from graph.local.errors import LocalServerError, ServerNotRunning, ServerStartFailed, ServerTimeout
+from graph.local.filelock import exclusive, is_held
+from graph.local.home import Home, open_home
+from graph.local.java import find_java
+from graph.local.jvm import LOOPBACK, find, is_alive
+from graph.local.leases import LeaseInfo
+from graph.local.lock import load_group
+from graph.local.logtail import tail
+from graph.local.machine import memory_mb
+from graph.local.spawn import spawn_keeper
+from graph.local.state import RUNNING_PHASES, Launch, Phase, ServerState, read_state, write_launch
+
+_USERNAME = "neo4j"
+_POLL_S = 0.1
+_WATCH_S = 1.0
+_DECISION_TIMEOUT_S = 150.0
+_LONGEST_WATCH_S = 30.0
+
+logger = logging.getLogger("librarian.graph")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """What an operator may decide; None leaves it to us. They count when a server is started, not for a running one."""
+
+    heap_mb: int | None = None
+    pagecache_mb: int | None = None
+    java: str | None = None
+    maven_url: str | None = None
+    bolt_port: int | None = None
+    http_port: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """How to reach a running server. The password never shows in a repr."""
+
+    uri: str
+    username: str
+    password: str
+    http_url: str
+
+    def __repr__(self) -> str:
+        return f"Endpoint(uri={self.uri!r}, username={self.username!r}, http_url={self.http_url!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """What is known of a home's server without touching it."""
+
+    phase: Phase
+    pid: int | None
+    keeper_pid: int | None
+    bolt_port: int | None
+    http_port: int | None
+    version: str
+    java: str
+    pinned: bool
+    leases: tuple[LeaseInfo, ...]
+    error: str
+    log_tail: str
+
+
+_NO_OPTIONS = ServerOptions()
+
+
+class ManagedServer:
+    """The server of one home; cheap to make, nothing runs until a lease is taken or the server is pinned."""
+
+    def __init__(self, home: Path, cache: Path, options: ServerOptions = _NO_OPTIONS) -> None:
+        self._home = Home(home.expanduser().absolute())
+        self._cache = cache
+        self._options = options
+        self._launch: Launch | None = None
+
+    async def prepare(self, progress: Progress | None = None) -> None:
+        """Make or check the home; unless the server runs already, bring its files here and find a JVM.
+
+        Starts nothing. Raises HomeRefused, JavaNotFound or an ArtifactError.
+        """
+        group = load_group("server")
+        await asyncio.to_thread(open_home, self._home.path, version=group.version)
+        if is_held(self._home.keeper_lock):
+            return
+        options = self._options
+        java = await asyncio.to_thread(find_java, os.environ, explicit=options.java)
+        jars = await ensure_artifacts(self._cache, group.name, maven_url=options.maven_url, progress=progress)
+        memory = sized_memory(memory_mb(), heap_mb=options.heap_mb, pagecache_mb=options.pagecache_mb)
+        self._launch = Launch(
+            jars=str(jars),
+            version=group.version,
+            java=str(java.path),
+            java_major=java.major,
+            has_vector_module=java.has_vector_module,
+            heap_mb=memory.heap_mb,
+            pagecache_mb=memory.pagecache_mb,
+            bolt_port=options.bolt_port,
+            http_port=options.http_port,
+        )
+
+    async def lease(self, purpose: str, *, linger_s: float = 0) -> "Lease":
+        """Become a user of the server, starting it if need be; does not wait until it is ready.
+
+        The server stays up for `linger_s` seconds after its last lease has ended, if that was this one.
+        """
+        await self._prepare_once()
+        async with exclusive(self._home.start_lock, timeout_s=_DECISION_TIMEOUT_S):
+            descriptor = leases.take(self._home.leases, LeaseInfo(os.getpid(), purpose, linger_s))
+            try:
+                await self._ensure_keeper()
+            except BaseException:
+                os.close(descriptor)
+                raise
+        return Lease(descriptor, asyncio.create_task(self._replace_dead_keepers()))
+
+    async def wait_ready(self, timeout_s: float = 180) -> Endpoint:
+        """The running server's address, as soon as it answers queries.
+
+        Raises ServerStartFailed with the tail of the server's log, ServerNotRunning when it was stopped meanwhile, or
+        ServerTimeout.
+        """
+        deadline = time.monotonic() + timeout_s
+        while True:
+            state = read_state(self._home.state)
+            if state.phase is Phase.READY and find(self._home, state) is not None:
+                return self._endpoint(state)
+            if state.phase is Phase.FAILED:
+                raise ServerStartFailed(state.error, log_tail=state.log_tail)
+            if state.phase is Phase.STOPPED:
+                raise ServerNotRunning
+            if time.monotonic() > deadline:
+                raise ServerTimeout(f"Neo4j is still {state.phase} after {timeout_s:.0f} s.")
+            await asyncio.sleep(_POLL_S)
+
+    def status(self) -> ServerStatus:
+        """What is known of the server; starts and changes nothing."""
+        state = read_state(self._home.state)
+        kept = is_held(self._home.keeper_lock)
+        ended = state.phase in (Phase.FAILED, Phase.STOPPED)
+        running = kept or (not ended and find(self._home, state) is not None)
+        return ServerStatus(
+            phase=state.phase if running or ended else Phase.STOPPED,
+            pid=state.pid if running else None,
+            keeper_pid=state.keeper_pid if kept else None,
+            bolt_port=state.bolt_port if running else None,
+            http_port=state.http_port if running else None,
+            version=state.version,
+            java=state.java,
+            pinned=self._home.pinned.exists(),
+            leases=leases.count(self._home.leases),
+            error=state.error,
+            log_tail=state.log_tail,
+        )
+
+    async def pin(self) -> None:
+        """Start the server and keep it up without users, until `stop`; does not wait until it is ready."""
+        await self._prepare_once()
+        async with exclusive(self._home.start_lock, timeout_s=_DECISION_TIMEOUT_S):
+            self._home.pinned.touch(mode=0o600)
+            await self._ensure_keeper()
+
+    async def stop(self, timeout_s: float = 120) -> bool:
+        """Stop the server, its users notwithstanding, and wait until it is down. False when it was not running."""
+        if not self._home.path.exists():
+            return False
+        deadline = time.monotonic() + timeout_s
+        async with exclusive(self._home.start_lock, timeout_s=timeout_s):
+            self._home.pinned.unlink(missing_ok=True)
+            keeper = await self._keeper_to_stop()
+            if keeper is None:
+                return False
+            keeper.send_signal(signal.SIGTERM)
+        while is_alive(keeper):
+            if time.monotonic() > deadline:
+                raise ServerTimeout(f"Neo4j is still stopping after {timeout_s:.0f} s.")
+            await asyncio.sleep(_POLL_S)
+        return True
+
+    def logs(self, lines: int) -> str:
+        """The last lines that the server printed."""
+        return tail(self._home.console_log, lines)
+
+    def password(self) -> str:
+        """The database password of the user neo4j. Raises ServerNotRunning before the first start."""
+        return self._home.password()
+
+    async def _prepare_once(self) -> None:
+        if self._launch is None:
+            await self.prepare()
+
+    async def _ensure_keeper(self) -> None:
+        """Have a keeper that is not about to end. Only while holding start.lock."""
+        deadline = time.monotonic() + _DECISION_TIMEOUT_S
+        while is_held(self._home.keeper_lock):
+            if read_state(self._home.state).phase in RUNNING_PHASES:
+                return
+            if time.monotonic() > deadline:
+                raise ServerTimeout(f"The server before is still stopping after {_DECISION_TIMEOUT_S:.0f} s.")
+            await asyncio.sleep(_POLL_S)
+        if self._launch is not None:  # else the keeper that just ended was told what to start
+            write_launch(self._home.launch, self._launch)
+        await spawn_keeper(self._home)
+
+    async def _keeper_to_stop(self) -> psutil.Process | None:
+        """The keeper; a server that has lost its own gets one, because only keepers end servers."""
+        if not is_held(self._home.keeper_lock):
+            if find(self._home, read_state(self._home.state)) is None:
+                return None
+            await spawn_keeper(self._home)
+        pid = read_state(self._home.state).keeper_pid
+        try:
+            return None if pid is None else psutil.Process(pid)
+        except psutil.NoSuchProcess:  # it ended by itself just now
+            return None
+
+    async def _replace_dead_keepers(self) -> None:
+        """While a lease is held: start a new keeper, which adopts the running server, when the present one crashed."""
+        wait_s = _WATCH_S
+        while True:
+            await asyncio.sleep(wait_s)
+            if not self._keeper_crashed():
+                wait_s = _WATCH_S
+                continue
+            logger.warning("the keeper of %s died, starting another one", self._home.path)
+            try:
+                async with exclusive(self._home.start_lock, timeout_s=_DECISION_TIMEOUT_S):
+                    await self._ensure_keeper()
+            except LocalServerError as error:
+                logger.warning("no new keeper: %s", error)
+            wait_s = min(wait_s * 2, _LONGEST_WATCH_S)
+
+    def _keeper_crashed(self) -> bool:
+        return read_state(self._home.state).phase in RUNNING_PHASES and not is_held(self._home.keeper_lock)
+
+    def _endpoint(self, state: ServerState) -> Endpoint:
+        return Endpoint(
+            uri=f"bolt://{LOOPBACK}:{state.bolt_port}",
+            username=_USERNAME,
+            password=self._home.password(),
+            http_url=f"http://{LOOPBACK}:{state.http_port}",
+        )
+
+
+class Lease:
+    """The right to find the server running; ends with `release`, with the block, or with the process."""
+
+    def __init__(self, descriptor: int, watcher: asyncio.Task[None]) -> None:
+        self._descriptor: int | None = descriptor
+        self._watcher = watcher
+
+    async def release(self) -> None:
+        """Stop being a user of the server. A second call does nothing."""
+        if self._descriptor is None:
+            return
+        descriptor, self._descriptor = self._descriptor, None
+        self._watcher.cancel()
+        await asyncio.wait([self._watcher])
+        os.close(descriptor)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.release()

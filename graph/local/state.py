@@ -1,0 +1,83 @@
+"""What a keeper says about its server (state.json), and what it was told to start (launch.json)."""
+
+import json
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from graph.local.home import write_secret
+
+
+class Phase(StrEnum):
+    """Where a managed server stands."""
+
+    STOPPED = "stopped"
+    STARTING = "starting"
+    RECOVERING = "recovering"
+    READY = "ready"
+    STOPPING = "stopping"
+    FAILED = "failed"
+
+
+RUNNING_PHASES = frozenset({Phase.STARTING, Phase.RECOVERING, Phase.READY})
+"""Phases in which a keeper that is gone has crashed, so that someone must take over."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """One keeper's word. Only the holder of keeper.lock writes it; the rest of the world reads.
+
+    `pid_started` is the start time of the process (psutil's create_time): a process id alone may have been given to
+    someone else. `clean` says whether the store was last closed by an orderly stop.
+    """
+
+    phase: Phase = Phase.STOPPED
+    keeper_pid: int | None = None
+    pid: int | None = None
+    pid_started: float | None = None
+    bolt_port: int | None = None
+    http_port: int | None = None
+    version: str = ""
+    java: str = ""
+    clean: bool = False
+    error: str = ""
+    log_tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What a keeper starts: jar folder and version, JVM, memory in MB, and ports (None: the usual or any free one)."""
+
+    jars: str
+    version: str
+    java: str
+    java_major: int
+    has_vector_module: bool
+    heap_mb: int
+    pagecache_mb: int
+    bolt_port: int | None
+    http_port: int | None
+
+
+def read_state(path: Path) -> ServerState:
+    """The last state; a home without one, or with an unreadable one, has no running server."""
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        return ServerState(**{**fields, "phase": Phase(fields["phase"])})
+    except (FileNotFoundError, ValueError, TypeError, KeyError):
+        return ServerState()
+
+
+def write_state(path: Path, state: ServerState) -> None:
+    """Replace the state file in one step."""
+    write_secret(path, json.dumps(asdict(state), indent=1))
+
+
+def read_launch(path: Path) -> Launch:
+    """What to start, as the last user wrote it."""
+    return Launch(**json.loads(path.read_text(encoding="utf-8")))
+
+
+def write_launch(path: Path, launch: Launch) -> None:
+    """Say what to start."""
+    write_secret(path, json.dumps(asdict(launch), indent=1))
