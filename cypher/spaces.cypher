@@ -165,15 +165,6 @@ CALL (m, row) {
 }
 RETURN count(m) AS stored
 
-// name: store_id
-// purpose: the identity of the database, which changes when a store is replaced
-// params: none
-// returns: id
-// access: read
-// scope: admin
-CALL db.info() YIELD id
-RETURN id
-
 // name: refuse_vector
 // purpose: an item whose text no encoder takes stops being pending; it stays findable by keyword
 // params: namespace, uid

@@ -1,0 +1,376 @@
+"""The graph as declared: every label, property and relationship, as neomodel classes.
+
+They say what exists, and turn nodes that statements return into typed objects; tests compare them with the server. They
+are no second way into the graph: reading and writing through them raises ReadOnlyModel, because only the statements of
+`cypher/` keep namespaces apart and search properties complete. Import this module inside the functions that use it,
+where start-up time counts: neomodel takes a third of a second.
+
+A property that is absent is None. Times are native and carry their zone.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NoReturn
+
+from neo4j.graph import Node
+from neomodel import (
+    ArrayProperty,
+    AsyncRelationshipManager,
+    AsyncRelationshipTo,
+    AsyncStructuredNode,
+    AsyncStructuredRel,
+    BooleanProperty,
+    FloatProperty,
+    IntegerProperty,
+    JSONProperty,
+    StringProperty,
+)
+from neomodel import DateTimeNeo4jFormatProperty as TimeProperty
+
+MARKERS: Mapping[str, str] = MappingProxyType(
+    {
+        "PendingEmbedding": "an Item that lacks a vector in the active embedding space; a worker clears it",
+        "CjkText": "an Item whose search_text holds Chinese, Japanese or Korean letters; the cjk full-text index",
+        "UnresolvedReferences": "a Fact that names evidence or older facts which are not all there yet",
+        "Unlinked": "a Conversation whose NEXT order must be rebuilt",
+    }
+)
+"""Labels that nodes carry beside their own, and what each means. An embedding space adds `Embedding_<space>`."""
+
+
+class ReadOnlyModel(TypeError):
+    """Models declare the graph and inflate nodes; read and write through the named statements of `cypher/`."""
+
+    def __init__(self) -> None:
+        super().__init__(type(self).__doc__)
+
+
+async def _refuse(*_args: object, **_kwargs: object) -> NoReturn:
+    """Stand for every neomodel method that would talk to the server."""
+    raise ReadOnlyModel
+
+
+class _NoQueries:
+    """In the place of neomodel's `nodes`, which builds queries and bulk writes."""
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        raise ReadOnlyModel
+
+
+class _DeclaredLinks(AsyncRelationshipManager):
+    """A relationship that is declared only."""
+
+    connect = reconnect = replace = disconnect = disconnect_all = _refuse
+    all = single = get = get_or_none = is_connected = relationship = all_relationships = _refuse
+
+
+class _DeclaredEdge(AsyncStructuredRel):
+    """A relationship's properties, declared only."""
+
+    save = start_node = end_node = _refuse
+
+
+class _DeclaredNode(AsyncStructuredNode):
+    """A node's properties, declared only."""
+
+    __abstract_node__ = True
+
+    nodes = _NoQueries()
+    save = delete = refresh = cypher = labels = _refuse
+    create = create_or_update = get_or_create = classmethod(_refuse)
+    bulk_save: Any = classmethod(_refuse)
+
+
+def _links(edge_type: str, target: str, model: type[_DeclaredEdge] | None = None) -> Any:
+    return AsyncRelationshipTo(target, edge_type, cardinality=_DeclaredLinks, model=model)
+
+
+class TypedEdge(_DeclaredEdge):
+    """An accepted edge between two items of one namespace: CAUSES, BLOCKS, ENABLES or RELATES_TO.
+
+    At most one of a type from source to target, none to itself; RELATES_TO runs from the lower to the higher uid.
+    """
+
+    edge_id = StringProperty(required=True)
+    confidence = FloatProperty()  # 0..1
+    method = StringProperty()  # rule, llm or human
+    source_quote = StringProperty()
+    target_quote = StringProperty()
+    reason = StringProperty()
+    run_id = StringProperty()
+    model = StringProperty()
+    prompt_version = StringProperty()
+    reviewed_by = StringProperty()
+    reviewed_at = TimeProperty()
+    created_at = TimeProperty()
+
+
+class ProposedEdge(TypedEdge):
+    """A typed edge that nobody has accepted: PROPOSED, so that a picture of the graph never shows it as a cause."""
+
+    type = StringProperty()  # the type it would have
+    state = StringProperty()  # proposed or rejected
+
+
+class Item(_DeclaredNode):
+    """Anything that is searched; each carries one more label: Memory, Fact, Message or FileChunk."""
+
+    namespace = StringProperty(required=True)
+    uid = StringProperty(required=True)
+    kind = StringProperty(required=True)  # memory, fact, message or file_chunk
+    name = StringProperty()  # at most 60 characters: the caption in the Browser
+    text = StringProperty()
+    search_text = StringProperty()  # text with identifiers split into words
+    tokens = StringProperty()  # hashed filter words (graph.tokens)
+    domain = StringProperty()
+    tags = ArrayProperty(StringProperty())
+    occurred_at = TimeProperty()  # what "when" means: sent_at or valid_from
+    created_at = TimeProperty()
+    source_hash = StringProperty()  # of what came in: ingest compares this
+
+    embeddings = _links("HAS_EMBEDDING", "Embedding")
+    causes = _links("CAUSES", "Item", TypedEdge)
+    blocks = _links("BLOCKS", "Item", TypedEdge)
+    enables = _links("ENABLES", "Item", TypedEdge)
+    relates_to = _links("RELATES_TO", "Item", TypedEdge)
+    proposed = _links("PROPOSED", "Item", ProposedEdge)
+    revisions = _links("HAS_REVISION", "Revision")
+
+
+class Memory(Item):
+    """What an agent decided to keep."""
+
+    type = StringProperty()  # Pattern Decision Problem Insight Exception Reference Unknown
+    type_confidence = FloatProperty()  # 0..1
+    importance = IntegerProperty()  # 1..10
+    agent = StringProperty()
+    source = StringProperty()
+
+
+class Fact(Item):
+    """A statement about somebody or something, with the time in which it holds."""
+
+    subject = StringProperty()
+    predicate = StringProperty()
+    object = StringProperty()
+    person_id = StringProperty()
+    fact_type = StringProperty()
+    fact_object = StringProperty()
+    relationship_type = StringProperty()
+    attributes = JSONProperty()
+    confidence = FloatProperty()  # 0..1
+    valid_from = TimeProperty()
+    valid_to = TimeProperty()  # far in the future while it holds
+    evidence_refs = ArrayProperty(StringProperty())  # uids or message ids as they came in
+    supersedes_refs = ArrayProperty(StringProperty())  # uids as they came in
+
+    about = _links("ABOUT", "Person")
+    evidenced_by = _links("EVIDENCED_BY", "Item")  # Message or FileChunk
+    supersedes = _links("SUPERSEDES", "Fact")
+
+
+class Message(Item):
+    """One message of a conversation; NEXT leads to the one after it."""
+
+    message_id = StringProperty()
+    author_name = StringProperty()
+    author_id = StringProperty()
+    role = StringProperty()
+    conversation_id = StringProperty()
+    session_id = StringProperty()
+    position = IntegerProperty()
+    sent_at = TimeProperty()
+    caption = StringProperty()  # what a picture in the message shows
+
+    in_conversation = _links("IN_CONVERSATION", "Conversation")
+    next = _links("NEXT", "Message")
+
+
+class FileChunk(Item):
+    """Some lines of a file, `start_line` to `end_line`, counted from 1, both included."""
+
+    path = StringProperty()
+    start_line = IntegerProperty()
+    end_line = IntegerProperty()
+
+
+class File(_DeclaredNode):
+    """A file as it was indexed."""
+
+    namespace = StringProperty(required=True)
+    path = StringProperty(required=True)
+    name = StringProperty()
+    sha256 = StringProperty()
+    language = StringProperty()
+    size = IntegerProperty()  # bytes
+    indexed_at = TimeProperty()
+
+    chunks = _links("HAS_CHUNK", "FileChunk")
+
+
+class Embedding(_DeclaredNode):
+    """One vector of an item in one space, with copies of the filter properties that its index needs.
+
+    Every filter property has a value, a sentinel where the item has none: the index drops nodes that lack one.
+    """
+
+    namespace = StringProperty(required=True)
+    uid = StringProperty(required=True)  # the item's
+    name = StringProperty()
+    space = StringProperty(required=True)
+    role = StringProperty()  # passage or window
+    ordinal = IntegerProperty()  # from 0
+    vector = ArrayProperty(FloatProperty())
+    kind = StringProperty()
+    author = StringProperty()
+    conversation = StringProperty()
+    domain = StringProperty()
+    occurred_at = TimeProperty()
+    valid_to = TimeProperty()
+
+
+class EmbeddingSpace(_DeclaredNode):
+    """What makes vectors comparable: one encoder with one text form. One space is active."""
+
+    space = StringProperty(required=True)
+    model = StringProperty()
+    dimension = IntegerProperty()
+    text_form = StringProperty()
+    normalised = BooleanProperty()
+    revision = StringProperty()
+    languages = ArrayProperty(StringProperty())  # absent until the encoder was probed
+    active = BooleanProperty()
+    created_at = TimeProperty()
+
+
+class Person(_DeclaredNode):
+    """Somebody whom facts are about."""
+
+    namespace = StringProperty(required=True)
+    person_id = StringProperty(required=True)
+    name = StringProperty()
+    created_at = TimeProperty()
+
+
+class Conversation(_DeclaredNode):
+    """What messages were said in."""
+
+    namespace = StringProperty(required=True)
+    conversation_id = StringProperty(required=True)
+    name = StringProperty()
+    created_at = TimeProperty()
+
+
+class Revision(_DeclaredNode):
+    """What a fact or memory said before it was replaced."""
+
+    namespace = StringProperty(required=True)
+    revision_id = StringProperty(required=True)
+    uid = StringProperty()  # the item's
+    name = StringProperty()
+    text = StringProperty()
+    type = StringProperty()
+    source_hash = StringProperty()
+    reason = StringProperty()
+    created_at = TimeProperty()
+
+
+class SweepRun(_DeclaredNode):
+    """One run of the sweep; CHANGED leads to what it touched."""
+
+    namespace = StringProperty(required=True)
+    sweep_id = StringProperty(required=True)  # sweep-YYYYMMDD-NNN
+    name = StringProperty()
+    status = StringProperty()
+    started_at = TimeProperty()
+    finished_at = TimeProperty()
+
+    changed = _links("CHANGED", "Memory")
+
+
+class IdempotencyRecord(_DeclaredNode):
+    """The answer to a request that may be sent twice."""
+
+    namespace = StringProperty(required=True)
+    key = StringProperty(required=True)
+    request_hash = StringProperty()
+    response = StringProperty()
+    created_at = TimeProperty()
+
+
+class Migration(_DeclaredNode):
+    """A migration that was applied to this graph, or has begun."""
+
+    version = StringProperty(required=True)
+    name = StringProperty()
+    kind = StringProperty()  # schema or data
+    checksum = StringProperty()  # SHA-256, hex
+    status = StringProperty()  # running or applied
+    by = StringProperty()
+    app_version = StringProperty()
+    server_version = StringProperty()
+    started_at = TimeProperty()
+    finished_at = TimeProperty()
+
+
+class Lock(_DeclaredNode):
+    """A lock among processes, which ends at `expires_at` by the server's clock unless renewed."""
+
+    name = StringProperty(required=True)
+    owner = StringProperty()
+    asked_at = TimeProperty()
+    expires_at = TimeProperty()
+
+
+ITEM_MODELS: Mapping[str, type[Item]] = MappingProxyType(
+    {model.__name__: model for model in (Memory, Fact, Message, FileChunk)}
+)
+NODE_MODELS: Mapping[str, type[_DeclaredNode]] = MappingProxyType(
+    {
+        "Item": Item,
+        **ITEM_MODELS,
+        **{
+            model.__name__: model
+            for model in (
+                File,
+                Embedding,
+                EmbeddingSpace,
+                Person,
+                Conversation,
+                Revision,
+                SweepRun,
+                IdempotencyRecord,
+                Migration,
+                Lock,
+            )
+        },
+    }
+)
+"""Every label that has a model of its own."""
+
+
+def inflate_item(node: Node) -> Item:
+    """The typed object for an item's node; labels that analysts added do not matter.
+
+    Raises ValueError when the node carries none of the item labels.
+    """
+    for label, model in ITEM_MODELS.items():
+        if label in node.labels:
+            inflated: Item = model.inflate(node)
+            return inflated
+    raise ValueError(f"a node labelled {sorted(node.labels)} is no item; one of {list(ITEM_MODELS)} is needed")
+
+
+def edge_types() -> dict[str, type[_DeclaredEdge] | None]:
+    """Every declared relationship type with the model of its properties, None where it has none."""
+    definitions = (
+        relationship.definition
+        for model in NODE_MODELS.values()
+        for relationship in model.defined_properties(aliases=False, properties=False).values()
+    )
+    return {definition["relation_type"]: definition["model"] for definition in definitions}
+
+
+def property_names(model: type[_DeclaredNode | _DeclaredEdge]) -> frozenset[str]:
+    """Names of the properties that a model declares, inherited ones included."""
+    return frozenset(model.defined_properties(aliases=False, rels=False))

@@ -1,0 +1,81 @@
+"""Errors of migrations.
+
+MigrationError
+├── InvalidMigrationFile   a file of the package breaks the format
+├── NewerDatabase          the graph was migrated by a newer Librarian
+├── EditedMigration        an applied file is not the one that was applied
+├── MissingMigration       an applied file is gone from the package
+├── InterruptedMigration   a migration began, never ended, and must not simply be run again
+├── UnknownMigration       no such version, or nothing to repair about it
+├── MigrationFailed        the server refused a statement of a migration
+├── MigrationLocked        another process migrates and does not finish (retryable)
+└── LockLost               the lock expired under a stalled process and went to another one (retryable)
+"""
+
+from typing import ClassVar
+
+
+class MigrationError(Exception):
+    """The graph could not be migrated."""
+
+    code: ClassVar[str] = "migration_error"
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (type(self).__doc__ or "").strip())
+
+
+class InvalidMigrationFile(MigrationError):
+    """A migration file breaks the format; this is a defect of Librarian."""
+
+    code = "migration_invalid"
+
+
+class NewerDatabase(MigrationError):
+    """The graph was migrated by a newer Librarian. Upgrade Librarian, or restore a backup of the graph."""
+
+    code = "database_newer"
+
+
+class EditedMigration(MigrationError):
+    """An applied migration was edited. Restore the file, or accept it with `librarian migrate repair`."""
+
+    code = "migration_edited"
+
+
+class MissingMigration(MigrationError):
+    """An applied migration is missing from this installation. Install Librarian again."""
+
+    code = "migration_missing"
+
+
+class InterruptedMigration(MigrationError):
+    """A migration was interrupted and is not safe to repeat. Complete it by hand, then `librarian migrate repair`."""
+
+    code = "migration_interrupted"
+
+
+class UnknownMigration(MigrationError):
+    """There is nothing to repair under this version. See `librarian migrate status`."""
+
+    code = "migration_unknown"
+
+
+class MigrationFailed(MigrationError):
+    """The server refused a statement of a migration. Remove the cause and run `librarian migrate apply` again."""
+
+    code = "migration_failed"
+
+
+class MigrationLocked(MigrationError):
+    """Another process migrates this graph. Try again when it has finished."""
+
+    code = "migration_locked"
+    retryable = True
+
+
+class LockLost(MigrationError):
+    """Another process took over the migration from this one, which had stalled. Run `librarian migrate apply` again."""
+
+    code = "migration_lock_lost"
+    retryable = True

@@ -1,0 +1,245 @@
+"""What has to be done, decided without touching the graph: files and records in, plan out.
+
+A migration is a file `versions/NNNN_name.cypher`. Its first line says what it is::
+
+    // librarian: kind=schema
+    // librarian: kind=data; idempotent=yes
+
+A statement ends with `;` at the end of a line and is one auto-committed transaction. After a crash a migration is run
+again from its first statement if it is idempotent: a schema file is when every statement says IF [NOT] EXISTS, a data
+file when its header promises so.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from itertools import pairwise
+from typing import Literal, cast
+
+from migrations.errors import (
+    EditedMigration,
+    InterruptedMigration,
+    InvalidMigrationFile,
+    MissingMigration,
+    NewerDatabase,
+)
+
+Kind = Literal["schema", "data"]
+
+_FILE_NAME = re.compile(r"(\d{4})_([a-z][a-z0-9_]*)\.cypher")
+_HEADER = re.compile(r"// librarian: kind=(schema|data)(?:; idempotent=(yes))?")
+_REPEATABLE = re.compile(r"\bIF\s+(?:NOT\s+)?EXISTS\b", re.IGNORECASE)
+_CREATED = re.compile(r"\bCREATE\s+(?:\w+\s+)?(?:INDEX|CONSTRAINT)\s+(\w+)\s+IF\s+NOT\s+EXISTS\b", re.IGNORECASE)
+# What hides a semicolon comes first, then the end of a statement, then any single character.
+_TOKEN = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/)
+    |'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`
+    |(?P<end>;[ \t]*(?=\n|\Z))
+    |.""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One migration file. `checksum` is the SHA-256 of its normalised text, in hex."""
+
+    version: str
+    name: str
+    kind: Kind
+    checksum: str
+    statements: tuple[str, ...]
+    idempotent: bool
+
+    @property
+    def created(self) -> frozenset[str]:
+        """Names of the indexes and constraints that its statements create."""
+        return frozenset(name for statement in self.statements for name in _CREATED.findall(statement))
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What the graph says of a migration: `status` is running or applied."""
+
+    version: str
+    name: str
+    kind: str
+    checksum: str
+    status: str
+    finished_at: datetime | None = None
+
+
+class State(StrEnum):
+    """Where one migration stands. `running` is one at work now, or left behind by a crash."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    APPLIED = "applied"
+    EDITED = "edited"
+    MISSING = "missing"
+    NEWER = "newer"
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One migration as file and record show it together; `applied_at` is None until it is applied."""
+
+    version: str
+    name: str
+    kind: str
+    checksum: str
+    state: State
+    applied_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What differs between files and records, each in the order of versions."""
+
+    pending: tuple[Migration, ...] = ()
+    edited: tuple[Migration, ...] = ()
+    missing: tuple[Record, ...] = ()
+    newer: tuple[Record, ...] = ()
+    interrupted: tuple[Migration, ...] = ()
+
+    @property
+    def runnable(self) -> tuple[Migration, ...]:
+        """Pending migrations and interrupted ones, in the order of versions."""
+        return tuple(sorted((*self.pending, *self.interrupted), key=lambda migration: migration.version))
+
+    def require_runnable(self) -> None:
+        """Raise the error that names the versions in the way, if there are any."""
+        if self.newer:
+            raise NewerDatabase(_explain(NewerDatabase, self.newer))
+        if self.missing:
+            raise MissingMigration(_explain(MissingMigration, self.missing))
+        if self.edited:
+            raise EditedMigration(_explain(EditedMigration, self.edited))
+        if unsafe := [migration for migration in self.interrupted if not migration.idempotent]:
+            raise InterruptedMigration(_explain(InterruptedMigration, unsafe))
+
+    def problems(self) -> list[str]:
+        """One line for each version that is not applied as it stands in its file."""
+        groups: tuple[tuple[str, Sequence[Migration | Record]], ...] = (
+            ("was applied by a newer Librarian", self.newer),
+            ("was applied, but its file is missing", self.missing),
+            ("was edited after it was applied", self.edited),
+            ("began and has not ended", self.interrupted),
+            ("is not applied yet", self.pending),
+        )
+        return [f"migration {one.version}_{one.name} {what}" for what, group in groups for one in group]
+
+
+def discover(folder: Traversable | None = None) -> tuple[Migration, ...]:
+    """All migrations of `folder` (default: the package's own) by version. Raises InvalidMigrationFile."""
+    entries = (folder or files("migrations") / "versions").iterdir()
+    found = [
+        parse(entry.name, entry.read_text(encoding="utf-8")) for entry in entries if entry.name.endswith(".cypher")
+    ]
+    found.sort(key=lambda migration: migration.version)
+    for earlier, later in pairwise(found):
+        if earlier.version == later.version:
+            raise InvalidMigrationFile(
+                f"{earlier.name} and {later.name} both have version {later.version}; renumber one"
+            )
+    return tuple(found)
+
+
+def parse(file_name: str, text: str) -> Migration:
+    """The migration in one file's text. Raises InvalidMigrationFile."""
+    named = _FILE_NAME.fullmatch(file_name)
+    if named is None:
+        raise InvalidMigrationFile(f"{file_name}: the name is not of the form 0001_name.cypher")
+    text = normalise(text)
+    header = _HEADER.fullmatch(text.partition("\n")[0])
+    if header is None:
+        raise InvalidMigrationFile(f"{file_name}: the first line is not '// librarian: kind=schema' or 'kind=data'")
+    statements = tuple(split(text))
+    if not statements:
+        raise InvalidMigrationFile(f"{file_name}: no statement in it")
+    repeatable = header[1] == "schema" and all(map(_REPEATABLE.search, statements))
+    return Migration(
+        version=named[1],
+        name=named[2],
+        kind=cast("Kind", header[1]),
+        checksum=hashlib.sha256(text.encode()).hexdigest(),
+        statements=statements,
+        idempotent=repeatable or header[2] == "yes",
+    )
+
+
+def normalise(text: str) -> str:
+    """The text that is hashed and run: no BOM, LF line ends, no blanks at line ends, no empty lines at the end."""
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join(line.rstrip(" \t") for line in lines).rstrip("\n")
+
+
+def split(text: str) -> Iterator[str]:
+    """The statements of a file, without comments; a `;` in quotes or within a line ends none."""
+    parts: list[str] = []
+    for token in _TOKEN.finditer(text):
+        if token["end"] is None:
+            parts.append(" " if token["comment"] else token[0])
+        else:
+            yield from _statement(parts)
+            parts = []
+    yield from _statement(parts)
+
+
+def plan(migrations: Sequence[Migration], records: Sequence[Record]) -> Plan:
+    """Compare files with records. A record beyond the newest file is newer, any other one without a file is missing."""
+    recorded = {record.version: record for record in records}
+    known = {migration.version for migration in migrations}
+    newest = max(known, default="")
+    unknown = sorted((one for one in records if one.version not in known), key=lambda record: record.version)
+    state = {one.version: _state(one, recorded.get(one.version)) for one in migrations}
+
+    def those(wanted: State) -> tuple[Migration, ...]:
+        return tuple(one for one in migrations if state[one.version] is wanted)
+
+    return Plan(
+        pending=those(State.PENDING),
+        edited=those(State.EDITED),
+        missing=tuple(record for record in unknown if record.version < newest),
+        newer=tuple(record for record in unknown if record.version > newest),
+        interrupted=those(State.RUNNING),
+    )
+
+
+def statuses(migrations: Sequence[Migration], records: Sequence[Record]) -> list[Status]:
+    """Every migration that a file or a record knows, in the order of versions."""
+    recorded = {record.version: record for record in records}
+    found = [_file_status(one, recorded.get(one.version)) for one in migrations]
+    decided = plan(migrations, records)
+    for state, group in ((State.MISSING, decided.missing), (State.NEWER, decided.newer)):
+        found += [Status(one.version, one.name, one.kind, one.checksum, state, one.finished_at) for one in group]
+    return sorted(found, key=lambda status: status.version)
+
+
+def _file_status(migration: Migration, record: Record | None) -> Status:
+    applied_at = record.finished_at if record else None
+    state = _state(migration, record)
+    return Status(migration.version, migration.name, migration.kind, migration.checksum, state, applied_at)
+
+
+def _state(migration: Migration, record: Record | None) -> State:
+    if record is None:
+        return State.PENDING
+    if record.status == State.RUNNING:
+        return State.RUNNING
+    return State.APPLIED if record.checksum == migration.checksum else State.EDITED
+
+
+def _statement(parts: list[str]) -> Iterator[str]:
+    if text := "".join(parts).strip():
+        yield text
+
+
+def _explain(error: type[Exception], versions: Sequence[Migration | Record]) -> str:
+    names = ", ".join(f"{one.version}_{one.name}" for one in versions)
+    return f"{names}: {error.__doc__}"
