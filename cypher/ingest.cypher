@@ -124,7 +124,7 @@ CALL (f) {
 }
 CALL (f) {
   UNWIND f.supersedes_refs AS ref
-  MATCH (older:Fact {namespace: $namespace, uid: ref})
+  MATCH (older:Item:Fact {namespace: $namespace, uid: ref})
   WHERE older <> f
   MERGE (f)-[:SUPERSEDES]->(older)
   WITH f, ref, older
@@ -171,11 +171,13 @@ CYPHER 25
 MATCH (c:Unlinked {namespace: $namespace})
 WITH c LIMIT $limit
 CALL (c) {
-  MATCH (:Message {namespace: $namespace, conversation_id: c.conversation_id})-[old:NEXT]->()
+  MATCH (c)<-[:IN_CONVERSATION]-(m:Message)-[old:NEXT]->()
+  WHERE m.namespace = $namespace
   DELETE old
 }
 CALL (c) {
-  MATCH (m:Message {namespace: $namespace, conversation_id: c.conversation_id})
+  MATCH (c)<-[:IN_CONVERSATION]-(m:Message)
+  WHERE m.namespace = $namespace
   WITH m ORDER BY m.sent_at, m.position, m.uid
   WITH collect(m) AS turns
   UNWIND range(0, size(turns) - 2) AS i

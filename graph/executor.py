@@ -8,16 +8,21 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, LiteralString, TypeVar, cast
 
+import stamina
 from neo4j import AsyncDriver, AsyncManagedTransaction, Query, unit_of_work
 from neo4j import exceptions as driver_errors
 
 from cypher.loader import Statement, load
-from graph.errors import StatementFailed, from_driver
+from graph.errors import DatabaseBusy, StatementFailed, from_driver
 
 Row = dict[str, Any]
 Params = Mapping[str, Any]
 Observe = Callable[[str, float], None]
 T = TypeVar("T")
+# Two processes that create one index at the same time deadlock on the schema's lock; one of them has to come again.
+_SCHEMA_ATTEMPTS = 6
+# The server's own limit would end the building of a large constraint.
+_NO_TIMEOUT = 0
 _DRIVER_ERRORS = (driver_errors.Neo4jError, driver_errors.DriverError)
 
 
@@ -82,6 +87,7 @@ class Executor:
         """Several statements in one write transaction; `name` names the work in errors. `work` may run more than once."""
         return await self._managed(name, "write", work)
 
+    @stamina.retry(on=DatabaseBusy, attempts=_SCHEMA_ATTEMPTS)
     async def run_schema(self, name: str, params: Params | None = None, **template: str | int) -> list[Row]:
         """A schema statement (index, constraint): its own auto-committed transaction, as Neo4j demands."""
         _, text = self.prepare(name, params or {}, template)
@@ -91,7 +97,7 @@ class Executor:
         """One statement of a migration file, auto-committed. The only verb that takes text; it comes from our package."""
         try:
             async with self.driver.session(database=self._database) as session:
-                result = await session.run(Query(cast("LiteralString", text)), dict(params or {}))
+                result = await session.run(Query(cast("LiteralString", text), timeout=_NO_TIMEOUT), dict(params or {}))
                 rows = [dict(record) async for record in result]
                 await result.consume()
                 return rows

@@ -134,7 +134,7 @@ class RowBuilder:
             text,
             occurred_at=occurred_at,
             own=own,
-            search_text=keyword_text(text, when=occurred_at),
+            search_text=keyword_text(text, title=_cleaned(row.name), when=occurred_at),
         )
 
     def _counted(self, *identity: object) -> str:

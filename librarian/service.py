@@ -14,6 +14,8 @@ from graph.errors import GraphError
 from graph.executor import Executor
 from graph.local.server import ManagedServer
 from graph.local.state import Phase as ServerPhase
+from graph.lookup import get_object
+from graph.models import Item
 from graph.schema import differences
 from graph.spaces import activate, compact, count_pending, count_vectors, index_state, list_spaces
 from graph.types import SpaceRecord
@@ -21,7 +23,7 @@ from librarian import metrics
 from librarian.contracts.items import IngestReport, ItemOut
 from librarian.contracts.search import SearchInput, SearchOutput
 from librarian.contracts.service import EvalReport, Phase, Readiness, SpaceStatus
-from librarian.errors import InvalidInput, NotReady
+from librarian.errors import InvalidInput, NotFound, NotReady
 from librarian.rowmap import RowMap
 from librarian.settings import Settings
 from librarian.usecases import evaluate as evaluation
@@ -171,6 +173,13 @@ class Librarian:
         """One item of `namespace`. Raises NotFound."""
         return await item_cases.get_item(self.parts.executor, namespace, uid)
 
+    async def get_object(self, namespace: str, uid: str) -> Item:
+        """One item of `namespace` as its read-only neomodel class, for Python programs. Raises NotFound."""
+        found = await get_object(self.parts.executor, namespace, uid)
+        if found is None:
+            raise NotFound(f"no item has this uid in namespace {namespace!r}", field="uid")
+        return found
+
     async def load_sample(self) -> IngestReport:
         """Put the sample data into namespace `sample`; a second time changes nothing."""
         return await self.ingest(_sample_lines(), namespace=SAMPLE_NAMESPACE)
@@ -227,7 +236,9 @@ class Librarian:
         """
         parts = self.parts
         if parts.encoder is None or parts.space is None:
-            raise InvalidInput("no encoder is configured", field="LIBRARIAN_ENCODER", remedy="name the encoder to switch to")
+            raise InvalidInput(
+                "no encoder is configured", field="LIBRARIAN_ENCODER", remedy="name the encoder to switch to"
+            )
         done = await fill_space(parts.executor, parts.space, parts.encoder, on_progress)
         await activate(parts.executor, parts.space.space)
         return done

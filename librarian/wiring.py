@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import os
+import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -134,7 +136,7 @@ class _Assembly:
 
     def migrator(self, executor: Executor) -> Migrator:
         """The migrator of this process."""
-        return Migrator(executor, owner=self.purpose, app_version=version("librarian"))
+        return Migrator(executor, owner=f"{socket.gethostname()}:{os.getpid()}", app_version=version("librarian"))
 
     async def _graph_config(self) -> GraphConfig:
         neo4j = self.settings.neo4j
@@ -199,8 +201,8 @@ class _Assembly:
             folder = await encoder_model(
                 self.settings.cache, maven_url=self.settings.server.maven_url, progress=self.progress
             )
-        self.encoder = await asyncio.to_thread(
-            encoder_from_spec, chosen.name, model_folder=folder, threads=chosen.threads, api_key=chosen.api_key
+        self.encoder = await encoder_from_spec(
+            chosen.name, model_folder=folder, threads=chosen.threads, api_key=chosen.api_key
         )
         if self.encoder is not None:
             self.stack.push_async_callback(self.encoder.aclose)

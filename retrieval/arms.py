@@ -1,7 +1,7 @@
 """Running both arms of one query: together, alone, deeper when filters bite, and never silent about what went wrong."""
 
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.errors import DatabaseAuthFailed, DatabaseUnavailable, GraphError
@@ -22,12 +22,12 @@ _MAX_ROWS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class PlannedQuery:
-    """One query ready to run: a vector or why there is none, and its keyword terms."""
+    """One query ready to run: its vector and keyword terms, and what each arm has to say beforehand ("ok" or why not)."""
 
     number: int
     vector: VectorQuery | None
-    no_vector_reason: str
     keyword: KeywordQuery
+    status: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class ArmResults:
 
 async def run_arms(executor: Executor, where: ItemFilter, query: PlannedQuery, *, rows: int, wanted: int) -> ArmResults:
     """Rank the candidates of `query`; `rows` an arm at first, more until each arm kept `wanted` items or has no more."""
-    status = {VECTOR: OK if query.vector else query.no_vector_reason, KEYWORD: _keyword_status(query.keyword)}
+    status = dict(query.status)
     if query.vector is None and query.keyword.empty:
         return ArmResults([], status, [])
     k = rows
@@ -52,10 +52,6 @@ async def run_arms(executor: Executor, where: ItemFilter, query: PlannedQuery, *
             break
         k = min(k * _DEEPER, _MAX_ROWS)
     return ArmResults(_rankings(query.number, candidates), status, _notes(k, rows, hungry))
-
-
-def _keyword_status(keyword: KeywordQuery) -> str:
-    return "skipped: the query has no word to look up" if keyword.empty else OK
 
 
 async def _candidates(

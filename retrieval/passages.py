@@ -3,18 +3,20 @@
 import re
 
 TEXT_FORM = "author-text-v1"
-"""The name of the form that `embedding_text` writes; a new form needs a new name, since its vectors are another space."""
+"""The name of what `embedding_text` writes; another form needs another name, since its vectors are another space."""
 
 MAX_CHARS = 1_400
-"""Longest passage, in Latin characters; any other character counts as three.
+"""Longest passage, in Latin letters, digits and blanks; any other character, punctuation too, counts as three.
 
-The default encoder reads 512 tokens. English prose has about 4 characters a token, source code about 3, and its
-vocabulary knows Japanese, Chinese or Korean only as single characters: 1,400 Latin or 466 CJK characters stay below 470
-tokens and leave room for the author and a picture's caption. Longer passages would also blur: one vector, many topics.
+The default encoder reads 512 tokens. English prose has about 4 characters a token; a punctuation mark is a token of its
+own, and so is, in its English vocabulary, a Japanese or Chinese character. So 1,400 stay below 470 tokens in prose,
+source code and Japanese, with room for the author and a picture's caption. (Korean syllables are two or three tokens
+there, but the model cannot read Korean anyway; models that can need fewer.) Longer passages would also blur: one
+vector, many topics.
 """
 
 OVERLAP = 150
-"""A passage may repeat up to this many characters of the one before, so that what spans a cut is whole in one of them."""
+"""A passage repeats up to this many characters of the one before, so that what spans a cut is whole in one of them."""
 
 MAX_PASSAGES = 64
 """Passages of one text, about 80 kB of English. What lies behind (the rest of a 10 MB text) has no vector: it is stored
@@ -53,7 +55,7 @@ def passages(text: str, *, max_chars: int = MAX_CHARS, overlap: int = OVERLAP) -
 
 
 def embedding_text(author: str | None, text: str, caption: str | None = None) -> str:
-    """An item's text as it is encoded (form author-text-v1): "Author: text [caption]", without the parts that are missing."""
+    """An item's text as it is encoded (author-text-v1): "Author: text [caption]", less the parts that are missing."""
     said = f"{author}: {text}" if author else text
     return clean(f"{said} [{caption}]" if caption else said)
 
@@ -72,7 +74,8 @@ def _reach(text: str, start: int, width: int) -> int:
 
 
 def _cost(character: str) -> int:
-    return 1 if character <= _LAST_LATIN else _WIDE_COST
+    plain = character <= _LAST_LATIN and (character.isalnum() or character.isspace())
+    return 1 if plain else _WIDE_COST
 
 
 def _cut(text: str, start: int, limit: int) -> int:

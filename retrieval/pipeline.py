@@ -74,7 +74,8 @@ class SearchPipeline:
         for number, (text, reason) in enumerate(zip(texts, reasons, strict=True)):
             vector = vectors.pop(0) if reason == OK and vectors else None
             keyword = keyword_query(text) if KEYWORD in request.arms else KeywordQuery()
-            planned.append(PlannedQuery(number, vector, failure or reason, keyword))
+            status = {VECTOR: failure or reason if reason == OK else reason, KEYWORD: _keyword_status(request, keyword)}
+            planned.append(PlannedQuery(number, vector, keyword, status))
         return planned
 
     def _no_vector_reason(self, text: str) -> str:
@@ -120,6 +121,12 @@ class SearchPipeline:
         unscored = [uid for uid, cosine in cosines.items() if cosine is None]
         found = await hydrate_with_cosine(self._executor, namespace, uids, unscored=unscored, queries=vectors)
         return {item.uid: item for item in found}
+
+
+def _keyword_status(request: SearchRequest, keyword: KeywordQuery) -> str:
+    if KEYWORD not in request.arms:
+        return NOT_ASKED
+    return "skipped: the query has no word to look up" if keyword.empty else OK
 
 
 def _best_cosine(shares: Sequence[Share]) -> float | None:

@@ -20,7 +20,7 @@ from graph.local.errors import ServerStartFailed
 from graph.local.filelock import attempt, try_acquire
 from graph.local.home import Home, write_secret
 from graph.local.jvm import EXIT_REASONS, Jvm
-from graph.local.login import answers, prepare_password
+from graph.local.login import PasswordRefused, answers, prepare_password
 from graph.local.logtail import tail
 from graph.local.state import Launch, Phase, ServerState, read_launch, read_state, write_state
 
@@ -35,6 +35,9 @@ MAX_QUICK_FAILURES = 5
 _STABLE_S = 30.0
 _BACKOFF_S = 0.5
 _POLL_S = 0.2
+_REFUSALS_S = 15.0
+_REFUSED_POLL_S = 2.0
+"""Three refusals lock an account for five seconds, so a refused password is tried again in no hurry."""
 _LOCK_PATIENCE_S = 5.0
 _TAIL_LINES = 30
 
@@ -114,7 +117,7 @@ class Keeper:
 
     def _await_answer(self, budget_s: float) -> None:
         deadline = time.monotonic() + budget_s
-        while not answers(self._home, self._ports().bolt):
+        while not self._answers(until=time.monotonic() + _REFUSALS_S):
             self._refuse_dead()
             if time.monotonic() > deadline:
                 raise ServerStartFailed(f"Neo4j did not answer within {budget_s:.0f} s of its start.")
@@ -124,6 +127,17 @@ class Keeper:
         self._ready_at = time.monotonic()
         self._publish_process(Phase.READY)
         logger.info("ready")
+
+    def _answers(self, *, until: float) -> bool:
+        """Whether the server answers; a refused password is believed only at the time `until`."""
+        while True:
+            try:
+                return answers(self._home, self._ports().bolt)
+            except PasswordRefused:
+                self._refuse_dead()  # then it was another program on that port
+                if time.monotonic() > until:
+                    raise
+            self._pause(_REFUSED_POLL_S)
 
     def _refuse_dead(self) -> None:
         server = self._server()

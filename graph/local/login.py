@@ -32,10 +32,15 @@ def prepare_password(home: Home, launch: Launch) -> None:
     set_first_password(home, launch, _first_password(home))
 
 
+class PasswordRefused(ServerStartFailed):
+    """Neo4j does not accept the password of its home."""
+
+
 def answers(home: Home, bolt_port: int) -> bool:
     """Whether the server answers a query with the home's password, which is set now if it is still the first one.
 
-    Raises ServerStartFailed when the server wants another password than the home has.
+    Raises PasswordRefused when the server wants another password than the home has. A starting server may do so for a
+    moment, before it has read its users.
     """
     if not _accepts_connections(bolt_port):
         return False
@@ -44,24 +49,23 @@ def answers(home: Home, bolt_port: int) -> bool:
             _replace_first_password(home, bolt_port)
         _run(bolt_port, home.password(), "RETURN 1")
     except AuthError as error:
-        raise ServerStartFailed(
+        raise PasswordRefused(
             f"Neo4j does not accept the password in {home.password_file}. "
             "It was changed in the server: put the right one into that file."
         ) from error
     except (DriverError, Neo4jError) as error:
         logger.debug("not ready yet: %s", type(error).__name__)
         return False
+    home.first_password_file.unlink(missing_ok=True)
     return True
 
 
 def _replace_first_password(home: Home, bolt_port: int) -> None:
-    """Change the first password to the real one; a crash after that change left only its file to remove."""
-    first = _first_password(home)
+    """Change the first password to the real one. Its file stays until the real one is seen to work."""
     try:
-        _run(bolt_port, first, _CHANGE, database="system", old=first, new=home.password())
+        _run(bolt_port, _first_password(home), _CHANGE, database="system", old=_first_password(home), new=home.password())
     except AuthError:
-        logger.info("the first password was replaced by an earlier start")
-    home.first_password_file.unlink()
+        logger.info("the first password is refused: replaced by an earlier start, or not read yet")
 
 
 def _run(bolt_port: int, password: str, statement: str, *, database: str | None = None, **values: str) -> None:

@@ -109,7 +109,11 @@ async def evaluate(pipeline: SearchPipeline, dataset: Dataset, on_progress: OnPr
         for system, arms in SYSTEMS.items():
             where = ItemFilter(question.namespace)
             result = await pipeline.search(SearchRequest([question.text], where, max(CUTOFFS), arms))
-            notes.update(dict.fromkeys(f"{arm}: {status}" for arm, status in result.arms.items() if status not in (OK, NOT_ASKED)))
+            notes.update(
+                dict.fromkeys(
+                    f"{arm}: {status}" for arm, status in result.arms.items() if status not in (OK, NOT_ASKED)
+                )
+            )
             ranked = [str(hit.item.properties.get(dataset.id_field)) for hit in result.hits]
             by_system[system] = score(question.relevant, ranked)
         scores.add(by_system)

@@ -109,9 +109,7 @@ class Ingest:
         batches, self._batches = list(self._batches.values()), {}
         for batch in batches:
             # Items of a batch come before its edges, so that an edge may name an item of the same batch.
-            stored = await store_batch(
-                self._executor, batch.namespace, [item for _, item in batch.items], batch.edges
-            )
+            stored = await store_batch(self._executor, batch.namespace, [item for _, item in batch.items], batch.edges)
             self._touched.add(batch.namespace)
             self._count(batch, stored)
 
@@ -142,4 +140,3 @@ def _fault(message: str) -> InvalidInput:
     """A decoder's message as our error, with its path as the field. It holds types and names, never values."""
     match = _PATH.search(message)
     return InvalidInput(_PATH.sub("", message), field=match["path"] if match else "$")
-

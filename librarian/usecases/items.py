@@ -6,7 +6,9 @@ from librarian.contracts.items import ItemOut
 from librarian.errors import NotFound
 from librarian.usecases.search import attributes_of, evidence_of, open_end
 
-_OWN_FIELDS = frozenset({"namespace", "uid", "kind", "name", "text", "occurred_at", "created_at", "valid_to", "attributes"})
+_OWN_FIELDS = frozenset(
+    {"namespace", "uid", "kind", "name", "text", "occurred_at", "created_at", "valid_to", "attributes"}
+)
 _INTERNAL = frozenset({"source_hash", "evidence_refs", "supersedes_refs", "tokens", "search_text"})
 
 

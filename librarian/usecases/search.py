@@ -24,7 +24,8 @@ from retrieval.types import VECTOR, ScoredItem, SearchRequest
 _COPIED = tuple(
     name
     for name in Hit.__struct_fields__
-    if name not in {"uid", "kind", "score", "similarity_score", "content", "evidence", "explanation", "attributes", "valid_to"}
+    if name
+    not in {"uid", "kind", "score", "similarity_score", "content", "evidence", "explanation", "attributes", "valid_to"}
 )
 
 
@@ -46,7 +47,9 @@ def item_filter(namespace: str, filters: Filters | None) -> ItemFilter:
     if filters is None:
         return ItemFilter(namespace)
     given = {
-        name: value for name in Filters.__struct_fields__ if (value := getattr(filters, name)) is not None and name != "kinds"
+        name: value
+        for name in Filters.__struct_fields__
+        if (value := getattr(filters, name)) is not None and name != "kinds"
     }
     for moment in ("occurred_from", "occurred_to", "as_of"):
         if moment in given:

@@ -1,11 +1,13 @@
 """Ingest on the real graph: idempotent, complete, and honest about every fault."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 import pytest
 
 from graph.executor import Executor
+from graph.models import Memory
 from librarian.contracts.search import SearchInput
 from librarian.errors import NotFound
 from librarian.service import Librarian
@@ -131,3 +133,13 @@ async def test_hostile_texts_are_stored_and_found(ingest: Any, librarian: Librar
     assert (await librarian.get_item(namespace, "nul")).text == "before after"
     answer = await librarian.search(namespace, SearchInput(queries=["needle haystack"]))
     assert answer.results[0].uid == "long"
+
+
+async def test_python_users_get_typed_objects(ingest: Any, librarian: Librarian, namespace: str):
+    """An item is read as an object of its class, with native times; another namespace's item is not found."""
+    await ingest({"kind": "memory", "uid": "k", "text": "x", "type": "Insight", "occurred_at": "2026-03-01T09:00:00+09:00"})
+    found = await librarian.get_object(namespace, "k")
+    assert isinstance(found, Memory)
+    assert (found.type, found.occurred_at) == ("Insight", datetime(2026, 3, 1, tzinfo=UTC))
+    with pytest.raises(NotFound):
+        await librarian.get_object("somebody-else", "k")

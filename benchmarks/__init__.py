@@ -1,0 +1,1 @@
+"""One script a claim; README.md says how to repeat them."""

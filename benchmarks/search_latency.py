@@ -1,0 +1,105 @@
+"""Hybrid search over 100,000 items, half of them in the namespace searched: bare Cypher, use case and HTTP in one run.
+
+Also: five queries at once against one, and the vector index's recall@20 against exact cosine.
+Sizes: LIBRARIAN_BENCH_ITEMS (100000).
+"""
+
+import os
+import random
+from typing import Any
+
+import httpx
+import numpy as np
+
+from benchmarks.common import Timing, disposable, items, load, main, measure, progress, report, sentence
+from benchmarks.serving import served
+from graph.search import KeywordQuery, VectorQuery, hybrid_candidates, vector_candidates
+from graph.spaces import compact
+from graph.types import ItemFilter
+from librarian.contracts.search import SearchInput
+from librarian.service import Librarian
+from retrieval.lucene import keyword_query
+
+ITEMS = int(os.environ.get("LIBRARIAN_BENCH_ITEMS", "100000"))
+RUNS = 200
+NAMESPACE = "bench"
+
+
+def clustered(count: int, dimension: int, seed: int) -> Any:
+    """Unit vectors in clusters, as real texts give them: 500 centres, noise around each."""
+    source = np.random.default_rng(seed)
+    centres = source.normal(size=(500, dimension))
+    vectors = centres[source.integers(0, 500, count)] + 0.7 * source.normal(size=(count, dimension))
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+async def recall(librarian: Librarian, vectors: Any, queries: Any) -> float:
+    """Mean share of the exact 20 nearest that the index returns."""
+    executor, space = librarian.parts.executor, librarian.parts.space
+    assert space is not None
+    found = 0
+    for query in queries:
+        exact = {f"m{i}" for i in np.argsort(-(vectors @ query))[:20]}
+        rows = await vector_candidates(executor, ItemFilter(NAMESPACE), VectorQuery(space.space, query.tolist()), 20)
+        found += len(exact & {row.uid for row in rows})
+    return found / (20 * len(queries))
+
+
+async def benchmark() -> None:
+    """Load, then measure."""
+    source = random.Random(7)  # noqa: S311  reproducible queries, no secret
+    queries = [sentence(source, 6) for _ in range(400)]
+    async with disposable() as (librarian, settings):
+        space, executor = librarian.parts.space, librarian.parts.executor
+        encoder = librarian.parts.encoder
+        assert space is not None
+        assert encoder is not None
+        half = ITEMS // 2
+        vectors = clustered(half, space.dimension, 1)
+        seconds = await load(librarian, NAMESPACE, items(half, seed=1, prefix="m"), vectors)
+        seconds += await load(librarian, "other", items(half, seed=2, prefix="o"), clustered(half, space.dimension, 2))
+        progress("compacting the vector index")
+        await compact(executor, space.space, space.dimension)
+        probes = clustered(100, space.dimension, 3)
+        where = ItemFilter(NAMESPACE)
+
+        async def bare(i: int) -> None:
+            vector = VectorQuery(space.space, probes[i % 100].tolist())
+            await hybrid_candidates(executor, where, vector, keyword_query(queries[i]), 60)
+
+        async def use_case(i: int) -> None:
+            await librarian.search(NAMESPACE, SearchInput(queries=[queries[i]]))
+
+        async def five(i: int) -> None:
+            await librarian.search(NAMESPACE, SearchInput(queries=queries[i : i + 5]))
+
+        async def encode(i: int) -> None:
+            await encoder.encode_query([queries[i]])
+
+        rows: list[Timing] = [
+            await measure("query encoding alone", encode, runs=RUNS),
+            await measure("bare Cypher, both arms, k = 60", bare, runs=RUNS),
+            await measure("use case, one query", use_case, runs=RUNS),
+            await measure("use case, five queries", five, runs=RUNS),
+        ]
+        async with served(settings) as (url, key):
+            headers = {"authorization": f"Bearer {key}", "librarian-namespace": NAMESPACE}
+            async with httpx.AsyncClient(base_url=url, headers=headers, timeout=30) as client:
+
+                async def over_http(i: int) -> None:
+                    response = await client.post("/v1/search", json={"queries": [queries[i]], "limit": 10})
+                    response.raise_for_status()
+
+                rows.append(await measure("HTTP, one query", over_http, runs=RUNS))
+        report(
+            "search_latency",
+            rows,
+            items=ITEMS,
+            in_namespace=half,
+            load_seconds=round(seconds, 1),
+            recall_at_20=round(await recall(librarian, vectors, probes), 4),
+        )
+
+
+if __name__ == "__main__":
+    main(benchmark)

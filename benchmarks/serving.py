@@ -1,0 +1,56 @@
+"""The real service in a process of its own, for the benchmarks that speak HTTP."""
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+
+from librarian.settings import Settings
+
+_BIN = Path(sys.executable).parent / "librarian"
+
+
+@asynccontextmanager
+async def served(settings: Settings, *, ready_within_s: float = 240) -> AsyncIterator[tuple[str, str]]:
+    """`librarian serve` on the home of `settings`; yields its URL and an admin key."""
+    port = _free_port()
+    env = {**os.environ, "LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_LOG_LEVEL": "warning"}
+    process = await asyncio.create_subprocess_exec(_BIN, "serve", "--port", str(port), env=env)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        await until_ready(url, ready_within_s)
+        yield url, await _key(env)
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def until_ready(url: str, within_s: float) -> None:
+    """Wait for `/readyz` to say 200."""
+    async with asyncio.timeout(within_s), httpx.AsyncClient(base_url=url) as client:
+        while True:
+            try:
+                if (await client.get("/readyz")).status_code == httpx.codes.OK:
+                    return
+            except httpx.TransportError:
+                pass
+            await asyncio.sleep(0.05)
+
+
+async def _key(env: dict[str, str]) -> str:
+    shown = await asyncio.create_subprocess_exec(
+        _BIN, "keys", "show-local", env=env, stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await shown.communicate()
+    return output.decode().split()[-1]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
