@@ -1,0 +1,99 @@
+"""What every encoder is: texts in, unit vectors of one embedding space out."""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.encoders.errors import InvalidVectors
+from retrieval.passages import TEXT_FORM, clean
+
+Vectors = NDArray[np.float32]
+"""Shape (texts, dimension), rows of unit length."""
+
+MAX_CHARS = 8_192
+"""What is handed to a model of one text: 16 characters a token of a 512-token model, so that nothing it could read
+is lost and a query of a million characters costs no more than a long passage."""
+
+_SLUG_LENGTH = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """An embedding space: vectors may be compared only when all of this is equal.
+
+    `dimension` is the length of a vector, `text_form` says how an item's text is written before it is encoded,
+    `revision` is a short hash of what the model is made of, so that another model of the same name or dimension is
+    another space. How queries are written is not part of it: that changes no stored vector.
+    """
+
+    model: str
+    dimension: int
+    text_form: str
+    normalised: bool
+    revision: str
+
+    @property
+    def id(self) -> str:
+        """The space as an identifier: ASCII letters, digits and underscores, at most 60, the same for equal spaces."""
+        slug = re.sub(r"[^a-z0-9]+", "_", self.model.lower())[:_SLUG_LENGTH].strip("_") or "model"
+        return f"{slug}_{short_hash(json.dumps(astuple(self)))}"
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors. All methods raise EncoderError; results are float32 rows of unit length."""
+
+    @property
+    def space(self) -> Space:
+        """The embedding space of everything this encoder returns."""
+
+    async def encode_query(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of what somebody looks for, in the order of `texts`; ahead of waiting passages."""
+
+    async def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of what is stored, in the order of `texts`."""
+
+    async def aclose(self) -> None:
+        """Give back threads and connections; the encoder cannot be used afterwards."""
+
+
+def item_space(model: str, dimension: int, revision: str) -> Space:
+    """The space of items written in Librarian's text form, unit length."""
+    return Space(model, dimension, TEXT_FORM, normalised=True, revision=revision)
+
+
+def readable(text: str) -> str:
+    """What a model gets to see of a text: valid Unicode, at most MAX_CHARS characters."""
+    return clean(text[:MAX_CHARS])
+
+
+def short_hash(text: str) -> str:
+    """Twelve hexadecimal digits: enough to tell apart the few spaces that one graph ever sees."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def unit_vectors(raw: object, *, rows: int, dimension: int) -> Vectors:
+    """The model's output as float32 rows of unit length.
+
+    Raises InvalidVectors for another shape, NaN, infinity or a zero vector: such a vector would be stored without an
+    error and never be found.
+    """
+    try:
+        vectors = np.asarray(raw, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise InvalidVectors("the model returned vectors of unequal length or values that are not numbers") from None
+    if vectors.shape != (rows, dimension):
+        raise InvalidVectors(f"the model returned shape {vectors.shape} where ({rows}, {dimension}) was expected")
+    if not np.isfinite(vectors).all():
+        raise InvalidVectors("the model returned NaN or infinite values")
+    # In float64, since the squares of float32 values can overflow or vanish.
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    if not lengths.all():
+        raise InvalidVectors("the model returned a zero vector")
+    unit: Vectors = (vectors / lengths).astype(np.float32)
+    return unit

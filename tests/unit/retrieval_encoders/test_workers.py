@@ -1,0 +1,92 @@
+"""Which job runs next, and what becomes of failed, cancelled and late ones."""
+
+import asyncio
+import threading
+
+import pytest
+
+from retrieval.encoders.errors import EncoderUnavailable
+from retrieval.encoders.workers import Priority, Workers
+
+
+@pytest.fixture
+async def workers():
+    one = Workers(1, name="test-worker")
+    yield one
+    await one.aclose()
+
+
+@pytest.fixture
+async def gate(workers):
+    """Holds the only thread back until it is set: one call waits in it, the one that is let through behind it."""
+    gate = threading.Event()
+    held = [asyncio.ensure_future(workers.run(Priority.QUERY, gate.wait)) for _ in range(2)]
+    await asyncio.sleep(0)
+    yield gate
+    gate.set()
+    await asyncio.gather(*held)
+
+
+async def test_queries_run_before_waiting_passages_in_order_of_arrival(workers, gate):
+    ran: list[str] = []
+    jobs = [
+        asyncio.ensure_future(workers.run(priority, lambda name=name: ran.append(name)))
+        for priority, name in [
+            (Priority.PASSAGE, "p1"),
+            (Priority.PASSAGE, "p2"),
+            (Priority.QUERY, "q1"),
+            (Priority.QUERY, "q2"),
+        ]
+    ]
+    await asyncio.sleep(0)
+    gate.set()
+    await asyncio.gather(*jobs)
+    assert ran == ["q1", "q2", "p1", "p2"]
+
+
+async def test_a_cancelled_job_never_runs(workers, gate):
+    ran: list[str] = []
+    job = asyncio.ensure_future(workers.run(Priority.PASSAGE, lambda: ran.append("cancelled")))
+    await asyncio.sleep(0)
+    job.cancel()
+    await asyncio.wait([job])
+    gate.set()
+    await workers.run(Priority.PASSAGE, lambda: ran.append("next"))
+    assert ran == ["next"]
+
+
+async def test_an_error_reaches_the_caller_and_the_thread_lives_on(workers):
+    with pytest.raises(ZeroDivisionError):
+        await workers.run(Priority.QUERY, lambda: 1 / 0)
+    assert await workers.run(Priority.QUERY, lambda: 2) == 2
+
+
+async def test_a_turn_that_came_with_the_cancellation_is_passed_on(workers, gate):
+    jobs = [asyncio.ensure_future(workers.run(Priority.PASSAGE, lambda: "ran")) for _ in range(4)]
+    await asyncio.sleep(0)
+    workers._pass_on()  # a third turn, beside the two of the gate
+    jobs[0].cancel()
+    gate.set()
+    results = await asyncio.gather(*jobs, return_exceptions=True)
+    assert results[1:] == ["ran"] * 3
+    assert workers._free == 3
+
+
+async def test_closing_finishes_running_calls_and_refuses_the_others(workers, gate):
+    waiting = asyncio.ensure_future(workers.run(Priority.PASSAGE, lambda: "never"))
+    await asyncio.sleep(0)
+    closing = asyncio.ensure_future(workers.aclose())
+    with pytest.raises(EncoderUnavailable, match="closed"):
+        await waiting
+    with pytest.raises(EncoderUnavailable, match="closed"):
+        await workers.run(Priority.QUERY, lambda: "late")
+    assert not closing.done()
+    gate.set()
+    await closing
+
+
+async def test_as_many_jobs_run_side_by_side_as_there_are_threads():
+    two = Workers(2, name="test-worker")
+    meeting = threading.Barrier(2, timeout=30)
+    await asyncio.gather(two.run(Priority.PASSAGE, meeting.wait), two.run(Priority.PASSAGE, meeting.wait))
+    await two.aclose()
