@@ -26,13 +26,15 @@ from librarian.wiring import open_librarian
 from retrieval.text import keyword_text
 
 RESULTS = Path(__file__).parent / "results"
-_WORDS = (
-    "deploy release rollback pool latency index invoice booking customer cluster migration schema cache token refresh "
-    "alert pager timeout retry queue worker shard backup restore parser encoder vector ranking fusion threshold budget "
-    "meeting decision incident postmortem timezone lisbon tokyo harbor container vessel route schedule berth customs "
-    "flag feature rollout canary staging production review merge branch commit pipeline test flaky assertion fixture "
-    "database connection transaction lock deadlock replica leader quorum snapshot checkpoint memory heap thread async"
-).split()
+_TEXT = """
+deploy release rollback pool latency index invoice booking customer cluster migration schema cache token
+refresh alert pager timeout retry queue worker shard backup restore parser encoder vector ranking fusion
+threshold budget meeting decision incident postmortem timezone lisbon tokyo harbor container vessel route
+schedule berth customs flag feature rollout canary staging production review merge branch commit pipeline test
+flaky assertion fixture database connection transaction lock deadlock replica leader quorum snapshot
+checkpoint memory heap thread async
+"""
+_WORDS = _TEXT.split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def sentence(source: random.Random, words: int = 14) -> str:
 
 def items(count: int, *, seed: int, prefix: str) -> list[NewItem]:
     """Messages with made-up texts, spread over a year and a hundred conversations."""
-    source = random.Random(seed)  # noqa: S311  reproducible texts, no secret
+    source = random.Random(seed)
     start = datetime(2025, 1, 1, tzinfo=UTC)
     made = []
     for i in range(count):
@@ -144,7 +146,11 @@ def report(name: str, rows: Sequence[Timing] | Sequence[dict[str, Any]], **facts
     widths = [max(len(column), *(len(str(row[column])) for row in plain)) for column in columns]
     for row in [dict(zip(columns, columns, strict=True)), *plain]:
         print("  ".join(str(row[column]).ljust(width) for column, width in zip(columns, widths, strict=True)))
-    facts |= {"python": platform.python_version(), "cores": os.cpu_count(), "measured_at": datetime.now(UTC).isoformat()}
+    facts |= {
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+        "measured_at": datetime.now(UTC).isoformat(),
+    }
     for key, value in facts.items():
         print(f"{key}: {value}")
     RESULTS.mkdir(exist_ok=True)

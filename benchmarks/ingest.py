@@ -1,4 +1,5 @@
-"""Ingest speed into a graph with all indexes: with ready-made vectors (no encoding), and end to end with the real encoder.
+"""Ingest speed into a graph with all indexes: with ready-made vectors (no encoding), and end to end with the real
+encoder.
 
 Sizes: LIBRARIAN_BENCH_INGEST (20000) items without encoding, LIBRARIAN_BENCH_ENCODED (3000) texts with it.
 """
@@ -22,7 +23,7 @@ ENCODED = int(os.environ.get("LIBRARIAN_BENCH_ENCODED", "3000"))
 
 async def lines(count: int, prefix: str) -> AsyncIterator[tuple[int, bytes]]:
     """JSON lines of made-up short messages, produced as they are asked for."""
-    source = random.Random(5)  # noqa: S311  reproducible texts, no secret
+    source = random.Random(5)
     for i in range(count):
         row = {
             "kind": "message",

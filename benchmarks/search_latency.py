@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.common import Timing, disposable, items, load, main, measure, progress, report, sentence
 from benchmarks.serving import served
-from graph.search import KeywordQuery, VectorQuery, hybrid_candidates, vector_candidates
+from graph.search import VectorQuery, hybrid_candidates, vector_candidates
 from graph.spaces import compact
 from graph.types import ItemFilter
 from librarian.contracts.search import SearchInput
@@ -47,7 +47,7 @@ async def recall(librarian: Librarian, vectors: Any, queries: Any) -> float:
 
 async def benchmark() -> None:
     """Load, then measure."""
-    source = random.Random(7)  # noqa: S311  reproducible queries, no secret
+    source = random.Random(7)
     queries = [sentence(source, 6) for _ in range(400)]
     async with disposable() as (librarian, settings):
         space, executor = librarian.parts.space, librarian.parts.executor

@@ -43,9 +43,7 @@ async def until_ready(url: str, within_s: float) -> None:
 
 
 async def _key(env: dict[str, str]) -> str:
-    shown = await asyncio.create_subprocess_exec(
-        _BIN, "keys", "show-local", env=env, stdout=asyncio.subprocess.PIPE
-    )
+    shown = await asyncio.create_subprocess_exec(_BIN, "keys", "show-local", env=env, stdout=asyncio.subprocess.PIPE)
     output, _ = await shown.communicate()
     return output.decode().split()[-1]
 

@@ -1,4 +1,6 @@
-"""Start times: `librarian --help`, `librarian serve` on a new home, on an existing one, and after kill -9 of the database."""
+"""Start times: `librarian --help`, `librarian serve` on a new home, on an existing one, and after kill -9 of the
+database.
+"""
 
 import asyncio
 import os

@@ -10,9 +10,10 @@ A file holds statements and fragments. Each begins with a comment header; `// na
     // scope: namespace
     CYPHER 25 MATCH (m:Item {namespace: $namespace, uid: $uid}) RETURN …
 
-`scope: namespace` promises that every item and embedding is filtered by namespace; `scope: admin` marks the few statements
-that cross namespaces. `// fragment: NAME` starts a text that statements include as `{{NAME}}`. A statement with
-`// template: space` holds `{{space}}` where the label and index of one embedding space go: Cypher knows no parameter there.
+`scope: namespace` promises that every item and embedding is filtered by namespace; `scope: admin` marks the few
+statements that cross namespaces. `// fragment: NAME` starts a text that statements include as `{{NAME}}`. A statement
+with `// template: space` holds `{{space}}` where the label and index of one embedding space go: Cypher knows no
+parameter there.
 """
 
 import re
@@ -49,8 +50,8 @@ class Statement:
     def render(self, **values: str | int) -> str:
         """The text to run, with template values filled in.
 
-        Labels and index names hold letters, digits and underscores only and numbers must be ints, since they become part of the
-        statement. Raises StatementError for a missing, surplus or unsafe value.
+        Labels and index names hold letters, digits and underscores only and numbers must be ints, since they become
+        part of the statement. Raises StatementError for a missing, surplus or unsafe value.
         """
         if values.keys() != self.template:
             raise StatementError(f"{self.name}: needs template values {sorted(self.template)}, got {sorted(values)}")

@@ -16,8 +16,8 @@ QUERY_TIMEOUT_S = 30.0
 class GraphConfig:
     """Where the graph is and how long to wait for it. Times are seconds.
 
-    `retry_window_s` bounds how long a managed transaction is repeated on retryable errors; `query_timeout_s` is given to
-    the server with each transaction.
+    `retry_window_s` bounds how long a managed transaction is repeated on retryable errors; `query_timeout_s` is given
+    to the server with each transaction.
     """
 
     uri: str

@@ -1,10 +1,10 @@
 """The async driver, opened once a process and closed explicitly."""
 
 from neo4j import AsyncDriver, AsyncGraphDatabase, NotificationDisabledClassification, NotificationMinimumSeverity
+from neo4j import exceptions as driver_errors
 
 from graph.config import ACQUISITION_TIMEOUT_S, CONNECT_TIMEOUT_S, LIVENESS_CHECK_S, GraphConfig
 from graph.errors import GraphError, from_driver
-from neo4j import exceptions as driver_errors
 
 USER_AGENT = "librarian"
 

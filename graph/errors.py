@@ -103,7 +103,9 @@ _GOING_DOWN_CODES = ("DatabaseUnavailable", "DatabaseNotFound")
 
 
 def from_driver(error: Exception, statement: str) -> GraphError:
-    """Our error for a driver's one; `statement` is the statement's name. The text of the statement and its parameters stay out."""
+    """Our error for a driver's one; `statement` is the statement's name. The text of the statement and its parameters
+    stay out.
+    """
     code = str(getattr(error, "code", None) or "").rpartition(".")[2]
     if code in _TIMEOUT_CODES:
         return QueryTimeout(f"statement {statement!r} was ended by its time limit")

@@ -1,12 +1,12 @@
 """The few verbs through which everything speaks to Neo4j: fetch_all, fetch_one, write, transaction, run_schema.
 
-Statements are named (`cypher/*.cypher`) and values are parameters; no other module sends Cypher. Reads and writes are managed
-transactions: retryable errors are repeated by the driver for its retry window, then mapped to `graph.errors`.
+Statements are named (`cypher/*.cypher`) and values are parameters; no other module sends Cypher. Reads and writes are
+managed transactions: retryable errors are repeated by the driver for its retry window, then mapped to `graph.errors`.
 """
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, LiteralString, TypeVar, cast
+from typing import Any, TypeVar
 
 import stamina
 from neo4j import AsyncDriver, AsyncManagedTransaction, Query, unit_of_work
@@ -41,7 +41,7 @@ class Transaction:
         """All rows of statement `name`."""
         statement, text = self._executor.prepare(name, params, template)
         started = time.perf_counter()
-        result = await self._transaction.run(cast("LiteralString", text), dict(params))
+        result = await self._transaction.run(text, dict(params))
         rows = [dict(record) async for record in result]
         await result.consume()
         self._executor.observe(statement.name, time.perf_counter() - started)
@@ -61,7 +61,9 @@ class Executor:
         self._statements = load()
 
     def prepare(self, name: str, params: Params, template: Mapping[str, str | int]) -> tuple[Statement, str]:
-        """The statement and its text. Raises StatementFailed for an unknown name or other parameters than its header names."""
+        """The statement and its text. Raises StatementFailed for an unknown name or other parameters than its header
+        names.
+        """
         statement = self._statements.get(name)
         if statement is None:
             raise StatementFailed(f"no statement is named {name!r}")
@@ -84,7 +86,9 @@ class Executor:
         return await self._managed(name, "write", lambda tx: tx.run(name, params or {}, **template))
 
     async def transaction(self, name: str, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Several statements in one write transaction; `name` names the work in errors. `work` may run more than once."""
+        """Several statements in one write transaction; `name` names the work in errors. `work` may run more than
+        once.
+        """
         return await self._managed(name, "write", work)
 
     @stamina.retry(on=DatabaseBusy, attempts=_SCHEMA_ATTEMPTS)
@@ -94,10 +98,12 @@ class Executor:
         return await self.run_migration(text, params, name=name)
 
     async def run_migration(self, text: str, params: Params | None = None, *, name: str = "migration") -> list[Row]:
-        """One statement of a migration file, auto-committed. The only verb that takes text; it comes from our package."""
+        """One statement of a migration file, auto-committed. The only verb that takes text; it comes from our
+        package.
+        """
         try:
             async with self.driver.session(database=self._database) as session:
-                result = await session.run(Query(cast("LiteralString", text), timeout=_NO_TIMEOUT), dict(params or {}))
+                result = await session.run(Query(text, timeout=_NO_TIMEOUT), dict(params or {}))
                 rows = [dict(record) async for record in result]
                 await result.consume()
                 return rows

@@ -17,7 +17,8 @@ async def store_batch(
     """Create or replace `items`, then create `edges`, all or nothing.
 
     Items whose `source_hash` is stored already are left as they are, so that what a sweep made of them survives. Of two
-    items with one uid the later wins. A replaced fact or memory keeps a revision; a replaced item becomes pending again.
+    items with one uid the later wins. A replaced fact or memory keeps a revision; a replaced item becomes pending
+    again.
     """
 
     async def work(transaction: Transaction) -> Stored:
@@ -27,7 +28,9 @@ async def store_batch(
 
 
 async def finish_ingest(executor: Executor, namespace: str) -> int:
-    """Derive what spans batches: late references and the NEXT order. Returns how many facts still wait for references."""
+    """Derive what spans batches: late references and the NEXT order. Returns how many facts still wait for
+    references.
+    """
     waiting = await executor.write("link_references", {"namespace": namespace})
     while True:
         done = await executor.write("link_conversation_order", {"namespace": namespace, "limit": _RELINKED_AT_ONCE})

@@ -72,7 +72,9 @@ async def hydrate_with_cosine(
     unscored: Sequence[str],
     queries: Sequence[VectorQuery],
 ) -> list[FoundItem]:
-    """As `hydrate`, with the best cosine over `queries` (all of one space) and the item's passages for the `unscored` uids."""
+    """As `hydrate`, with the best cosine over `queries` (all of one space) and the item's passages for the `unscored`
+    uids.
+    """
     rows = await executor.fetch_all(
         "hydrate_pool",
         {
@@ -112,7 +114,9 @@ def _listed(values: Sequence[str] | None) -> list[str] | None:
 
 
 def _needs_index_filters(where: ItemFilter) -> bool:
-    """Whether the vector index can narrow the search further than by namespace and kind (each range it checks costs time)."""
+    """Whether the vector index can narrow the search further than by namespace and kind (each range it checks costs
+    time).
+    """
     narrowing = (
         where.authors,
         where.conversation_id,

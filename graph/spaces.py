@@ -107,7 +107,8 @@ async def next_without_vector(executor: Executor, space: str, limit: int) -> lis
 
 
 async def put_vectors(executor: Executor, space: SpaceRecord, items: Sequence[ItemVectors]) -> int:
-    """Store the passage vectors of items; one whose text changed meanwhile is left pending. Returns how many were stored.
+    """Store the passage vectors of items; one whose text changed meanwhile is left pending. Returns how many were
+    stored.
 
     Raises SpaceMismatch when a vector has another dimension than the space: Neo4j would store it and never find it.
     """

@@ -1,8 +1,9 @@
 """Filter tokens: exact values as words that no text analyzer changes.
 
-The full-text indexes hold each item's `tokens` beside its text, so that a search stays inside one namespace without a second
-look-up. An analyzer may stem or fold a plain value ("tenant" and "tenants" become one word, "the" vanishes), so each value is
-hashed and spelt with sixteen consonants: words without vowels, plural endings or digits, which stemmers leave alone.
+The full-text indexes hold each item's `tokens` beside its text, so that a search stays inside one namespace without a
+second look-up. An analyzer may stem or fold a plain value ("tenant" and "tenants" become one word, "the" vanishes),
+so each value is hashed and spelt with sixteen consonants: words without vowels, plural endings or digits, which
+stemmers leave alone.
 """
 
 import hashlib

@@ -33,8 +33,9 @@ class EdgeType(StrEnum):
 class NewItem:
     """An item as ingest writes it.
 
-    `properties` holds what the node gets besides its key (a None value removes a property); `source_hash` identifies what
-    came in, so that the same input twice changes nothing; `cjk` says whether `search_text` belongs in the cjk index.
+    `properties` holds what the node gets besides its key (a None value removes a property); `source_hash` identifies
+    what came in, so that the same input twice changes nothing; `cjk` says whether `search_text` belongs in the cjk
+    index.
     """
 
     uid: str
@@ -114,7 +115,9 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class FoundItem:
-    """An item's properties as stored (times native, internal ones left out), its evidence and, if asked for, its cosine."""
+    """An item's properties as stored (times native, internal ones left out), its evidence and, if asked for, its
+    cosine.
+    """
 
     uid: str
     kind: Kind

@@ -39,7 +39,9 @@ class RowMap:
 
     @classmethod
     def parse(cls, text: str) -> "RowMap":
-        """A map from a TOML file's path, a built-in name, or inline `field=source,…`. Raises InvalidInput naming the fault."""
+        """A map from a TOML file's path, a built-in name, or inline `field=source,…`. Raises InvalidInput naming the
+        fault.
+        """
         if text in built_in_maps():
             return cls.from_toml(files("librarian").joinpath("maps", f"{text}.toml").read_text(encoding="utf-8"), text)
         if text.endswith(".toml"):
@@ -78,7 +80,7 @@ class RowMap:
         return cls(dict(sources))
 
     def into(self, namespace: str) -> "RowMap":
-        """This map with another source for the namespace."""
+        """The same map with another source for the namespace."""
         return RowMap({**self.sources, "namespace": namespace})
 
     def apply(self, row: Mapping[str, Any], line: int) -> dict[str, Any]:

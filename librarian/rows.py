@@ -23,7 +23,9 @@ class RowBuilder:
         self._seen: Counter[str] = Counter()
 
     def item(self, namespace: str, row: ItemIn) -> NewItem:
-        """`row` as an item of `namespace`. Raises InvalidInput naming the field when parts of it contradict each other."""
+        """`row` as an item of `namespace`. Raises InvalidInput naming the field when parts of it contradict each
+        other.
+        """
         match row:
             case MessageIn():
                 return self._message(namespace, row)
@@ -124,7 +126,7 @@ class RowBuilder:
         text = clean(row.text)
         occurred_at = as_utc(row.occurred_at)
         uid = row.uid or f"k-{self._counted(namespace, 'memory', row.agent, occurred_at, row.text)}"
-        own = {"type": row.type, "importance": row.importance, "agent": row.agent, "source": row.source}
+        own: dict[str, Any] = {"type": row.type, "importance": row.importance, "agent": row.agent, "source": row.source}
         if row.type is not None:
             own["type_confidence"] = 1.0
         return _item(

@@ -81,6 +81,10 @@ class Librarian:
         """What is going on before the graph can be used."""
         self._phase, self._reason = phase, reason
 
+    def usable(self, parts: Parts) -> None:
+        """The graph can be used, by what has to happen before the service is ready."""
+        self._parts, self._reason = parts, "the graph is being prepared"
+
     def connected(self, parts: Parts) -> None:
         """Everything is there."""
         self._parts, self._phase = parts, "ready"
@@ -101,7 +105,7 @@ class Librarian:
 
     async def readiness(self) -> Readiness:
         """Whether requests can be served now, and each check's result; never raises."""
-        if self._parts is None:
+        if self._parts is None or self._phase != "ready":
             return Readiness(ready=False, phase=self._current_phase(), checks={"graph": self._reason})
         checks = {"graph": await self._check_graph(self._parts.executor), "encoder": self._check_encoder()}
         if checks["graph"] == "ok":
@@ -188,6 +192,8 @@ class Librarian:
 
     async def work(self) -> None:
         """Encode pending items as they come, until cancelled. Faults are logged and tried again."""
+        # The server plans a statement when it first sees it, which takes seconds; let that not be a user's search.
+        await self.search(SAMPLE_NAMESPACE, SearchInput(queries=["warm up"]))
         while True:
             self._new_items.clear()
             try:

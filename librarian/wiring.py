@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +31,7 @@ from retrieval.pipeline import SearchPipeline, VectorArm
 
 log = logging.getLogger("librarian.wiring")
 
+BeforeReady = Callable[[Librarian], Awaitable[None]]
 ONE_OFF_LINGER_S = 600.0
 _RECONNECT_S = 2.0
 # Long enough for a killed server of ours to come back, so that a write in flight succeeds instead of failing.
@@ -45,11 +46,13 @@ async def open_librarian(
     linger_s: float = ONE_OFF_LINGER_S,
     wait: bool = True,
     progress: Progress | None = None,
+    before_ready: BeforeReady | None = None,
 ) -> AsyncIterator[Librarian]:
     """One Librarian for `settings`, closed on leaving.
 
-    With `wait` it is usable when this yields, and what stands in the way is raised. Without (the service) it connects in the
-    background, tries again while the database does not answer, and encodes pending items as they come.
+    With `wait` it is usable when this yields, and what stands in the way is raised. Without (the service) it connects
+    in the background, tries again while the database does not answer, and encodes pending items as they come;
+    `before_ready` is what it does with the graph before it says that it is ready.
     """
     librarian = Librarian(settings)
     async with AsyncExitStack() as stack:
@@ -57,7 +60,7 @@ async def open_librarian(
         if wait:
             librarian.connected(await assembly.build())
         else:
-            background = asyncio.create_task(_serve(assembly, librarian))
+            background = asyncio.create_task(_serve(assembly, librarian, before_ready))
             background.add_done_callback(partial(_report_failure, librarian))
             stack.push_async_callback(_cancel, background)
         yield librarian
@@ -73,7 +76,7 @@ async def open_migrator(
         yield assembly.migrator(await assembly.connect())
 
 
-async def _serve(assembly: "_Assembly", librarian: Librarian) -> None:
+async def _serve(assembly: "_Assembly", librarian: Librarian, before_ready: BeforeReady | None) -> None:
     """Connect, however long it takes, then keep encoding what is pending. Raises what trying again cannot mend."""
     while True:
         try:
@@ -85,6 +88,9 @@ async def _serve(assembly: "_Assembly", librarian: Librarian) -> None:
             await asyncio.sleep(_RECONNECT_S)
         else:
             break
+    librarian.usable(parts)
+    if before_ready is not None:
+        await before_ready(librarian)
     librarian.connected(parts)
     await librarian.work()
 
@@ -202,7 +208,7 @@ class _Assembly:
                 self.settings.cache, maven_url=self.settings.server.maven_url, progress=self.progress
             )
         self.encoder = await encoder_from_spec(
-            chosen.name, model_folder=folder, threads=chosen.threads, api_key=chosen.api_key
+            chosen.name, model_folder=folder, threads=chosen.threads or 0, api_key=chosen.api_key
         )
         if self.encoder is not None:
             self.stack.push_async_callback(self.encoder.aclose)

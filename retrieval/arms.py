@@ -15,14 +15,17 @@ log = logging.getLogger("librarian.retrieval")
 
 OK = "ok"
 FILES = "files"
-# Each deeper look asks the indexes for four times as many rows; beyond the last one a search says so instead of scanning on.
+# Each deeper look asks the indexes for four times as many rows; beyond the last one a search says so instead of
+# scanning on.
 _DEEPER = 4
 _MAX_ROWS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedQuery:
-    """One query ready to run: its vector and keyword terms, and what each arm has to say beforehand ("ok" or why not)."""
+    """One query ready to run: its vector and keyword terms, and what each arm has to say beforehand ("ok" or why
+    not).
+    """
 
     number: int
     vector: VectorQuery | None
@@ -40,7 +43,7 @@ class ArmResults:
 
 
 async def run_arms(executor: Executor, where: ItemFilter, query: PlannedQuery, *, rows: int, wanted: int) -> ArmResults:
-    """Rank the candidates of `query`; `rows` an arm at first, more until each arm kept `wanted` items or has no more."""
+    """Rank candidates of `query`: `rows` an arm at first, more until each arm kept `wanted` items or has no more."""
     status = dict(query.status)
     if query.vector is None and query.keyword.empty:
         return ArmResults([], status, [])

@@ -11,8 +11,9 @@ from retrieval.types import ScoredItem
 def deduplicate(ranked: Sequence[ScoredItem]) -> list[ScoredItem]:
     """`ranked` (best first) with one hit for each group of items that say the same.
 
-    Facts are the same when person, type, object and relationship agree (and name an object); other items when kind and text
-    agree. The best-ranked one stays, takes over the evidence of the others, and names their uids in `duplicates`.
+    Facts are the same when person, type, object and relationship agree (and name an object); other items when kind
+    and text agree. The best-ranked one stays, takes over the evidence of the others, and names their uids in
+    `duplicates`.
     """
     kept: dict[Hashable, ScoredItem] = {}
     for scored in ranked:

@@ -40,9 +40,9 @@ class Fused:
 def reciprocal_rank_fusion(rankings: Sequence[Ranking], *, k: int = DEFAULT_RRF_K) -> list[Fused]:
     """Fuse ranked lists into one, best first (Cormack et al., SIGIR 2009).
 
-    An item at rank r (from 1) of a list gets 1 / (k + r) from it; an item missing from a list gets nothing. Scores lie in
-    (0, len(rankings) / (k + 1)]. Larger k flattens the difference between the first ranks. Ties are broken by uid, so that the
-    same lists always give the same order.
+    An item at rank r (from 1) of a list gets 1 / (k + r) from it; an item missing from a list gets nothing. Scores
+    lie in (0, len(rankings) / (k + 1)]. Larger k flattens the difference between the first ranks. Ties are broken by
+    uid, so that the same lists always give the same order.
     """
     shares: defaultdict[str, list[Share]] = defaultdict(list)
     for ranking in rankings:

@@ -18,8 +18,8 @@ _PHRASE_BOOST = 2
 def keyword_query(query: str) -> KeywordQuery:
     """Lucene terms for one query, at most 32 terms of at most 512 characters in all; empty when no word is left.
 
-    A query with CJK letters goes to the cjk index; its words in other scripts also go to the english one. Every other query
-    goes to the english index. The file index always takes the words as they are.
+    A query with CJK letters goes to the cjk index; its words in other scripts also go to the english one. Every other
+    query goes to the english index. The file index always takes the words as they are.
     """
     text = normalise(query)[:MAX_CHARS]
     words = _words(text)

@@ -1,7 +1,7 @@
 """Hybrid search, from queries to deduplicated hits.
 
-normalise -> encode all queries in one batch -> one statement a query, side by side -> fuse -> one round trip for the pool's
-properties, evidence and missing cosines -> deduplicate -> cut.
+normalise -> encode all queries in one batch -> one statement a query, side by side -> fuse -> one round trip for the
+pool's properties, evidence and missing cosines -> deduplicate -> cut.
 """
 
 import asyncio
@@ -20,7 +20,8 @@ from retrieval.lucene import keyword_query
 from retrieval.text import language, normalise
 from retrieval.types import KEYWORD, VECTOR, ScoredItem, SearchRequest, SearchResult
 
-# Statements side by side: two to five of them took 32-37 ms where one with five queries took 48-54 ms (2 cores, 100k items).
+# Statements side by side: two to five of them took 32-37 ms where one with five queries took 48-54 ms (2 cores, 100k
+# items).
 SIDE_BY_SIDE = 4
 # Rows an arm for each hit wanted: deep enough that a fused list of 10 keeps what either arm has in its first 50.
 ROWS_PER_HIT = 5

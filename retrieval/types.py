@@ -13,7 +13,9 @@ BOTH_ARMS = frozenset({VECTOR, KEYWORD})
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What to search: at least one query; `where` holds the namespace; `limit` hits at most; `arms` says which may answer."""
+    """What to search: at least one query; `where` holds the namespace; `limit` hits at most; `arms` says which may
+    answer.
+    """
 
     queries: Sequence[str]
     where: ItemFilter
@@ -23,7 +25,9 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class ScoredItem:
-    """A hit: fused score (relative to this answer), cosine (-1..1, None without a vector), and where the score comes from."""
+    """A hit: fused score (relative to this answer), cosine (-1..1, None without a vector), and where the score comes
+    from.
+    """
 
     item: FoundItem
     score: float
@@ -34,7 +38,7 @@ class ScoredItem:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits best first; `arms` says of each arm "ok", "skipped: …" or "failed: …"; `notes` are remarks for the caller."""
+    """Hits best first; `arms` says of each arm "ok", "skipped: …" or "failed: …"; `notes` are for the caller."""
 
     hits: Sequence[ScoredItem]
     arms: Mapping[str, str]

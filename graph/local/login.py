@@ -63,7 +63,9 @@ def answers(home: Home, bolt_port: int) -> bool:
 def _replace_first_password(home: Home, bolt_port: int) -> None:
     """Change the first password to the real one. Its file stays until the real one is seen to work."""
     try:
-        _run(bolt_port, _first_password(home), _CHANGE, database="system", old=_first_password(home), new=home.password())
+        _run(
+            bolt_port, _first_password(home), _CHANGE, database="system", old=_first_password(home), new=home.password()
+        )
     except AuthError:
         logger.info("the first password is refused: replaced by an earlier start, or not read yet")
 

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-
 Scope = Literal["read", "write", "sweep", "agent", "admin"]
 SCOPES: tuple[Scope, ...] = ("read", "write", "sweep", "agent", "admin")
 

@@ -17,8 +17,8 @@ Values = Annotated[list[ShortText], Meta(min_length=1, max_length=100)]
 class Filters(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """Which items may be found; every given filter must hold. Null means any.
 
-    `occurred_from`/`occurred_to` bound when an item happened (both inclusive; UTC without an offset); `as_of` keeps facts
-    valid at that moment, superseded ones included.
+    `occurred_from`/`occurred_to` bound when an item happened (both inclusive; UTC without an offset); `as_of` keeps
+    facts valid at that moment, superseded ones included.
     """
 
     kinds: Annotated[list[Kind], Meta(min_length=1, max_length=4)] | None = None
@@ -69,14 +69,15 @@ class Explanation(Struct, kw_only=True):
 
 class Hit(Struct, kw_only=True, omit_defaults=True):
     """One result. `score` orders the list (relative, method-dependent); `similarity_score` is the cosine of the
-    best query and passage (-1..1), null where the item has no vector in the active space."""
+    best query and passage (-1..1), null where the item has no vector in the active space.
+    """
 
     uid: str
     kind: Kind
     score: float
     similarity_score: float | None
     content: str
-    occurred_at: datetime | None
+    occurred_at: datetime | None = None
     domain: str | None = None
     tags: list[str] = []
     # message

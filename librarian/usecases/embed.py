@@ -22,8 +22,8 @@ async def embed_pending(
 ) -> int:
     """Encode every item that lacks a vector in the active space; returns how many got one.
 
-    `on_progress` gets (done, total known so far). Safe to interrupt and to run twice at a time: an item stays pending until its
-    vectors are stored.
+    `on_progress` gets (done, total known so far). Safe to interrupt and to run twice at a time: an item stays pending
+    until its vectors are stored.
     """
     done = 0
     while items := await next_pending(executor, ITEMS_AT_ONCE):

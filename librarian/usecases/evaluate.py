@@ -65,7 +65,8 @@ def read_dataset(folder: Path) -> Dataset:
 
 def score(relevant: frozenset[str], ranked: Sequence[str]) -> dict[str, float]:
     """Metrics of one question: recall@k = |relevant in the first k| / |relevant|, reciprocal rank of the first relevant
-    one, and nDCG@10 with binary gains (Järvelin & Kekäläinen 2002)."""
+    one, and nDCG@10 with binary gains (Järvelin & Kekäläinen 2002).
+    """
     ranks = [rank for rank, found in enumerate(ranked, start=1) if found in relevant]
     metrics = {f"recall@{k}": sum(rank <= k for rank in ranks) / len(relevant) for k in CUTOFFS}
     metrics["mrr"] = 1 / ranks[0] if ranks else 0.0

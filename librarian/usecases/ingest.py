@@ -1,15 +1,13 @@
 """Ingest: lines in, items and edges stored, every fault reported with its line and field."""
 
-import re
 from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass, field
-from typing import Any
-
-import msgspec
+from typing import Any, cast
 
 from graph.executor import Executor
 from graph.ingest import finish_ingest, store_batch
 from graph.types import NewEdge, NewItem, Stored
+from librarian import strictjson
 from librarian.contracts.items import EdgeIn, IngestReport, RowError, RowIn
 from librarian.errors import InvalidInput
 from librarian.rowmap import RowMap
@@ -19,8 +17,7 @@ BATCH_ROWS = 500
 BATCH_BYTES = 8 * 2**20
 MAX_REPORTED_ERRORS = 1000
 MAX_LINE_BYTES = 16 * 2**20
-_PATH = re.compile(r" - at `(?P<path>[^`]+)`$")
-_decoder = msgspec.json.Decoder(RowIn)
+_ROW = cast("type[RowIn]", RowIn)  # a union of classes decodes like one
 OnProgress = Callable[[IngestReport], None]
 
 
@@ -86,17 +83,10 @@ class Ingest:
     def _decode(self, number: int, line: bytes) -> RowIn:
         if len(line) > MAX_LINE_BYTES:
             raise InvalidInput(f"a row may have {MAX_LINE_BYTES} bytes, this one has {len(line)}")
-        try:
-            if self._mapping is None:
-                return _decoder.decode(line)
-            source = msgspec.json.decode(line, type=dict[str, Any])
-            return msgspec.convert(self._mapping.apply(source, number), RowIn, strict=True)  # type: ignore[return-value]  # RowIn is a union, not a class
-        except msgspec.ValidationError as error:
-            raise _fault(str(error)) from error
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise InvalidInput(f"not valid JSON: {error}") from error
-        except RecursionError as error:
-            raise InvalidInput("nested too deeply") from error
+        if self._mapping is None:
+            return strictjson.decode(line, _ROW)
+        source: dict[str, Any] = strictjson.decode(line, dict)
+        return strictjson.convert(self._mapping.apply(source, number), _ROW)
 
     def _namespace_of(self, row: RowIn) -> str:
         if row.namespace is None or row.namespace == self._namespace:
@@ -127,16 +117,10 @@ class Ingest:
     async def _finish(self) -> None:
         waiting = [await finish_ingest(self._executor, namespace) for namespace in sorted(self._touched)]
         if any(waiting):
-            note = f"{sum(waiting)} facts name evidence or older facts that are not there yet; they are linked when it comes"
-            self.report.notes.append(note)
+            named = f"{sum(waiting)} facts name evidence or older facts that are not there yet"
+            self.report.notes.append(f"{named}; they are linked when it comes")
 
     def _fail(self, line: int, where: str, code: str, message: str) -> None:
         self.report.failed += 1
         if len(self.report.errors) < MAX_REPORTED_ERRORS:
             self.report.errors.append(RowError(line=line, field=where, code=code, message=message))
-
-
-def _fault(message: str) -> InvalidInput:
-    """A decoder's message as our error, with its path as the field. It holds types and names, never values."""
-    match = _PATH.search(message)
-    return InvalidInput(_PATH.sub("", message), field=match["path"] if match else "$")

@@ -25,8 +25,12 @@ Ingest = Callable[..., Any]
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """Settings of the run: a home of its own, a lean server, the machine's artifact cache."""
     home: Path = tmp_path_factory.mktemp("librarian") / "home"
-    passed = {name: value for name, value in os.environ.items() if name.startswith("NEO4J_") or name == "LIBRARIAN_CACHE"}
-    return Settings.from_env({**passed, "LIBRARIAN_HOME": str(home), "LIBRARIAN_HEAP_MB": "512"})
+    passed = {
+        name: value for name, value in os.environ.items() if name.startswith("NEO4J_") or name == "LIBRARIAN_CACHE"
+    }
+    return Settings.from_env(
+        {**passed, "LIBRARIAN_HOME": str(home), "LIBRARIAN_HEAP_MB": "512", "LIBRARIAN_PAGECACHE_MB": "256"}
+    )
 
 
 @pytest.fixture(scope="session")

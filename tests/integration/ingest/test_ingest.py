@@ -13,7 +13,14 @@ from librarian.errors import NotFound
 from librarian.service import Librarian
 
 MESSAGES = [
-    {"kind": "message", "message_id": f"m{i}", "conversation_id": "c1", "author": "Ada", "text": f"turn {i}", "position": i}
+    {
+        "kind": "message",
+        "message_id": f"m{i}",
+        "conversation_id": "c1",
+        "author": "Ada",
+        "text": f"turn {i}",
+        "position": i,
+    }
     for i in range(5)
 ]
 
@@ -99,6 +106,7 @@ async def test_a_newer_fact_ends_the_older_one(ingest: Any, librarian: Librarian
         {"kind": "fact", "uid": "new", "text": "The pool size is 50", "valid_from": "2026-03-01T00:00:00Z",
          "supersedes": ["old"]},
     )  # fmt: skip
+
     async def found(**filters: Any) -> list[str]:
         query = {"queries": ["pool size"], "filters": filters}
         answer = await librarian.search(namespace, msgspec.convert(query, SearchInput))
@@ -114,7 +122,8 @@ async def test_conversations_keep_their_order(ingest: Any, executor: Executor, n
     await ingest(*MESSAGES[:2], *MESSAGES[3:])
     await ingest(MESSAGES[2])
     found, _, _ = await executor.driver.execute_query(
-        "MATCH p = (first:Message {namespace: $ns})-[:NEXT*]->(last) WHERE NOT ()-[:NEXT]->(first) AND NOT (last)-[:NEXT]->() "
+        "MATCH p = (first:Message {namespace: $ns})-[:NEXT*]->(last) "
+        "WHERE NOT ()-[:NEXT]->(first) AND NOT (last)-[:NEXT]->() "
         "RETURN [m IN nodes(p) | m.text] AS texts",
         {"ns": namespace},
     )
@@ -137,7 +146,9 @@ async def test_hostile_texts_are_stored_and_found(ingest: Any, librarian: Librar
 
 async def test_python_users_get_typed_objects(ingest: Any, librarian: Librarian, namespace: str):
     """An item is read as an object of its class, with native times; another namespace's item is not found."""
-    await ingest({"kind": "memory", "uid": "k", "text": "x", "type": "Insight", "occurred_at": "2026-03-01T09:00:00+09:00"})
+    await ingest(
+        {"kind": "memory", "uid": "k", "text": "x", "type": "Insight", "occurred_at": "2026-03-01T09:00:00+09:00"}
+    )
     found = await librarian.get_object(namespace, "k")
     assert isinstance(found, Memory)
     assert (found.type, found.occurred_at) == ("Insight", datetime(2026, 3, 1, tzinfo=UTC))

@@ -183,7 +183,7 @@ async def test_a_lost_lock_is_noticed_and_left_to_its_new_owner(blank):
     async with held(blank, "first", LockTimes(ttl_s=0.3)) as lock:
         await leave_lock(blank, 60)
         async with asyncio.timeout(10):
-            while not lock.lost:  # noqa: ASYNC110 - the renewal runs on its own
+            while not lock.lost:
                 await asyncio.sleep(0.05)
         with pytest.raises(LockLost):
             lock.require()

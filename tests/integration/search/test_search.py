@@ -14,21 +14,70 @@ from librarian.service import Librarian
 from retrieval.lucene import keyword_query
 
 TEAM = [
-    {"kind": "message", "uid": "q", "author": "Ken", "text": "Why did the deploy fail last night?", "conversation_id": "ops",
-     "sent_at": "2026-03-02T09:00:00Z"},
-    {"kind": "message", "uid": "a", "author": "Mia", "text": "The deploy broke because migration 42 locked the orders table.",
-     "conversation_id": "ops", "sent_at": "2026-03-02T09:05:00Z"},
-    {"kind": "message", "uid": "lunch", "author": "Mia", "text": "Lunch at noon, noodles again?", "conversation_id": "fun",
-     "sent_at": "2026-03-02T11:00:00Z"},
-    {"kind": "memory", "uid": "pool", "text": "Decision: set pool.size to 50 in config/db.toml, see HRB-412", "type": "Decision",
-     "tags": ["db", "pool"], "domain": "backend", "agent": "scribe", "occurred_at": "2026-03-05T00:00:00Z"},
-    {"kind": "memory", "uid": "ja", "text": "請求書の金額が二重に計上される不具合は、丸め処理が原因だった。", "type": "Problem",
-     "occurred_at": "2026-04-01T00:00:00Z"},
-    {"kind": "fact", "uid": "f1", "subject": "Mia", "predicate": "leads", "object": "the platform team", "person_id": "mia",
-     "fact_type": "role", "relationship_type": "leads", "evidence": ["a"]},
-    {"kind": "fact", "uid": "f2", "text": "Mia is the lead of the platform team", "subject": "Mia", "person_id": "mia",
-     "fact_type": "role", "fact_object": "the platform team", "relationship_type": "leads", "evidence": ["lunch"]},
-]  # fmt: skip
+    {
+        "kind": "message",
+        "uid": "q",
+        "author": "Ken",
+        "text": "Why did the deploy fail last night?",
+        "conversation_id": "ops",
+        "sent_at": "2026-03-02T09:00:00Z",
+    },
+    {
+        "kind": "message",
+        "uid": "a",
+        "author": "Mia",
+        "text": "The deploy broke because migration 42 locked the orders table.",
+        "conversation_id": "ops",
+        "sent_at": "2026-03-02T09:05:00Z",
+    },
+    {
+        "kind": "message",
+        "uid": "lunch",
+        "author": "Mia",
+        "text": "Lunch at noon, noodles again?",
+        "conversation_id": "fun",
+        "sent_at": "2026-03-02T11:00:00Z",
+    },
+    {
+        "kind": "memory",
+        "uid": "pool",
+        "text": "Decision: set pool.size to 50 in config/db.toml, see HRB-412",
+        "type": "Decision",
+        "tags": ["db", "pool"],
+        "domain": "backend",
+        "agent": "scribe",
+        "occurred_at": "2026-03-05T00:00:00Z",
+    },
+    {
+        "kind": "memory",
+        "uid": "ja",
+        "text": "請求書の金額が二重に計上される不具合は、丸め処理が原因だった。",
+        "type": "Problem",
+        "occurred_at": "2026-04-01T00:00:00Z",
+    },
+    {
+        "kind": "fact",
+        "uid": "f1",
+        "subject": "Mia",
+        "predicate": "leads",
+        "object": "the platform team",
+        "person_id": "mia",
+        "fact_type": "role",
+        "relationship_type": "leads",
+        "evidence": ["a"],
+    },
+    {
+        "kind": "fact",
+        "uid": "f2",
+        "text": "Mia is the lead of the platform team",
+        "subject": "Mia",
+        "person_id": "mia",
+        "fact_type": "role",
+        "fact_object": "the platform team",
+        "relationship_type": "leads",
+        "evidence": ["lunch"],
+    },
+]
 
 
 async def ask(librarian: Librarian, namespace: str, *queries: str, **options: Any) -> SearchOutput:
@@ -109,8 +158,10 @@ async def test_every_filter_holds_in_both_arms(
 
 async def test_the_limit_is_filled_although_filters_reject_most(ingest: Any, librarian: Librarian, namespace: str):
     """A filter that the index does not know makes the search look deeper, and the answer says so."""
-    rows = [{"kind": "memory", "uid": f"k{i}", "text": f"cache note number {i}", "tags": ["rare"] if i % 100 == 7 else []}
-            for i in range(500)]  # fmt: skip
+    rows = [
+        {"kind": "memory", "uid": f"k{i}", "text": f"cache note {i}", "tags": ["rare"] if i % 100 == 7 else []}
+        for i in range(500)
+    ]
     await ingest(*rows)
     answer = await ask(librarian, namespace, "cache note", limit=5, filters={"tags": ["rare"]})
     assert set(uids(answer)) == {"k7", "k107", "k207", "k307", "k407"}
@@ -126,8 +177,24 @@ async def test_many_queries_are_one_ranking(ingest: Any, librarian: Librarian, n
 
 @pytest.mark.parametrize(
     "query",
-    ["foo:bar AND (", "*", '"', "a" * 1_000_000, "\u0000", "\ud800 lone", " ".join(f"t{i}" for i in range(33)), "OR", "NOT x",
-     "title:[a TO b]", "~~~", "/regex/", "日本語" * 1000, "　", "🙂", "\\"],
+    [
+        "foo:bar AND (",
+        "*",
+        '"',
+        "a" * 1_000_000,
+        "\u0000",
+        "\ud800 lone",
+        " ".join(f"t{i}" for i in range(33)),
+        "OR",
+        "NOT x",
+        "title:[a TO b]",
+        "~~~",
+        "/regex/",
+        "日本語" * 1000,
+        "\u3000",
+        "🙂",
+        "\\",
+    ],
     ids=lambda query: ascii(query[:16]),
 )  # fmt: skip
 async def test_no_query_text_breaks_the_search(ingest: Any, librarian: Librarian, namespace: str, query: str):

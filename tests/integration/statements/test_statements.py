@@ -13,7 +13,9 @@ from librarian.service import Librarian
 PROJECT = Path(cypher.__file__).parents[1]
 STATEMENTS = sorted(load().values(), key=lambda statement: statement.name)
 # Commands cannot be explained, and the probe names a missing index on purpose. All of them run in other tests.
-PLANNABLE = [s for s in STATEMENTS if s.access != "schema" and s.name != "probe_server" and not s.text.startswith("SHOW")]
+PLANNABLE = [
+    s for s in STATEMENTS if s.access != "schema" and s.name != "probe_server" and not s.text.startswith("SHOW")
+]
 # A node variable of these labels carries a tenant's data.
 _GUARDED = re.compile(r"\((?P<name>[a-z_]*)(?P<labels>(?::[A-Za-z_{}]+)+)(?P<rest>[^()]*)\)")
 _TENANT_LABELS = {"Item", "Message", "Fact", "Memory", "FileChunk", "Embedding", "UnresolvedReferences", "Unlinked"}
@@ -47,7 +49,9 @@ def test_the_header_names_exactly_the_parameters_used(statement: Statement):
 def test_every_item_and_embedding_is_filtered_by_namespace(statement: Statement):
     """Each node variable with a tenant's label is bound to $namespace, in its pattern or by a condition."""
     for match in _GUARDED.finditer(statement.text):
-        labels = {"Embedding" if label.startswith("Embedding") else label for label in match["labels"].split(":") if label}
+        labels = {
+            "Embedding" if label.startswith("Embedding") else label for label in match["labels"].split(":") if label
+        }
         if not labels & _TENANT_LABELS:
             continue
         name = match["name"]

@@ -1,4 +1,6 @@
-"""Poison: two namespaces with equal uids, equal texts and planted cross-edges; no statement may show one the other's data."""
+"""Poison: two namespaces with equal uids, equal texts and planted cross-edges; no statement may show one the other's
+data.
+"""
 
 import re
 from collections.abc import AsyncIterator
@@ -52,7 +54,9 @@ async def poisoned(librarian: Librarian, executor: Executor) -> AsyncIterator[Li
         {"a": OURS, "b": THEIRS},
     )
     yield librarian
-    await executor.driver.execute_query("MATCH (n) WHERE n.namespace IN $both DETACH DELETE n", {"both": [OURS, THEIRS]})
+    await executor.driver.execute_query(
+        "MATCH (n) WHERE n.namespace IN $both DETACH DELETE n", {"both": [OURS, THEIRS]}
+    )
 
 
 def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
@@ -83,7 +87,9 @@ async def test_a_read_shows_nothing_of_the_other_tenant(statement: Statement, po
 
 
 @pytest.mark.parametrize("statement", WRITE, ids=lambda statement: statement.name)
-async def test_a_write_changes_nothing_of_the_other_tenant(statement: Statement, poisoned: Librarian, executor: Executor):
+async def test_a_write_changes_nothing_of_the_other_tenant(
+    statement: Statement, poisoned: Librarian, executor: Executor
+):
     """Every node of the other namespace has the same properties and labels after the write as before."""
     space = poisoned.parts.space
     assert space is not None

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.text import caption_of, clean, has_cjk, identifier_parts, keyword_text, language, normalise, split_identifier
+from retrieval.text import (
+    caption_of,
+    clean,
+    has_cjk,
+    identifier_parts,
+    keyword_text,
+    language,
+    normalise,
+    split_identifier,
+)
 
 
 @given(st.text(st.characters()))
@@ -49,7 +58,16 @@ def test_identifiers_fall_into_words(identifier: str, parts: list[str]):
 
 def test_plain_words_are_no_identifiers():
     assert identifier_parts("The quick brown fox, isn't it") == []
-    assert identifier_parts("call getUserById in src/api/users.ts") == ["get", "user", "by", "id", "src", "api", "users", "ts"]
+    assert identifier_parts("call getUserById in src/api/users.ts") == [
+        "get",
+        "user",
+        "by",
+        "id",
+        "src",
+        "api",
+        "users",
+        "ts",
+    ]
 
 
 def test_keyword_text_names_date_author_and_caption():

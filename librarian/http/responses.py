@@ -1,0 +1,47 @@
+"""Values and errors as HTTP responses."""
+
+from collections.abc import Mapping
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from librarian import problems
+from librarian.problems import Problem
+
+_CODES = {404: "not_found", 405: "method_not_allowed"}
+
+
+def json_response(value: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Answer with `value` as JSON."""
+    return Response(msgspec.json.encode(value), status, headers, media_type="application/json")
+
+
+def problem_response(problem: Problem, *, headers: Mapping[str, str] | None = None) -> Response:
+    """Answer with a problem."""
+    return Response(msgspec.json.encode(problem), problem.status, headers, media_type=problems.CONTENT_TYPE)
+
+
+def error_response(error: Exception, *, request_id: str | None) -> Response:
+    """Answer with what the table in `problems` says of `error`."""
+    problem = problems.problem_of(error, request_id=request_id)
+    headers = {"WWW-Authenticate": 'Bearer realm="librarian"'} if problem.status == 401 else {}
+    after = problems.retry_after_s(error)
+    if after is not None:
+        headers["Retry-After"] = str(after)
+    return problem_response(problem, headers=headers)
+
+
+async def routing_problem(request: Request, error: Exception) -> Response:
+    """Answer for Starlette's own refusals: no such path, or not with this method."""
+    if not isinstance(error, HTTPException):
+        raise error
+    problem = Problem(
+        title=error.detail,
+        status=error.status_code,
+        detail=f"{request.method} is not possible on {request.url.path[:200]!r}: {error.detail}.",
+        code=_CODES.get(error.status_code, "http_error"),
+        request_id=getattr(request.state, "request_id", None),
+    )
+    return problem_response(problem, headers=error.headers)

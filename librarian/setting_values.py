@@ -1,0 +1,124 @@
+"""Texts of the environment as values: each parser raises ValueError, which says what the value must be."""
+
+import re
+from collections.abc import Callable
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+LogFormat = Literal["json", "console"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+MASK = "••••••"
+
+_NEO4J_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
+_ENCODERS = re.compile(r"onnx|none|sentence-transformers:.+|https?:.+")
+_NAMESPACE = re.compile(r"[\w.:@-]{1,128}")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address can only be reached from this machine."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def absolute_path(raw: str) -> Path:
+    """An absolute path; `~` is the home directory."""
+    if "\0" in raw:
+        raise ValueError("a path cannot hold a NUL character")
+    return Path(raw).expanduser().absolute()
+
+
+def whole_number(low: int, high: int) -> Callable[[str], int]:
+    """A parser of whole numbers from `low` to `high`."""
+
+    def parse(raw: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,12}", raw) or not low <= int(raw) <= high:
+            raise ValueError(f"it must be a whole number from {low} to {high}")
+        return int(raw)
+
+    return parse
+
+
+def seconds(raw: str) -> float:
+    """A number of seconds, at most a day."""
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", raw) or not 0 < float(raw) <= 86_400:
+        raise ValueError("it must be a number of seconds, more than 0 and at most 86400")
+    return float(raw)
+
+
+def flag(raw: str) -> bool:
+    """1 or 0, or the usual words for them."""
+    if raw.lower() in ("1", "true", "yes", "on"):
+        return True
+    if raw.lower() in ("0", "false", "no", "off"):
+        return False
+    raise ValueError("it must be 1 or 0")
+
+
+def log_format(raw: str) -> LogFormat:
+    """A log format."""
+    match raw.lower():
+        case "json" | "console" as known:
+            return known
+    raise ValueError("it must be json or console")
+
+
+def log_level(raw: str) -> LogLevel:
+    """A log level."""
+    match raw.lower():
+        case "debug" | "info" | "warning" | "error" as known:
+            return known
+    raise ValueError("it must be debug, info, warning or error")
+
+
+def namespace(raw: str) -> str:
+    """A namespace."""
+    if not _NAMESPACE.fullmatch(raw):
+        raise ValueError("a namespace is 1 to 128 letters, digits or . : @ _ -")
+    return raw
+
+
+def encoder_name(raw: str) -> str:
+    """Which encoder to use."""
+    if not _ENCODERS.fullmatch(raw):
+        raise ValueError("it must be onnx, none, sentence-transformers:<name or path> or http:<base url>#<model>")
+    return raw
+
+
+def neo4j_uri(raw: str) -> str:
+    """A Neo4j server's address, without a password."""
+    parts = urlsplit(raw)
+    if parts.scheme not in _NEO4J_SCHEMES or not parts.hostname:
+        raise ValueError(f"it must look like neo4j://host:7687 (schemes: {', '.join(_NEO4J_SCHEMES)})")
+    if parts.password is not None:
+        raise ValueError("the password belongs into NEO4J_PASSWORD")
+    return raw
+
+
+def http_url(raw: str) -> str:
+    """An http or https address."""
+    parts = urlsplit(raw)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("it must be an http or https address")
+    return raw
+
+
+def shown(value: object) -> str:
+    """A value as it is printed; credentials in addresses are masked."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "1" if value else "0"
+        case float():
+            return f"{value:g}"
+    return without_userinfo(str(value))
+
+
+def without_userinfo(value: str) -> str:
+    """The value with the user and password of any address in it masked."""
+    return re.sub(r"(?<=://)[^/@\s]+@", f"{MASK}@", value)

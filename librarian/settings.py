@@ -1,0 +1,252 @@
+"""Settings: the only place that reads the environment.
+
+`Settings.from_env` turns variables into frozen values once, at the edge; each value remembers where it came from, so
+that `librarian config show` can print all of them. Secrets never show in a repr, a message or that table.
+"""
+
+import difflib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import platformdirs
+
+from librarian.errors import SettingsError
+from librarian.setting_values import (
+    MASK,
+    LogFormat,
+    LogLevel,
+    absolute_path,
+    encoder_name,
+    flag,
+    http_url,
+    log_format,
+    log_level,
+    namespace,
+    neo4j_uri,
+    seconds,
+    shown,
+    whole_number,
+    without_userinfo,
+)
+
+T = TypeVar("T")
+Source = Literal["default", "environment", "option"]
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8765
+DEFAULT_NAMESPACE = "default"
+DEFAULT_MAX_BODY_MB = 64
+DEFAULT_REQUEST_TIMEOUT_S = 30.0
+
+_MIB = 2**20
+# Read by the Makefile and by the tests, not by the program.
+_READ_ELSEWHERE = frozenset({"LIBRARIAN_PYTHON", "LIBRARIAN_TEST_DOCKER"})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One setting as `librarian config show` prints it: `value` is masked where it is a secret."""
+
+    name: str
+    value: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSettings:
+    """Where the service listens and what it accepts. `request_timeout_s` caps every request's deadline."""
+
+    host: str = DEFAULT_HOST
+    port: int = DEFAULT_PORT
+    max_body_bytes: int = DEFAULT_MAX_BODY_MB * _MIB
+    request_timeout_s: float = DEFAULT_REQUEST_TIMEOUT_S
+    allow_insecure_bind: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Neo4jSettings:
+    """The graph. Without `uri` Librarian runs a server of its own, and the other fields mean nothing."""
+
+    uri: str | None = None
+    username: str = "neo4j"
+    password: str = field(default="", repr=False)
+    database: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """The managed Neo4j server; None leaves the choice to Librarian."""
+
+    java: str | None = None
+    maven_url: str | None = None
+    heap_mb: int | None = None
+    pagecache_mb: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderSettings:
+    """`name` is onnx, none, sentence-transformers:<name or path>, or http:<base url>#<model>."""
+
+    name: str = "onnx"
+    threads: int | None = None
+    api_key: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings:
+    """How and what to log; None is the default of the command: JSON off a terminal, and info for `serve`, else warning.
+
+    `texts` allows texts of memories in logs, `queries` those of searches (hashed otherwise).
+    """
+
+    format: LogFormat | None = None
+    level: LogLevel | None = None
+    texts: bool = False
+    queries: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set."""
+
+    home: Path
+    cache: Path
+    keys_file: Path
+    namespace: str = DEFAULT_NAMESPACE
+    eval_data: Path | None = None
+    http: HttpSettings = HttpSettings()
+    neo4j: Neo4jSettings = Neo4jSettings()
+    server: ServerSettings = ServerSettings()
+    encoder: EncoderSettings = EncoderSettings()
+    log: LogSettings = LogSettings()
+    entries: tuple[Entry, ...] = field(default=(), repr=False, compare=False)
+    warnings: tuple[str, ...] = field(default=(), repr=False, compare=False)
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str] | None = None) -> "Settings":
+        """Settings of `env` (default: the process's environment); an empty variable counts as unset.
+
+        Raises SettingsError, which names the variable, what is wrong with its value, and the remedy.
+        """
+        reader = _Reader(os.environ if env is None else env)
+        home = reader.read("LIBRARIAN_HOME", absolute_path, default=platformdirs.user_data_path("librarian"))
+        settings = cls(
+            home=home,
+            cache=reader.read("LIBRARIAN_CACHE", absolute_path, default=platformdirs.user_cache_path("librarian")),
+            keys_file=reader.read("LIBRARIAN_KEYS_FILE", absolute_path, default=home / "keys.json"),
+            namespace=reader.read("LIBRARIAN_NAMESPACE", namespace, default=DEFAULT_NAMESPACE),
+            eval_data=reader.read("LIBRARIAN_EVAL_DATA", absolute_path, default=None),
+            http=_http(reader),
+            neo4j=_neo4j(reader),
+            server=_server(reader),
+            encoder=_encoder(reader),
+            log=_log(reader),
+        )
+        return replace(settings, entries=tuple(reader.entries), warnings=tuple(reader.unknown()))
+
+    def has_default(self, name: str) -> bool:
+        """Whether the setting `name` was left alone."""
+        return all(entry.source == "default" for entry in self.entries if entry.name == name)
+
+    def with_address(self, host: str | None, port: int | None) -> "Settings":
+        """These settings with the command line's host and port, where given."""
+        given = {"LIBRARIAN_HOST": host, "LIBRARIAN_PORT": port}
+        entries = tuple(
+            entry if given.get(entry.name) is None else Entry(entry.name, str(given[entry.name]), "option")
+            for entry in self.entries
+        )
+        http = replace(
+            self.http,
+            host=self.http.host if host is None else host,
+            port=self.http.port if port is None else port,
+        )
+        return replace(self, http=http, entries=entries)
+
+
+class _Reader:
+    """Reads variables and remembers each with its source."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = env
+        self.entries: list[Entry] = []
+
+    def read(self, name: str, parse: Callable[[str], T], *, default: T, secret: bool = False) -> T:
+        """The parsed value of `name`, or `default` when it is unset or empty."""
+        raw = self._env.get(name, "")
+        if not raw.strip():
+            self._note(name, default, "default", secret=secret)
+            return default
+        try:
+            value = parse(raw if secret else raw.strip())
+        except ValueError as error:
+            named = "the value (not shown)" if secret else repr(without_userinfo(raw))
+            raise SettingsError(
+                f"{name}: {named} cannot be used: {error}.",
+                field=name,
+                remedy=f"Correct {name}, or unset it.",
+            ) from None
+        self._note(name, value, "environment", secret=secret)
+        return value
+
+    def _note(self, name: str, value: object, source: Source, *, secret: bool) -> None:
+        self.entries.append(Entry(name, MASK if secret and value else shown(value), source))
+
+    def unknown(self) -> list[str]:
+        """A warning for each LIBRARIAN_* variable that nobody reads."""
+        known = {entry.name for entry in self.entries} | _READ_ELSEWHERE
+        odd = sorted(name for name in self._env if name.startswith("LIBRARIAN_") and name not in known)
+        return [_unknown_variable(name, known) for name in odd]
+
+
+def _unknown_variable(name: str, known: set[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {close[0]}?" if close else "; `librarian config show` lists all"
+    return f"{name} is not a setting of Librarian{hint}"
+
+
+def _http(reader: _Reader) -> HttpSettings:
+    return HttpSettings(
+        host=reader.read("LIBRARIAN_HOST", str, default=DEFAULT_HOST),
+        port=reader.read("LIBRARIAN_PORT", whole_number(0, 65535), default=DEFAULT_PORT),
+        max_body_bytes=reader.read("LIBRARIAN_MAX_BODY_MB", whole_number(1, 4096), default=DEFAULT_MAX_BODY_MB) * _MIB,
+        request_timeout_s=reader.read("LIBRARIAN_REQUEST_TIMEOUT_S", seconds, default=DEFAULT_REQUEST_TIMEOUT_S),
+        allow_insecure_bind=reader.read("LIBRARIAN_ALLOW_INSECURE_BIND", flag, default=False),
+    )
+
+
+def _neo4j(reader: _Reader) -> Neo4jSettings:
+    return Neo4jSettings(
+        uri=reader.read("NEO4J_URI", neo4j_uri, default=None),
+        username=reader.read("NEO4J_USERNAME", str, default="neo4j"),
+        password=reader.read("NEO4J_PASSWORD", str, default="", secret=True),
+        database=reader.read("NEO4J_DATABASE", str, default=None),
+    )
+
+
+def _server(reader: _Reader) -> ServerSettings:
+    return ServerSettings(
+        java=reader.read("LIBRARIAN_JAVA", str, default=None),
+        maven_url=reader.read("LIBRARIAN_MAVEN_URL", http_url, default=None),
+        heap_mb=reader.read("LIBRARIAN_HEAP_MB", whole_number(128, 1_000_000), default=None),
+        pagecache_mb=reader.read("LIBRARIAN_PAGECACHE_MB", whole_number(8, 10_000_000), default=None),
+    )
+
+
+def _encoder(reader: _Reader) -> EncoderSettings:
+    return EncoderSettings(
+        name=reader.read("LIBRARIAN_ENCODER", encoder_name, default="onnx"),
+        threads=reader.read("LIBRARIAN_ENCODER_THREADS", whole_number(1, 1024), default=None),
+        api_key=reader.read("LIBRARIAN_ENCODER_API_KEY", str, default=None, secret=True),
+    )
+
+
+def _log(reader: _Reader) -> LogSettings:
+    return LogSettings(
+        format=reader.read("LIBRARIAN_LOG_FORMAT", log_format, default=None),
+        level=reader.read("LIBRARIAN_LOG_LEVEL", log_level, default=None),
+        texts=reader.read("LIBRARIAN_LOG_TEXT", flag, default=False),
+        queries=reader.read("LIBRARIAN_LOG_QUERIES", flag, default=True),
+    )

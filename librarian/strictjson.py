@@ -1,0 +1,124 @@
+"""JSON as strictly as the standard allows: what two readers could understand differently is refused.
+
+On top of msgspec's own rules (no NaN, no unknown field, no wrong type): duplicate keys, invalid UTF-8, lone surrogates,
+numbers out of range and bottomless nesting are InvalidInput, which names the place, never a defect.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+
+from librarian.errors import InvalidInput
+
+T = TypeVar("T")
+
+_EMPTY = "the body is empty; JSON is expected"
+_PATH_IN_MESSAGE = re.compile(r"^(?P<message>.*?)(?: - at `(?P<key>key in )?(?P<path>\$[^`]*)`)?$", re.DOTALL)
+_UNKNOWN_FIELD = re.compile(r"unknown field `(?P<name>[^`]*)`")
+_MISSING_FIELD = re.compile(r"missing required field `(?P<name>[^`]*)`")
+
+
+def decode(body: bytes, type_: type[T]) -> T:
+    """The value of `body`. Raises InvalidInput, whose `field` is a path such as `$.filters.kinds[0]`."""
+    check_text(body)
+    try:
+        value: T = _decoder(type_).decode(body)  # type: ignore[arg-type]  # classes are hashable
+    except msgspec.ValidationError as error:
+        raise _invalid(str(error)) from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise _malformed(body, error) from None
+    refuse_duplicate_keys(body)
+    return value
+
+
+def convert(value: object, type_: type[T]) -> T:
+    """Decoded JSON as a value of `type_`. Raises InvalidInput as `decode` does."""
+    try:
+        return msgspec.convert(value, type_)
+    except msgspec.ValidationError as error:
+        raise _invalid(str(error)) from None
+
+
+@cache
+def _decoder(type_: type[T]) -> msgspec.json.Decoder[T]:
+    return msgspec.json.Decoder(type_)
+
+
+def elements(body: bytes) -> Iterator[bytes]:
+    """The elements of a JSON array, or the one value that `body` is, each still as JSON. Raises InvalidInput."""
+    check_text(body)
+    if not body.strip():
+        raise InvalidInput(_EMPTY, field="$")
+    try:
+        if _is_array(body):
+            found = msgspec.json.decode(body, type=list[msgspec.Raw])
+        else:
+            found = [msgspec.json.decode(body, type=msgspec.Raw)]
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise _malformed(body, error) from None
+    return (bytes(element) for element in found)
+
+
+def check_text(body: bytes) -> None:
+    """Refuse bytes that are not UTF-8, naming the first bad one."""
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"the text is not valid UTF-8 at byte {error.start}", field="$", remedy="Send the body as UTF-8."
+        ) from None
+
+
+def refuse_duplicate_keys(body: bytes) -> None:
+    """Refuse an object that names a key twice, anywhere in an otherwise valid `body`."""
+    # Numbers stay text: they do not matter here, and Python refuses to read some very long ones.
+    json.loads(body, object_pairs_hook=_unique, parse_int=str, parse_float=str)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = dict(pairs)
+    if len(names) != len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise InvalidInput(f"the key {_short(twice)} stands there twice", field="$", remedy="Keep one of the two.")
+    return names
+
+
+def _invalid(message: str) -> InvalidInput:
+    found = _PATH_IN_MESSAGE.match(message)
+    path = (found and found["path"]) or "$"
+    text = found["message"] if found else message
+    named = _UNKNOWN_FIELD.search(text) or _MISSING_FIELD.search(text)
+    return InvalidInput(text, field=f"{path}.{named['name']}" if named else path)
+
+
+def _malformed(body: bytes, error: Exception) -> InvalidInput:
+    if isinstance(error, RecursionError):
+        return InvalidInput("the JSON is nested too deeply", field="$")
+    if not body.strip():
+        return InvalidInput(_EMPTY, field="$")
+    if _has_lone_surrogate(body):
+        return InvalidInput("a text holds half of a surrogate pair (\\ud800 to \\udfff)", field="$")
+    return InvalidInput(str(error), field="$")
+
+
+def _has_lone_surrogate(body: bytes) -> bool:
+    try:
+        json.dumps(json.loads(body), ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    except (ValueError, RecursionError):
+        return False
+    return False
+
+
+def _is_array(body: bytes) -> bool:
+    return body.lstrip(b" \t\r\n")[:1] == b"["
+
+
+def _short(name: str) -> str:
+    return repr(name if len(name) <= 60 else name[:60] + "…")

@@ -1,0 +1,157 @@
+"""`librarian serve` as a process, on the run's home: it shares the database server with the tests themselves."""
+
+import asyncio
+import contextlib
+import json
+import shlex
+import signal
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+
+@dataclass
+class Serving:
+    process: asyncio.subprocess.Process
+    url: str
+    said: list[str]
+
+    async def line_with(self, word):
+        """The next line of its output that holds `word`."""
+        while word not in (line := (await self.process.stdout.readline()).decode()):
+            assert line, f"it ended without saying {word!r}:\n{''.join(self.said)}"
+            self.said.append(line)
+        self.said.append(line)
+        return line
+
+    async def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        rest, _ = await self.process.communicate()
+        self.said.append(rest.decode())
+        return self.process.returncode
+
+
+@pytest.fixture
+async def serve(program, environment, librarian, tmp_path):
+    started = []
+
+    async def start(*args):
+        process = await asyncio.create_subprocess_exec(
+            program,
+            "serve",
+            "--port",
+            "0",
+            *args,
+            env=environment,
+            cwd=tmp_path,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        serving = Serving(process, "", [])
+        started.append(serving)
+        serving.url = (await serving.line_with("Listening on ")).split()[2].rstrip(";")
+        return serving
+
+    yield start
+    for serving in started:
+        if serving.process.returncode is None:
+            await serving.stop()
+
+
+@pytest.fixture
+async def http():
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
+        yield client
+
+
+async def admin(cli, namespace):
+    """Headers with the home's own admin key."""
+    _, key, _ = await cli("keys", "show-local")
+    return {"Authorization": f"Bearer {key.strip()}", "Librarian-Namespace": namespace}
+
+
+async def ready(http, serving):
+    while (await http.get(f"{serving.url}/readyz")).status_code != 200:
+        await asyncio.sleep(0.05)
+
+
+async def refused(url):
+    """Return when nobody accepts connections any more."""
+    async with httpx.AsyncClient(trust_env=False) as client:
+        with contextlib.suppress(httpx.TransportError):
+            while True:
+                await client.get(f"{url}/healthz", headers={"Connection": "close"})
+
+
+async def test_two_services_on_one_home_share_the_database(serve, http, cli, namespace, settings):
+    """What one stores the other one finds; stopping one leaves the other, and the server, alone."""
+    first, second = await serve(), await serve()
+    headers = await admin(cli, namespace)
+    row = {"kind": "message", "uid": "m1", "text": "x"}
+    assert (await http.post(f"{first.url}/v1/items", json=row, headers=headers)).status_code == 200
+    assert await first.stop() == 0
+    await ready(http, second)
+    assert (await http.get(f"{second.url}/v1/items/m1", headers=headers)).status_code == 200
+    _, out, _ = await cli("server", "status", "--json")
+    if settings.neo4j.uri is None:
+        assert json.loads(out)["phase"] == "ready"
+
+
+async def test_health_is_answered_before_the_graph_is_ready_and_requests_wait_for_it(serve, http, cli, namespace):
+    """The first ingest after a start need not be repeated: it waits."""
+    serving = await serve()
+    assert (await http.get(f"{serving.url}/healthz")).status_code == 200
+    headers = await admin(cli, namespace)
+    row = {"kind": "message", "text": "early"}
+    assert (await http.post(f"{serving.url}/v1/items", json=row, headers=headers)).status_code == 200
+
+
+async def test_sigterm_lets_a_running_request_finish(serve, http, cli, namespace):
+    """No new connection is taken, the running ingest is answered and stored, the exit code is 0."""
+    serving = await serve()
+    headers = await admin(cli, namespace)
+    await ready(http, serving)
+
+    async def stream():
+        yield b'{"kind":"message","uid":"before","text":"x"}\n'
+        serving.process.send_signal(signal.SIGTERM)
+        await refused(serving.url)
+        yield b'{"kind":"message","uid":"after","text":"y"}\n'
+
+    answer = await http.post(
+        f"{serving.url}/v1/items", content=stream(), headers={**headers, "Content-Type": "application/x-ndjson"}
+    )
+    assert (answer.status_code, answer.json()["added"]) == (200, 2)
+    await serving.process.communicate()
+    assert serving.process.returncode == 0
+    assert (await cli("get", "after", "-n", namespace))[0] == 0
+
+
+async def test_ctrl_c_ends_it_orderly(serve, http):
+    """The usual way to stop a service at a terminal is no failure."""
+    serving = await serve()
+    await ready(http, serving)
+    assert await serving.stop(signal.SIGINT) == 0
+    assert "Traceback" not in "".join(serving.said)
+
+
+async def test_with_sample_it_prints_searches_that_work_as_pasted(serve, http, cli, settings):
+    """Three curl lines with a key, the same three for the command line, and the way into the Browser."""
+    serving = await serve("--with-sample")
+    await serving.line_with("Try:")
+    curls = [await serving.line_with("curl ") for _ in range(3)]
+    commands = [await serving.line_with(" search ") for _ in range(3)]
+    for line, command in zip(curls, commands, strict=True):
+        words = shlex.split(line)
+        pairs = [words[n + 1].split(": ", 1) for n, word in enumerate(words) if word == "-H"]
+        answer = await http.post(words[2], content=words[words.index("-d") + 1].encode(), headers=dict(pairs))
+        assert (answer.status_code, len(answer.json()["results"])) == (200, 5)
+        assert json.loads(words[-1])["queries"] == [shlex.split(command)[-3]]
+    assert json.loads(shlex.split(curls[0])[-1])["queries"] == ["why did the deploy fail?"]
+    code, out, _ = await cli(*shlex.split(commands[0])[-4:])
+    assert code == 0
+    assert "deploy" in out
+    if settings.neo4j.uri is None:
+        assert "/browser/" in await serving.line_with("Browser")
+        await serving.line_with("server password")

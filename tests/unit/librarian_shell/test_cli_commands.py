@@ -1,0 +1,200 @@
+"""The installed command line as a user calls it, as far as it works without a graph."""
+
+import json
+import os
+import re
+import socket
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from librarian.cli.lazy import COMMANDS, load
+from librarian.cli.search import search_input
+from librarian.contracts.search import Filters
+
+LIBRARIAN = Path(sys.executable).with_name("librarian")
+HEAVY = {"neo4j", "neomodel", "numpy", "onnxruntime", "rich", "starlette", "uvicorn", "structlog", "msgspec", "httpx"}
+
+
+@pytest.fixture
+def cli(tmp_path):
+    def run(*args, **env):
+        home = {"LIBRARIAN_HOME": str(tmp_path / "home")}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("LIBRARIAN_", "NEO4J_"))}
+        return subprocess.run(
+            [LIBRARIAN, *args],
+            env={**inherited, **home, **env},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+def assert_error(done, code, *words):
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    for word in words:
+        assert word in done.stderr
+
+
+def test_the_top_help_loads_nothing_heavy():
+    program = "import sys, librarian.cli; print(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert HEAVY & set(done.stdout.split()) == set()
+
+
+def test_the_top_help_lists_every_command(cli):
+    done = cli("--help")
+    assert done.returncode == 0
+    assert all(re.search(rf"^  {name}\s", done.stdout, re.MULTILINE) for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_says_what_the_command_says(name):
+    module, summary = COMMANDS[name]
+    assert load(module).help.splitlines()[0] == summary
+
+
+def test_every_search_filter_has_an_option_and_the_contract_checks_them():
+    command = load(COMMANDS["search"][0])
+    options = {parameter.name for parameter in command.params} - {"namespace", "limit", "explain", "as_json", "queries"}
+    assert len(options) == len(Filters.__struct_fields__)
+    query = search_input(["a"], 3, {"kinds": ["fact"], "tags": None}, explain=True)
+    assert (query.limit, query.filters.kinds, query.explain) == (3, ["fact"], True)
+
+
+@pytest.mark.parametrize("name", [name for name, (module, _) in COMMANDS.items() if hasattr(load(module), "commands")])
+def test_a_group_alone_shows_its_help(cli, name):
+    done = cli(name)
+    assert "Usage:" in done.stdout + done.stderr
+
+
+def test_an_unknown_command_gets_a_suggestion(cli):
+    assert_error(cli("serach"), 2, "search")
+
+
+def test_config_show_masks_secrets_and_names_sources(cli):
+    done = cli("config", "show", "--json", NEO4J_PASSWORD="hunter2", LIBRARIAN_PORT="9000")
+    entries = {entry["name"]: entry for entry in json.loads(done.stdout)}
+    assert entries["LIBRARIAN_PORT"] == {"name": "LIBRARIAN_PORT", "value": "9000", "source": "environment"}
+    assert entries["NEO4J_PASSWORD"]["source"] == "environment"
+    assert "hunter2" not in done.stdout + cli("config", "show", NEO4J_PASSWORD="hunter2").stdout
+
+
+def test_a_misspelt_variable_is_warned_about(cli):
+    assert "LIBRARIAN_PORT" in cli("config", "show", LIBRARIAN_PROT="1").stderr
+
+
+def test_a_bad_setting_is_one_message_and_exit_code_78(cli):
+    assert_error(cli("config", "show", LIBRARIAN_PORT="many"), 78, "LIBRARIAN_PORT", "'many'", "65535")
+
+
+def test_keys_are_made_listed_and_revoked_without_a_graph(cli, tmp_path):
+    made = json.loads(
+        cli("keys", "create", "ci", "--namespace", "a,b:*", "--scope", "read,write", "--expires", "3", "--json").stdout
+    )
+    assert made["key"].startswith("lib_")
+    assert (made["namespaces"], made["scopes"]) == (["a", "b:*"], ["read", "write"])
+    assert made["expires_at"]
+    assert cli("keys", "revoke", made["id"]).returncode == 0
+    listed = json.loads(cli("keys", "list", "--json").stdout)
+    assert [(key["id"], key["revoked"], "key" in key) for key in listed] == [(made["id"], True, False)]
+    assert made["key"] not in cli("keys", "list").stdout
+    assert stat.S_IMODE((tmp_path / "home" / "keys.json").stat().st_mode) == 0o600
+
+
+def test_a_new_key_is_alone_on_standard_output(cli):
+    done = cli("keys", "create", "ci", "--namespace", "*", "--scope", "admin")
+    assert re.fullmatch(r"lib_\S{43}\n", done.stdout)
+
+
+def test_impossible_keys_are_refused(cli):
+    assert_error(cli("keys", "create", "x", "--namespace", "*", "--scope", "root"), 65, "admin")
+    assert_error(cli("keys", "revoke", "nobody"), 66, "keys list")
+    assert_error(cli("keys", "show-local"), 66, "librarian serve")
+
+
+def test_server_commands_leave_another_server_alone(cli):
+    for command in ("start", "stop", "status", "password", "logs", "browser"):
+        assert_error(cli("server", command, NEO4J_URI="bolt://127.0.0.1:1"), 78, "NEO4J_URI")
+
+
+def test_status_of_a_server_that_never_ran_makes_nothing(cli, tmp_path):
+    assert json.loads(cli("server", "status", "--json").stdout)["phase"] == "stopped"
+    assert cli("server", "stop").returncode == 0
+    assert_error(cli("server", "password"), 69, "server start")
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_database_that_does_not_answer_is_one_message(cli):
+    done = cli("search", "x", NEO4J_URI="bolt://127.0.0.1:1", NEO4J_PASSWORD="hunter2")
+    assert_error(done, 69, "does not answer")
+    assert "hunter2" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "word"),
+    [
+        (("ingest", "none.jsonl"), 66, "none.jsonl"),
+        (("ingest", "."), 66, "."),
+        (("ingest", "-", "--resume"), 65, "standard input"),
+        (("ingest", "-", "--namespace", "a b"), 65, "--namespace"),
+        (("ingest", "-", "--map", "nothing"), 65, "map"),
+        (("search", "x", "--limit", "99"), 65, "limit"),
+        (("search", "x", "--kind", "poem"), 65, "kinds"),
+        (("search", "x", "--from", "soon"), 65, "--from"),
+        (("eval", "retrieval"), 65, "LIBRARIAN_EVAL_DATA"),
+    ],
+)
+def test_wrong_input_is_said_before_anything_starts(cli, tmp_path, args, code, word):
+    assert_error(cli(*args), code, word)
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_taken_port_is_said_before_anything_starts(cli, tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        assert_error(cli("serve", "--port", str(taken.getsockname()[1])), 78, "LIBRARIAN_PORT")
+    assert_error(cli("serve", "--host", "0.0.0.0"), 78, "LIBRARIAN_ALLOW_INSECURE_BIND")
+    assert not (tmp_path / "home").exists()
+
+
+def test_doctor_starts_nothing_and_finds_the_installation_sound(cli, tmp_path):
+    done = cli("doctor", "--json")
+    checks = {check["name"]: check for check in json.loads(done.stdout)}
+    assert checks["packages"]["status"] == checks["text files"]["status"] == "ok"
+    assert checks["database"]["status"] == checks["schema"]["status"] == "skipped"
+    assert "server start" in checks["database"]["detail"]
+    assert not (tmp_path / "home").exists()
+
+
+def test_doctor_recognises_a_foreign_package(cli, tmp_path):
+    foreign = tmp_path / "elsewhere" / "agents"
+    foreign.mkdir(parents=True)
+    (foreign / "__init__.py").touch()
+    done = cli("doctor", "--json", PYTHONPATH=str(foreign.parent))
+    found = next(check for check in json.loads(done.stdout) if check["name"] == "packages")
+    assert (done.returncode, found["status"]) == (1, "failed")
+    assert str(foreign) in found["detail"]
+    assert "openai-agents" in found["remedy"]
+
+
+def test_doctor_reports_a_database_that_refuses(cli):
+    done = cli("doctor", "--json", NEO4J_URI="bolt://127.0.0.1:1")
+    checks = {check["name"]: check["status"] for check in json.loads(done.stdout)}
+    assert (checks["java"], checks["server files"], checks["database"]) == ("skipped", "skipped", "failed")
+    assert done.returncode == 1
+
+
+def test_the_public_names_load_on_first_use():
+    program = "import sys, librarian; assert 'neo4j' not in sys.modules; print(librarian.Settings, librarian.Librarian)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "librarian.service.Librarian" in done.stdout

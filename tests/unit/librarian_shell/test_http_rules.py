@@ -1,0 +1,203 @@
+import json
+
+import pytest
+
+QUERY = {"queries": ["why?"]}
+PROBLEM = "application/problem+json"
+REQUESTS = [("POST", "/v1/search", QUERY), ("POST", "/v1/items", []), ("GET", "/v1/items/x", None)]
+
+
+def assert_problem(answer, status, code):
+    assert answer.headers["content-type"] == PROBLEM
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert answer.json()["request_id"] == answer.headers["request-id"]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
+async def test_no_key_no_answer(client, method, path, body):
+    """Every route under /v1 demands a valid key before it looks at anything else."""
+    for headers in (
+        {},
+        {"Authorization": "Basic lib_x"},
+        {"Authorization": "Bearer lib_x"},
+        {"Authorization": "Bearer"},
+    ):
+        answer = await client.request(method, path, json=body, headers=headers)
+        assert_problem(answer, 401, "unauthenticated")
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
+@pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
+async def test_a_key_opens_its_own_namespaces_only(client, key_for, method, path, body):
+    """A key for namespace A that asks for B gets 403, whatever it asks."""
+    headers = key_for("read" if path != "/v1/items" else "write", "a", "app:*")
+    for namespace in ("b", "app", "app2:x"):
+        answer = await client.request(method, path, json=body, headers={**headers, "Librarian-Namespace": namespace})
+        assert_problem(answer, 403, "forbidden")
+
+
+async def test_a_key_without_the_scope_is_refused(client, key_for):
+    """Reading does not imply writing, nor writing reading; admin implies both."""
+    search, items = ("/v1/search", QUERY), ("/v1/items", [{"kind": "message", "text": "x"}])
+    for scope, (path, body), refused in (
+        ("write", search, True),
+        ("read", items, True),
+        ("read", search, False),
+        ("admin", search, False),
+    ):
+        answer = await client.post(path, json=body, headers=key_for(scope, "a"))
+        assert (answer.status_code == 403) is refused, (scope, path, answer.text)
+
+
+async def test_the_namespace_is_the_header_s_or_that_of_a_key_bound_to_one(client, key_for):
+    """A key for several namespaces must say which; the message names the header."""
+    answer = await client.post("/v1/search", json=QUERY, headers=key_for("read", "*"))
+    assert_problem(answer, 400, "invalid_input")
+    assert answer.json()["field"] == "Librarian-Namespace"
+    assert (await client.post("/v1/search", json=QUERY, headers=key_for("read", "a"))).status_code == 503
+
+
+@pytest.mark.parametrize("namespace", [b"a b", b"", b"\xff", b"x" * 129, b"a/b"])
+async def test_an_impossible_namespace_is_invalid_input(client, key_for, namespace):
+    """A header that cannot be a namespace is the caller's fault, never a defect."""
+    headers = [(b"librarian-namespace", namespace), (b"authorization", key_for("read", "*")["Authorization"].encode())]
+    answer = await client.post("/v1/search", json=QUERY, headers=headers)
+    assert_problem(answer, 400, "invalid_input")
+
+
+async def test_a_namespace_may_be_japanese(client, key_for):
+    """Header bytes are UTF-8."""
+    headers = [
+        (b"librarian-namespace", "会議".encode()),
+        (b"authorization", key_for("read", "会議")["Authorization"].encode()),
+    ]
+    assert (await client.post("/v1/search", json=QUERY, headers=headers)).status_code == 503
+
+
+async def test_before_the_graph_is_there_searches_are_told_when_to_come_back(client, key_for):
+    """503 with Retry-After, at once."""
+    answer = await client.post("/v1/search", json=QUERY, headers=key_for("read", "a"))
+    assert_problem(answer, 503, "not_ready")
+    assert int(answer.headers["retry-after"]) > 0
+
+
+async def test_an_ingest_waits_for_the_graph_as_long_as_its_caller_grants(client, key_for):
+    """A request that may wait does, and says in the end that the graph is not ready, not that time is up."""
+    headers = {**key_for("write", "a"), "Request-Timeout-Ms": "600"}
+    answer = await client.post("/v1/items", json=[], headers=headers)
+    assert_problem(answer, 503, "not_ready")
+    assert answer.headers["retry-after"]
+
+
+async def test_a_failed_start_tells_clients_nothing_of_its_cause(client, key_for, starting):
+    """A defect is a 500 without details."""
+    starting.failed(RuntimeError("password=hunter2"))
+    answer = await client.post("/v1/search", json=QUERY, headers=key_for("read", "a"))
+    assert_problem(answer, 500, "internal_error")
+    assert "hunter2" not in answer.text
+
+
+async def test_probes_need_no_key_and_tell_life_from_readiness(client):
+    """/healthz is 200 while the process lives; /readyz is 503 with reasons until the graph is there."""
+    assert (await client.get("/healthz")).json() == {"status": "ok"}
+    answer = await client.get("/readyz")
+    assert (answer.status_code, answer.json()["phase"]) == (503, "starting")
+    assert answer.json()["checks"]
+    assert answer.headers["retry-after"]
+
+
+async def test_metrics_count_requests_by_route_never_by_path(client, key_for):
+    """A path that was sent is no label: uids would make a series each."""
+    await client.get("/v1/items/secret-uid", headers=key_for("read", "a"))
+    await client.get("/nowhere/secret-path")
+    text = (await client.get("/metrics")).text
+    assert 'librarian_http_requests_total{method="GET",route="/v1/items/{uid:path}",status="503"}' in text
+    assert "secret" not in text
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (b'{"queries": ["a"], "queries": ["b"]}', "$"),
+        (b'{"queries": ["a"], "limit": NaN}', "$"),
+        (b'{"queries": ["\\ud800"]}', "$"),
+        (b'{"queries": ["\xff"]}', "$"),
+        (b'{"queries": []}', "$.queries"),
+        (b'{"queries": ["a"], "filters": {"kinds": ["x"]}}', "$.filters.kinds[0]"),
+        (b'{"queries": ["a"], "k": 1}', "$.k"),
+        (b"", "$"),
+        (b"[" * 100_000, "$"),
+    ],
+)
+async def test_a_body_that_cannot_be_used_is_a_400_naming_the_place(client, key_for, body, field):
+    """Never a 500, never silently the last of two keys."""
+    answer = await client.post(
+        "/v1/search", content=body, headers={**key_for("read", "a"), "Content-Type": "application/json"}
+    )
+    assert_problem(answer, 400, "invalid_input")
+    assert answer.json()["field"] == field
+
+
+async def test_other_content_types_are_refused_by_name(client, key_for):
+    """415 says what is read."""
+    answer = await client.post(
+        "/v1/items", content="a=b", headers={**key_for("write", "a"), "Content-Type": "text/csv"}
+    )
+    assert_problem(answer, 415, "unsupported_media_type")
+    assert "application/x-ndjson" in answer.json()["remedy"]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_body_over_the_limit_is_a_413(client, key_for, streamed):
+    """Announced or streamed, the limit holds."""
+
+    async def parts():
+        for _ in range(20):
+            yield b" " * 100_000
+
+    content = parts() if streamed else b" " * 2_000_000
+    answer = await client.post(
+        "/v1/search", content=content, headers={**key_for("read", "a"), "Content-Type": "application/json"}
+    )
+    assert_problem(answer, 413, "payload_too_large")
+
+
+async def test_request_ids_are_taken_over_or_made(client):
+    """The caller's id comes back, one that could break a log line does not."""
+    assert (await client.get("/healthz", headers={"Request-Id": "abc-1"})).headers["request-id"] == "abc-1"
+    made = (await client.get("/healthz", headers={"Request-Id": 'x" y'})).headers["request-id"]
+    assert made != 'x" y'
+    assert len(made) == 32
+
+
+@pytest.mark.parametrize("sent", ["0", "-1", "1.5", "soon", "", "9" * 10])
+async def test_a_deadline_must_be_a_number_of_milliseconds(client, sent):
+    """The header is checked on every route."""
+    answer = await client.get("/healthz", headers={"Request-Timeout-Ms": sent})
+    assert_problem(answer, 400, "invalid_input")
+    assert answer.json()["field"] == "Request-Timeout-Ms"
+
+
+async def test_unknown_paths_and_methods_are_problems_too(client):
+    """404 and 405 speak problem+json like everything else."""
+    assert_problem(await client.get("/v2/nothing"), 404, "not_found")
+    answer = await client.get("/v1/search")
+    assert_problem(answer, 405, "method_not_allowed")
+    assert "POST" in answer.headers["allow"]
+
+
+async def test_a_revoked_key_stops_working_at_once(client, key_for, keys):
+    """The key file is read again when it changes; no restart is needed."""
+    headers = key_for("read", "a")
+    assert (await client.post("/v1/search", json=QUERY, headers=headers)).status_code == 503
+    keys.revoke(keys.list()[0].id)
+    assert_problem(await client.post("/v1/search", json=QUERY, headers=headers), 401, "unauthenticated")
+
+
+async def test_a_damaged_key_file_lets_nobody_in_and_keeps_its_path_to_itself(client, key_for, keys):
+    """Authentication fails closed."""
+    headers = key_for("admin", "*")
+    keys.path.write_text("{")
+    answer = await client.post("/v1/search", json=QUERY, headers=headers)
+    assert_problem(answer, 500, "keys_file")
+    assert str(keys.path) not in json.dumps(answer.json())
