@@ -18,7 +18,7 @@ from librarian.errors import InvalidInput
 T = TypeVar("T")
 
 _EMPTY = "the body is empty; JSON is expected"
-_PATH_IN_MESSAGE = re.compile(r"^(?P<message>.*?)(?: - at `(?P<key>key in )?(?P<path>\$[^`]*)`)?$", re.DOTALL)
+_PATH_IN_MESSAGE = re.compile(r"^(?P<message>.*?)(?: - at `(?:key in )?(?P<path>\$[^`]*)`)?$", re.DOTALL)
 _UNKNOWN_FIELD = re.compile(r"unknown field `(?P<name>[^`]*)`")
 _MISSING_FIELD = re.compile(r"missing required field `(?P<name>[^`]*)`")
 

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Two arms that each hold half of the answers want a steep curve: on LoCoMo turns recall@10 is .735 with 10 and .678 with
-# the customary 60 (docs/decisions/0002).
+# Two arms that each hold half of the answers want a steep curve: on LoCoMo turns recall@10 is .735 with 10 and .678
+# with the customary 60 (docs/decisions/0002).
 DEFAULT_RRF_K = 10
 
 

@@ -10,8 +10,8 @@ from librarian.contracts.evidence import Evidence
 
 MAX_TEXT_CHARS = 1_000_000
 
-Uid = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^\s/\\]+$")]
-Namespace = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[\w.:@-]+$")]
+Uid = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^\s/\\]+$(?!\n)")]
+Namespace = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[\w.:@-]+$(?!\n)")]
 ShortText = Annotated[str, Meta(max_length=500)]
 Text = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT_CHARS)]
 Attribute = str | int | float | bool | None

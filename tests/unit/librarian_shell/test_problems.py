@@ -6,7 +6,7 @@ import pytest
 from graph.errors import DatabaseUnavailable, GraphError, StatementFailed
 from graph.local.errors import LocalServerError, ServerStartFailed
 from librarian.errors import InvalidInput, LibrarianError, NotReady
-from librarian.problems import DEFECT_CODE, RULES, message_of, problem_of, retry_after_s, rule_of
+from librarian.problems import DEFECT_CODE, DEFECT_DETAIL, RULES, message_of, problem_of, retry_after_s, rule_of
 from migrations.errors import MigrationError
 from retrieval.encoders.errors import EncoderError
 
@@ -49,6 +49,7 @@ def test_what_may_succeed_later_says_when():
 def test_an_unknown_error_tells_nothing_of_itself():
     problem = problem_of(RuntimeError("MATCH (n) password=hunter2"), request_id="r1")
     assert (problem.status, problem.code, problem.request_id) == (500, DEFECT_CODE, "r1")
+    assert problem.detail == DEFECT_DETAIL
     assert "hunter2" not in repr(problem)
 
 
