@@ -5,7 +5,6 @@ SHA-256 protects them as well as a slow hash would.
 """
 
 import contextlib
-import fcntl
 import hashlib
 import hmac
 import os
@@ -15,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
+from filelock import FileLock
 
 from librarian.contracts.keys import ApiKey, KeyFileContent, Scope
 from librarian.errors import InvalidInput, KeysFileError, NotFound, Unauthenticated
@@ -99,12 +99,8 @@ class KeyFile:
     def _locked(self) -> Iterator[None]:
         """Hold the lock beside the file (the file itself is replaced, so it cannot carry one)."""
         self.path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-        descriptor = os.open(self.path.with_name(f"{self.path.name}.lock"), os.O_RDWR | os.O_CREAT, _FILE_MODE)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with FileLock(self.path.with_name(f"{self.path.name}.lock"), mode=_FILE_MODE):
             yield
-        finally:
-            os.close(descriptor)
 
     @contextlib.contextmanager
     def _reported(self) -> Iterator[None]:

@@ -11,9 +11,9 @@ from retrieval.types import ScoredItem
 def deduplicate(ranked: Sequence[ScoredItem]) -> list[ScoredItem]:
     """`ranked` (best first) with one hit for each group of items that say the same.
 
-    Facts are the same when person, type, object and relationship agree (and name an object); other items when kind
-    and text agree. The best-ranked one stays, takes over the evidence of the others, and names their uids in
-    `duplicates`.
+    Facts are the same when person (else subject), type, object and relationship agree (and name an object); other
+    items when kind, author and text agree. The best-ranked one stays, takes over the evidence of the others, and
+    names their uids in `duplicates`.
     """
     kept: dict[Hashable, ScoredItem] = {}
     for scored in ranked:
@@ -25,8 +25,9 @@ def deduplicate(ranked: Sequence[ScoredItem]) -> list[ScoredItem]:
 def _identity(item: FoundItem) -> Hashable:
     properties = item.properties
     if item.kind is Kind.FACT and properties.get("fact_object"):
-        fields = ("person_id", "fact_type", "fact_object", "relationship_type")
-        return (item.kind, *(properties.get(field) for field in fields))
+        about = properties.get("person_id") or properties.get("subject")
+        said = (properties.get(field) for field in ("fact_type", "fact_object", "relationship_type"))
+        return (item.kind, about, *said)
     text = unicodedata.normalize("NFKC", str(properties["text"]))
     return (item.kind, properties.get("author_name"), " ".join(text.casefold().split()))
 

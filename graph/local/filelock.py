@@ -1,8 +1,10 @@
-"""Advisory locks on files (flock): held by an open file, gone with the process that holds it, kill -9 included."""
+"""Advisory locks on files (flock): held by an open file, gone with the process that holds it, kill -9 included.
+
+`fcntl` is imported on use: native Windows has none and needs none, since it runs no managed server.
+"""
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -18,6 +20,8 @@ def try_acquire(path: Path) -> int | None:
 
     Closing the descriptor ends the lock. The file itself must never be deleted: two processes would lock two files.
     """
+    import fcntl
+
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -29,6 +33,8 @@ def try_acquire(path: Path) -> int | None:
 
 def is_held(path: Path) -> bool:
     """Whether some process holds the lock on `path` at this moment."""
+    import fcntl
+
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

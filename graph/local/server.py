@@ -104,7 +104,9 @@ class ManagedServer:
             return
         options = self._options
         java = await asyncio.to_thread(find_java, os.environ, explicit=options.java)
-        jars = await ensure_artifacts(self._cache, group.name, maven_url=options.maven_url, progress=progress)
+        jars = await ensure_artifacts(
+            self._cache, group.name, maven_url=options.maven_url, progress=progress, verify=True
+        )
         memory = sized_memory(memory_mb(), heap_mb=options.heap_mb, pagecache_mb=options.pagecache_mb)
         self._launch = Launch(
             jars=str(jars),

@@ -55,7 +55,7 @@ def ingest(
         async with opened(settings, "ingest") as librarian:
             report = await _stored(librarian, source)
             if not no_embed:
-                report.pending_embeddings = await _embedded(librarian, report)
+                report.pending_embeddings = await _embedded(librarian)
         if as_json:
             print_json(report)
         else:
@@ -67,7 +67,7 @@ def ingest(
 
 @dataclass(slots=True)
 class _Source:
-    """One input and how to read it: rows up to `skip` are passed over; `line` and `offset` tell how far it is read."""
+    """One input and how to read it: rows up to `after_line` are settled; `line`, `offset` say how far it is."""
 
     file: BinaryIO
     size: int | None
@@ -75,20 +75,19 @@ class _Source:
     any_namespace: bool
     mapping: RowMap | None
     bookmark: Bookmark | None
-    skip: int = 0
+    after_line: int = 0
     line: int = 0
     offset: int = 0
 
     async def rows(self) -> AsyncIterator[tuple[int, bytes]]:
-        """Numbered lines that are not settled yet."""
+        """Numbered lines."""
         async for number, line in numbered_lines(self._chunks()):
-            if number > self.skip:
-                self.line = number
-                yield number, line
+            self.line = number
+            yield number, line
 
     def settled(self) -> None:
         """Everything handed out so far is stored or reported."""
-        if self.bookmark is not None and self.line:
+        if self.bookmark is not None and self.line > self.after_line:
             self.bookmark.keep(self.line)
 
     async def _chunks(self) -> AsyncIterator[bytes]:
@@ -113,7 +112,7 @@ def _source(settings: Settings, file: str, namespace: str | None, mapping: str |
         namespace is None,
         row_map,
         bookmark,
-        skip=_line_to_resume_after(bookmark) if resume else 0,
+        after_line=_line_to_resume_after(bookmark) if resume else 0,
     )
 
 
@@ -140,6 +139,7 @@ async def _stored(librarian: Librarian, source: _Source) -> IngestReport:
                 namespace=source.namespace,
                 mapping=source.mapping,
                 any_namespace=source.any_namespace,
+                after_line=source.after_line,
                 on_progress=progress,
             )
         except BaseException:
@@ -150,11 +150,11 @@ async def _stored(librarian: Librarian, source: _Source) -> IngestReport:
     return report
 
 
-async def _embedded(librarian: Librarian, report: IngestReport) -> int:
+async def _embedded(librarian: Librarian) -> int:
     """Encode what is pending; how many items still wait is returned."""
     with Bar("Encoding") as bar:
-        done = await librarian.embed_pending(on_progress=bar.update)
-    return max(0, report.pending_embeddings - done)
+        await librarian.embed_pending(on_progress=bar.update)
+    return await librarian.pending_embeddings()
 
 
 def _say_what_is_kept(report: IngestReport, source: _Source) -> None:

@@ -1,6 +1,7 @@
 """Ingest: lines in, items and edges stored, every fault reported with its line and field."""
 
 from collections.abc import AsyncIterable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -16,7 +17,6 @@ from librarian.rows import RowBuilder
 BATCH_ROWS = 500
 BATCH_BYTES = 8 * 2**20
 MAX_REPORTED_ERRORS = 1000
-MAX_LINE_BYTES = 16 * 2**20
 _ROW = cast("type[RowIn]", RowIn)  # a union of classes decodes like one
 OnProgress = Callable[[IngestReport], None]
 
@@ -38,8 +38,17 @@ class _Batch:
 class Ingest:
     """One run: rows are gathered into batches by namespace; each batch is one transaction."""
 
-    def __init__(self, executor: Executor, *, namespace: str, mapping: RowMap | None, any_namespace: bool) -> None:
+    def __init__(
+        self,
+        executor: Executor,
+        *,
+        namespace: str,
+        mapping: RowMap | None = None,
+        any_namespace: bool = False,
+        after_line: int = 0,
+    ) -> None:
         self.report = IngestReport()
+        self._after_line = after_line
         self._executor = executor
         self._namespace = namespace
         self._mapping = mapping
@@ -53,6 +62,9 @@ class Ingest:
         async for number, line in lines:
             if not line.strip():
                 continue
+            if number <= self._after_line:
+                self._pass_over(number, line)
+                continue
             batch = self._take(number, line)
             if batch and batch.full:
                 await self._store_all()
@@ -63,6 +75,13 @@ class Ingest:
         if on_progress:
             on_progress(self.report)
         return self.report
+
+    def _pass_over(self, number: int, line: bytes) -> None:
+        """Build a settled row and drop it, so that equal anonymous rows after it are told apart from it."""
+        with suppress(InvalidInput):
+            row = self._decode(number, line)
+            if not isinstance(row, EdgeIn):
+                self._builder.item(self._namespace_of(row), row)
 
     def _take(self, number: int, line: bytes) -> _Batch | None:
         """Put one row into its batch, or its fault into the report."""
@@ -81,8 +100,6 @@ class Ingest:
         return batch
 
     def _decode(self, number: int, line: bytes) -> RowIn:
-        if len(line) > MAX_LINE_BYTES:
-            raise InvalidInput(f"a row may have {MAX_LINE_BYTES} bytes, this one has {len(line)}")
         if self._mapping is None:
             return strictjson.decode(line, _ROW)
         source: dict[str, Any] = strictjson.decode(line, dict)

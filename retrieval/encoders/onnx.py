@@ -120,7 +120,7 @@ def _revision(*files: Path) -> str:
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise EncoderMisconfigured(
-                f"the encoder's file {file.name} cannot be read ({reason}); run `librarian doctor` to fetch it again"
+                f"the encoder's file {file.name} cannot be read ({reason}); remove its folder and start again"
             ) from None
     return digest.hexdigest()[:12]
 
@@ -133,7 +133,7 @@ def _load_tokenizer(path: Path) -> "Tokenizer":
         # The tokenizer's own parser raises a bare Exception; a file that was cut off shows here already.
         json.loads(text)
     except ValueError:
-        raise EncoderMisconfigured(f"the encoder's file {path.name} is damaged; run `librarian doctor`") from None
+        raise _damaged(path) from None
     tokenizer = Tokenizer.from_str(text)
     tokenizer.enable_truncation(MAX_TOKENS)
     tokenizer.no_padding()
@@ -154,4 +154,8 @@ def _load_session(path: Path) -> "InferenceSession":
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except (Fail, InvalidGraph, InvalidProtobuf):
-        raise EncoderMisconfigured(f"the encoder's file {path.name} is damaged; run `librarian doctor`") from None
+        raise _damaged(path) from None
+
+
+def _damaged(path: Path) -> EncoderMisconfigured:
+    return EncoderMisconfigured(f"the encoder's file {path.name} is damaged; remove its folder and start again")

@@ -198,3 +198,14 @@ def test_the_public_names_load_on_first_use():
     program = "import sys, librarian; assert 'neo4j' not in sys.modules; print(librarian.Settings, librarian.Librarian)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "librarian.service.Librarian" in done.stdout
+
+
+def test_nothing_but_the_managed_server_needs_posix_locks():
+    """Native Windows has no fcntl and uses a server of its own: every command must load without it."""
+    code = (
+        "import sys; sys.modules['fcntl'] = None\n"
+        "import librarian.wiring, librarian.keys, librarian.http.app\n"
+        "from librarian.cli import main; sys.argv = ['librarian', 'config', 'show']; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, "LIBRARIAN_HOME" in done.stdout) == (0, True), done.stderr

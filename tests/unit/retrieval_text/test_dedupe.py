@@ -36,3 +36,9 @@ def test_equal_texts_of_one_author_and_kind_are_one_hit():
         ]
     )
     assert [hit.item.uid for hit in hits] == ["m1", "m3", "k1"]
+
+
+def test_facts_about_different_subjects_stay_apart():
+    need = {"fact_object": "4 GB", "relationship_type": "needs"}
+    hits = [scored("f1", Kind.FACT, 2, subject="export", **need), scored("f2", Kind.FACT, 1, subject="import", **need)]
+    assert len(deduplicate(hits)) == 2
