@@ -44,5 +44,5 @@ async def test_the_default_model_needs_its_folder():
 
 
 async def test_missing_model_files_are_named(tmp_path):
-    with pytest.raises(EncoderMisconfigured, match=r"bge-small-en-v1\.5-q\.onnx.*librarian doctor"):
+    with pytest.raises(EncoderMisconfigured, match=r"bge-small-en-v1\.5-q\.onnx.*remove its folder"):
         await encoder_from_spec("onnx", model_folder=tmp_path)
