@@ -1,0 +1,90 @@
+"""Real conversations in through the command line, questions asked over HTTP: recall, MRR and nDCG of what a user gets.
+
+LIBRARIAN_EVAL_DATA names the folder with `locomo/` and `japanese_retrieval/` (default: ../shared/data). The single
+arms are measured by `librarian eval retrieval`.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import httpx
+
+from benchmarks.common import main, progress, report
+from benchmarks.serving import served
+from graph.local.server import ManagedServer
+from librarian.settings import Settings
+from librarian.usecases.evaluate import Dataset, read_dataset, score
+
+DATA = Path(os.environ.get("LIBRARIAN_EVAL_DATA", "../shared/data"))
+_BIN = Path(sys.executable).parent / "librarian"
+_SIDE_BY_SIDE = 2
+
+
+async def ingest(dataset: Dataset, settings: Settings) -> float:
+    """`librarian ingest FILE --map MAP.toml`; returns seconds."""
+    row_map = settings.home.parent / f"{dataset.name}.toml"
+    sources = dataset.mapping.sources.items()
+    row_map.write_text("".join(f"{field} = {json.dumps(source)}\n" for field, source in sources), encoding="utf-8")
+    started = time.perf_counter()
+    env = {**os.environ, "LIBRARIAN_HOME": str(settings.home)}
+    command = [str(_BIN), "ingest", str(dataset.documents), "--map", str(row_map), "--json"]
+    process = await asyncio.create_subprocess_exec(*command, env=env, stdout=asyncio.subprocess.DEVNULL)
+    if await process.wait() != 0:
+        raise SystemExit(f"{' '.join(command)} failed")
+    return time.perf_counter() - started
+
+
+async def ask_all(client: httpx.AsyncClient, dataset: Dataset) -> dict[str, Any]:
+    """Mean metrics over the questions, and the time of one search."""
+    slots = asyncio.Semaphore(_SIDE_BY_SIDE)
+    sums: defaultdict[str, float] = defaultdict(float)
+
+    async def ask(number: int) -> None:
+        question = dataset.questions[number]
+        async with slots:
+            response = await client.post(
+                "/v1/search",
+                json={"queries": [question.text], "limit": 20},
+                headers={"librarian-namespace": question.namespace},
+            )
+        response.raise_for_status()
+        found = [str(hit.get(dataset.id_field)) for hit in response.json()["results"]]
+        for metric, value in score(question.relevant, found).items():
+            sums[metric] += value
+        progress(f"{dataset.name}: question {number + 1} of {len(dataset.questions)}")
+
+    await asyncio.gather(*(ask(number) for number in range(len(dataset.questions))))
+    return {metric: round(total / len(dataset.questions), 4) for metric, total in sums.items()}
+
+
+async def benchmark() -> None:
+    """LoCoMo turns (a namespace a conversation) and Japanese paragraphs."""
+    folders = ("locomo", "japanese_retrieval")
+    missing = [name for name in folders if not (DATA / name).is_dir()]
+    if missing:
+        raise SystemExit(f"no {missing} in {DATA}; LIBRARIAN_EVAL_DATA names the folder with the evaluation data")
+    rows = []
+    with TemporaryDirectory(prefix="librarian-bench-") as folder:
+        home = str(Path(folder) / "home")
+        settings = Settings.from_env({**os.environ, "LIBRARIAN_HOME": home})
+        async with served(settings) as (url, key), httpx.AsyncClient(base_url=url, timeout=60) as client:
+            client.headers["authorization"] = f"Bearer {key}"
+            for name in folders:
+                dataset = read_dataset(DATA / name)
+                seconds = await ingest(dataset, settings)
+                metrics = await ask_all(client, dataset)
+                facts = {"dataset": name, "ingest_s": round(seconds, 1), "questions": len(dataset.questions)}
+                rows.append(facts | metrics)
+        await ManagedServer(settings.home, settings.cache).stop()
+    report("real_input", rows)
+
+
+if __name__ == "__main__":
+    main(benchmark)
