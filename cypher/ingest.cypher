@@ -156,8 +156,8 @@ WITH row, source, target,
 CALL (row, source, target, known) {
   WITH row, source, target, known
   WHERE source IS NOT NULL AND target IS NOT NULL AND NOT known
-  CREATE (source)-[r:$(row.type)]->(target)
-  SET r = row.properties, r.edge_id = row.edge_id, r.created_at = datetime()
+  MERGE (source)-[r:$(row.type)]->(target)
+  ON CREATE SET r = row.properties, r.edge_id = row.edge_id, r.created_at = datetime()
 }
 RETURN row.line AS line, NOT known AS created, source IS NOT NULL AND target IS NOT NULL AS found
 
@@ -170,6 +170,9 @@ RETURN row.line AS line, NOT known AS created, source IS NOT NULL AND target IS 
 CYPHER 25
 MATCH (c:Unlinked {namespace: $namespace})
 WITH c LIMIT $limit
+// Taking the label first locks the conversation: of two that link it at once, the second sees what the first made.
+REMOVE c:Unlinked
+WITH c
 CALL (c) {
   MATCH (c)<-[:IN_CONVERSATION]-(m:Message)-[old:NEXT]->()
   WHERE m.namespace = $namespace
@@ -184,5 +187,4 @@ CALL (c) {
   WITH turns[i] AS earlier, turns[i + 1] AS later
   CREATE (earlier)-[:NEXT]->(later)
 }
-REMOVE c:Unlinked
 RETURN count(c) AS linked

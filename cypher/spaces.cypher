@@ -39,6 +39,10 @@ RETURN state, populationPercent AS percent
 // access: write
 // scope: admin
 CYPHER 25
+// The lock makes one of many first spaces the first.
+MERGE (lock:Lock {name: 'embedding_spaces'})
+SET lock.asked_at = datetime()
+WITH lock
 OPTIONAL MATCH (other:EmbeddingSpace) WHERE other.active
 WITH count(other) = 0 AS first
 MERGE (s:EmbeddingSpace {space: $space})
@@ -100,11 +104,13 @@ RETURN count(m) AS pending
 
 // name: next_pending
 // purpose: some items that lack a vector in the active space, with what an encoder reads
-// params: limit
+// params: space (nothing is pending for one that is not the active one), limit
 // returns: namespace, uid, kind, text, caption, author_name, source_hash
 // access: read
 // scope: admin
 CYPHER 25
+MATCH (s:EmbeddingSpace {space: $space})
+WHERE s.active
 MATCH (m:PendingEmbedding)
 RETURN m.namespace AS namespace, m.uid AS uid, m.kind AS kind, m.text AS text, m.caption AS caption,
   m.author_name AS author_name, m.source_hash AS source_hash
@@ -127,15 +133,17 @@ LIMIT $limit
 // name: mark_pending
 // purpose: after a switch, items without a vector in the active space become pending, the others are not
 // params: none
-// returns: pending
+// returns: nothing
 // access: write
 // scope: admin
 // template: space
 CYPHER 25
 MATCH (m:Item)
-WHERE NOT m:EmbeddingRefused AND NOT EXISTS { (m)-[:HAS_EMBEDDING]->(:Embedding_{{space}}) }
-SET m:PendingEmbedding
-RETURN count(m) AS pending
+WHERE NOT m:EmbeddingRefused
+WITH m, EXISTS { (m)-[:HAS_EMBEDDING]->(:Embedding_{{space}}) } AS done
+WHERE done = m:PendingEmbedding
+FOREACH (_ IN CASE WHEN done THEN [1] ELSE [] END | REMOVE m:PendingEmbedding)
+FOREACH (_ IN CASE WHEN done THEN [] ELSE [1] END | SET m:PendingEmbedding)
 
 // name: put_embeddings
 // purpose: replace the vectors of items in one space, unless an item's text changed meanwhile
@@ -148,7 +156,8 @@ CYPHER 25
 UNWIND $rows AS row
 MATCH (m:Item {namespace: row.namespace, uid: row.uid})
 WHERE m.source_hash = row.source_hash
-REMOVE m:PendingEmbedding
+FOREACH (_ IN CASE WHEN EXISTS { (s:EmbeddingSpace {space: $space}) WHERE s.active } THEN [1] ELSE [] END |
+  REMOVE m:PendingEmbedding)
 WITH m, row
 CALL (m) {
   MATCH (m)-[:HAS_EMBEDDING]->(old:Embedding_{{space}})

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from graph.errors import SchemaMismatch, SpaceMismatch
-from graph.executor import Executor, Row
+from graph.executor import Executor, Row, Transaction
 from graph.types import FOREVER, UNKNOWN_TIME, ItemVectors, Kind, NewSpace, PendingItem, SpaceRecord
 
 _POLL_S = 0.2
@@ -70,11 +70,14 @@ async def list_spaces(executor: Executor) -> list[SpaceRecord]:
     ]
 
 
-async def activate(executor: Executor, space: str) -> int:
-    """Make `space` the active one in one step; returns how many items still lack a vector in it."""
-    await executor.write("activate_space", {"space": space})
-    rows = await executor.write("mark_pending", space=space)
-    return int(rows[0]["pending"])
+async def activate(executor: Executor, space: str) -> None:
+    """Make `space` the active one in one step; items that still lack a vector in it become pending."""
+
+    async def work(transaction: Transaction) -> None:
+        await transaction.run("activate_space", {"space": space})
+        await transaction.run("mark_pending", {}, space=space)
+
+    await executor.transaction("activate_space", work)
 
 
 async def compact(executor: Executor, space: str, dimension: int) -> None:
@@ -96,9 +99,9 @@ async def count_pending(executor: Executor) -> int:
     return int(row["pending"]) if row else 0
 
 
-async def next_pending(executor: Executor, limit: int) -> list[PendingItem]:
-    """Up to `limit` items that lack a vector in the active space."""
-    return [_pending(row) for row in await executor.fetch_all("next_pending", {"limit": limit})]
+async def next_pending(executor: Executor, space: str, limit: int) -> list[PendingItem]:
+    """Up to `limit` items that lack a vector in `space`; none when it is not the active one (any more)."""
+    return [_pending(row) for row in await executor.fetch_all("next_pending", {"space": space, "limit": limit})]
 
 
 async def next_without_vector(executor: Executor, space: str, limit: int) -> list[PendingItem]:

@@ -1,6 +1,7 @@
 """`Librarian`: the facade that HTTP, MCP, the command line and Python programs use."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from dataclasses import dataclass
@@ -152,13 +153,21 @@ class Librarian:
         namespace: str,
         mapping: RowMap | None = None,
         any_namespace: bool = False,
+        after_line: int = 0,
         on_progress: Callable[[IngestReport], None] | None = None,
     ) -> IngestReport:
         """Store rows given as (line number from 1, JSON); what `on_progress` reports is stored already.
 
-        `any_namespace` lets rows name namespaces other than `namespace`.
+        `any_namespace` lets rows name namespaces other than `namespace`. Rows up to `after_line` count as
+        settled by an earlier run over the same lines.
         """
-        run = Ingest(self.parts.executor, namespace=namespace, mapping=mapping, any_namespace=any_namespace)
+        run = Ingest(
+            self.parts.executor,
+            namespace=namespace,
+            mapping=mapping,
+            any_namespace=any_namespace,
+            after_line=after_line,
+        )
         report = await run.run(lines, on_progress)
         self._new_items.set()
         report.pending_embeddings = await count_pending(self.parts.executor)
@@ -192,8 +201,7 @@ class Librarian:
 
     async def work(self) -> None:
         """Encode pending items as they come, until cancelled. Faults are logged and tried again."""
-        # The server plans a statement when it first sees it, which takes seconds; let that not be a user's search.
-        await self.search(SAMPLE_NAMESPACE, SearchInput(queries=["warm up"]))
+        await self._warm_up()
         while True:
             self._new_items.clear()
             try:
@@ -208,6 +216,11 @@ class Librarian:
             except TimeoutError:
                 continue  # another process may have added items
 
+    async def _warm_up(self) -> None:
+        """Search once: the server plans a statement when it first sees it, which takes seconds, and no user's."""
+        with contextlib.suppress(GraphError):  # a database that has just gone is no reason to end the worker
+            await self.search(SAMPLE_NAMESPACE, SearchInput(queries=["warm up"]))
+
     async def embed_pending(self, *, on_progress: Counted | None = None) -> int:
         """Encode every item that lacks a vector in the active space; 0 when this Librarian's encoder is not its one."""
         parts = self.parts
@@ -217,6 +230,10 @@ class Librarian:
         if done:
             metrics.set_pending_embeddings(await count_pending(parts.executor))
         return done
+
+    async def pending_embeddings(self) -> int:
+        """Items of all namespaces that lack a vector in the active space."""
+        return await count_pending(self.parts.executor)
 
     async def embeddings_status(self) -> list[SpaceStatus]:
         """Every embedding space of the graph."""

@@ -25,6 +25,7 @@ from librarian.settings import Settings
 from migrations.errors import MigrationError
 from migrations.runner import Migrator
 from retrieval.encoders.base import Encoder
+from retrieval.encoders.errors import EncoderError
 from retrieval.encoders.factory import encoder_from_spec
 from retrieval.encoders.language_probe import covered_languages
 from retrieval.pipeline import SearchPipeline, VectorArm
@@ -81,16 +82,16 @@ async def _serve(assembly: "_Assembly", librarian: Librarian, before_ready: Befo
     while True:
         try:
             parts = await assembly.build()
-        except (GraphError, MigrationError) as error:
+            librarian.usable(parts)
+            if before_ready is not None:
+                await before_ready(librarian)
+        except (GraphError, MigrationError, EncoderError) as error:
             if not error.retryable:
                 raise
             librarian.waiting("unreachable", str(error))
             await asyncio.sleep(_RECONNECT_S)
         else:
             break
-    librarian.usable(parts)
-    if before_ready is not None:
-        await before_ready(librarian)
     librarian.connected(parts)
     await librarian.work()
 
@@ -118,6 +119,7 @@ class _Assembly:
     linger_s: float
     progress: Progress | None
     server: ManagedServer | None = None
+    executor: Executor | None = None
     encoder: Encoder | None = None
 
     async def build(self) -> Parts:
@@ -125,19 +127,24 @@ class _Assembly:
         executor = await self.connect()
         migrator = self.migrator(executor)
         await self._migrate(migrator)
+        self.librarian.waiting("starting", "loading the encoder")
         space, arm = await self._vector_arm(executor)
         return Parts(executor, SearchPipeline(executor, arm), self.encoder, space)
 
     async def connect(self) -> Executor:
         """A connection to a server that answers and can run our statements; closed by the stack."""
+        if self.executor is not None:
+            return self.executor
         config = await self._graph_config()
-        driver = open_driver(config)
-        self.stack.push_async_callback(driver.close)
-        await verify(driver)
-        executor = Executor(
-            driver, database=config.database, timeout_s=config.query_timeout_s, observe=metrics.observe_query
-        )
-        await check_server(executor)
+        async with AsyncExitStack() as on_failure:
+            driver = await on_failure.enter_async_context(open_driver(config))
+            await verify(driver)
+            executor = Executor(
+                driver, database=config.database, timeout_s=config.query_timeout_s, observe=metrics.observe_query
+            )
+            await check_server(executor)
+            self.stack.push_async_callback(on_failure.pop_all().aclose)
+        self.executor = executor
         return executor
 
     def migrator(self, executor: Executor) -> Migrator:

@@ -26,7 +26,7 @@ async def embed_pending(
     until its vectors are stored.
     """
     done = 0
-    while items := await next_pending(executor, ITEMS_AT_ONCE):
+    while items := await next_pending(executor, space.space, ITEMS_AT_ONCE):
         stored = await _embed(executor, space, encoder, items)
         done += stored
         if on_progress:
