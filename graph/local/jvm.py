@@ -15,6 +15,7 @@ from graph.local.conf import MAIN_CLASS, Memory, Ports, jvm_flags, render_conf
 from graph.local.errors import ServerStartFailed
 from graph.local.home import Home
 from graph.local.java import Java
+from graph.local.logtail import tail
 from graph.local.state import Launch, ServerState
 
 LOOPBACK = "127.0.0.1"
@@ -25,6 +26,8 @@ _ADMIN_TIMEOUT_S = 60.0
 _POLL_S = 0.1
 # Start times come from the kernel's clock ticks and may differ in the last digits between two readings.
 _SAME_START_S = 1.0
+_PORT_TAKEN = "Address already in use"
+_START_LOG_LINES = 200
 _KEPT_VARIABLES = ("HOME", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "USER")
 
 EXIT_REASONS = {
@@ -150,6 +153,11 @@ def choose_ports(launch: Launch) -> Ports:
         bolt=_choose(launch.bolt_port, USUAL_PORTS.bolt, "bolt"),
         http=_choose(launch.http_port, USUAL_PORTS.http, "http"),
     )
+
+
+def lost_a_port(home: Home) -> bool:
+    """Whether the server that just ended says that a port it was given is taken."""
+    return _PORT_TAKEN in tail(home.console_log, _START_LOG_LINES)
 
 
 def clean_environment() -> dict[str, str]:

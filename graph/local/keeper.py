@@ -32,6 +32,7 @@ STOP_BUDGET_S = 90.0
 """A clean stop writes a checkpoint: 12 s for 100,000 nodes."""
 
 MAX_QUICK_FAILURES = 5
+_PORT_ATTEMPTS = 4
 _STABLE_S = 30.0
 _BACKOFF_S = 0.5
 _POLL_S = 0.2
@@ -93,12 +94,10 @@ class Keeper:
         elif found is not None:
             self._adopt(found)
             return
-        ports = jvm.choose_ports(self._launch)
-        self._state = replace(self._state, bolt_port=ports.bolt, http_port=ports.http)
         phase = Phase.STARTING if self._last.clean or not self._home.has_store else Phase.RECOVERING
         self._publish(phase)
         prepare_password(self._home, self._launch)
-        self._start(phase)
+        self._start_on_free_ports(phase)
 
     def _adopt(self, server: Jvm) -> None:
         logger.info("adopted the running server, process %d", server.pid)
@@ -107,6 +106,21 @@ class Keeper:
         # How far a server is that was not ready yet is unknown: it may be in the middle of a recovery.
         self._publish_process(self._last.phase if self._last.phase is Phase.READY else Phase.RECOVERING)
         self._await_answer(RECOVERY_BUDGET_S)
+
+    def _start_on_free_ports(self, phase: Phase) -> None:
+        """Start the server; others may take a free port in the seconds before it does, so that it needs new ones."""
+        for attempt in range(1, _PORT_ATTEMPTS + 1):
+            ports = jvm.choose_ports(self._launch)
+            self._state = replace(self._state, bolt_port=ports.bolt, http_port=ports.http)
+            try:
+                self._start(phase)
+            except ServerStartFailed:
+                if attempt == _PORT_ATTEMPTS or not jvm.lost_a_port(self._home):
+                    raise
+                logger.warning("another program took a port meanwhile, trying others")
+                self._server().stop(STOP_BUDGET_S)
+            else:
+                return
 
     def _start(self, phase: Phase) -> None:
         """Start the server and wait for its first answer."""

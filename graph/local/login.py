@@ -61,13 +61,18 @@ def answers(home: Home, bolt_port: int) -> bool:
 
 
 def _replace_first_password(home: Home, bolt_port: int) -> None:
-    """Change the first password to the real one. Its file stays until the real one is seen to work."""
+    """Change the first password to the real one, and forget it as soon as the server has committed that.
+
+    A stale one must not be tried again: refusals lock the account, and after five seconds of that lock the server lets
+    a single attempt through, which has to be the real password's.
+    """
+    first = _first_password(home)
     try:
-        _run(
-            bolt_port, _first_password(home), _CHANGE, database="system", old=_first_password(home), new=home.password()
-        )
+        _run(bolt_port, first, _CHANGE, database="system", old=first, new=home.password())
     except AuthError:
         logger.info("the first password is refused: replaced by an earlier start, or not read yet")
+    else:
+        home.first_password_file.unlink(missing_ok=True)
 
 
 def _run(bolt_port: int, password: str, statement: str, *, database: str | None = None, **values: str) -> None:
