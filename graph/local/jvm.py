@@ -67,6 +67,14 @@ class Jvm:
             return self._child.poll() is None
         return is_alive(self._process)
 
+    def listens_on(self, port: int) -> bool:
+        """Whether this process has `port`. Another server may answer there, whose users must not be tried."""
+        try:
+            sockets = self._process.net_connections("tcp")
+        except psutil.NoSuchProcess:
+            return False
+        return any(found.status == psutil.CONN_LISTEN and found.laddr.port == port for found in sockets)
+
     def stop(self, timeout_s: float) -> bool:
         """Ask it to stop and wait `timeout_s` for its last checkpoint, then kill it. Whether it stopped by itself."""
         self._send(signal.SIGTERM)

@@ -109,13 +109,13 @@ class Keeper:
 
     def _start_on_free_ports(self, phase: Phase) -> None:
         """Start the server; others may take a free port in the seconds before it does, so that it needs new ones."""
-        for attempt in range(1, _PORT_ATTEMPTS + 1):
+        for tries in range(1, _PORT_ATTEMPTS + 1):
             ports = jvm.choose_ports(self._launch)
             self._state = replace(self._state, bolt_port=ports.bolt, http_port=ports.http)
             try:
                 self._start(phase)
             except ServerStartFailed:
-                if attempt == _PORT_ATTEMPTS or not jvm.lost_a_port(self._home):
+                if tries == _PORT_ATTEMPTS or not jvm.lost_a_port(self._home):
                     raise
                 logger.warning("another program took a port meanwhile, trying others")
                 self._server().stop(STOP_BUDGET_S)
@@ -136,7 +136,6 @@ class Keeper:
             if time.monotonic() > deadline:
                 raise ServerStartFailed(f"Neo4j did not answer within {budget_s:.0f} s of its start.")
             self._pause(_POLL_S)
-        self._refuse_dead()  # else it was another program on that port that answered
         write_secret(self._home.server_version, self._launch.version)
         self._ready_at = time.monotonic()
         self._publish_process(Phase.READY)
@@ -146,9 +145,9 @@ class Keeper:
         """Whether the server answers; a refused password is believed only at the time `until`."""
         while True:
             try:
-                return answers(self._home, self._ports().bolt)
+                port = self._ports().bolt
+                return self._server().listens_on(port) and answers(self._home, port)
             except PasswordRefused:
-                self._refuse_dead()  # then it was another program on that port
                 if time.monotonic() > until:
                     raise
             self._pause(_REFUSED_POLL_S)

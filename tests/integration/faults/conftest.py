@@ -1,6 +1,7 @@
 """A disposable home whose database and services are killed, and programs that use it."""
 
 import asyncio
+import itertools
 import os
 import signal
 import sys
@@ -136,9 +137,10 @@ def cli(environment, tmp_path):
 async def serve(environment, tmp_path, eventually):
     """Starts services that answer; the graph need not."""
     started: list[Service] = []
+    numbers = itertools.count()
 
     async def start(**settings: str) -> Service:
-        log = tmp_path / f"serve-{len(started)}.log"
+        log = tmp_path / f"serve-{next(numbers)}.log"
         with log.open("wb") as output:
             process = await asyncio.create_subprocess_exec(
                 PROGRAM,

@@ -13,7 +13,9 @@ OPTIONS = ServerOptions(heap_mb=512, pagecache_mb=256)
 
 @pytest.mark.slow
 async def test_two_homes_started_at_once_get_ports_of_their_own(tmp_path: Path):
-    """Both servers find the same ports free; the one that comes second to bind them takes others."""
+    """Both servers may find the same ports free; the one that comes second to bind them takes others, and neither
+    tries its password on the other.
+    """
     cache = platformdirs.user_cache_path("librarian")
     servers = [ManagedServer(tmp_path / name / "home", cache, OPTIONS) for name in ("one", "two")]
     leases = await asyncio.gather(*(server.lease("test") for server in servers))
