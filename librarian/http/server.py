@@ -27,6 +27,8 @@ def listen(http: HttpSettings) -> socket.socket:
         )
     listening = socket.socket(socket.AF_INET6 if ":" in http.host else socket.AF_INET)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Connections inherit it. Without, head and body of an answer wait for each other: 40 ms a request (measured).
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
         listening.bind((http.host, http.port))
         listening.listen(_BACKLOG)
