@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 import stamina
-from neo4j import AsyncDriver, AsyncManagedTransaction, Query, unit_of_work
+from neo4j import AsyncDriver, AsyncManagedTransaction, Query, RoutingControl, unit_of_work
 from neo4j import exceptions as driver_errors
 
 from cypher.loader import Statement, load
@@ -74,7 +74,7 @@ class Executor:
 
     async def fetch_all(self, name: str, params: Params | None = None, **template: str | int) -> list[Row]:
         """All rows of a read statement."""
-        return await self._managed(name, "read", lambda tx: tx.run(name, params or {}, **template))
+        return await self._query(name, params or {}, template, RoutingControl.READ)
 
     async def fetch_one(self, name: str, params: Params | None = None, **template: str | int) -> Row | None:
         """The first row of a read statement, or None."""
@@ -83,13 +83,22 @@ class Executor:
 
     async def write(self, name: str, params: Params | None = None, **template: str | int) -> list[Row]:
         """All rows of a write statement, committed."""
-        return await self._managed(name, "write", lambda tx: tx.run(name, params or {}, **template))
+        return await self._query(name, params or {}, template, RoutingControl.WRITE)
 
     async def transaction(self, name: str, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Several statements in one write transaction; `name` names the work in errors. `work` may run more than
         once.
         """
-        return await self._managed(name, "write", work)
+
+        @unit_of_work(metadata=self._metadata(name), timeout=self._timeout_s)
+        async def bounded(transaction: AsyncManagedTransaction) -> T:
+            return await work(Transaction(self, transaction))
+
+        try:
+            async with self.driver.session(database=self._database) as session:
+                return await session.execute_write(bounded)
+        except _DRIVER_ERRORS as error:
+            raise from_driver(error, name) from error
 
     @stamina.retry(on=DatabaseBusy, attempts=_SCHEMA_ATTEMPTS)
     async def run_schema(self, name: str, params: Params | None = None, **template: str | int) -> list[Row]:
@@ -110,14 +119,23 @@ class Executor:
         except _DRIVER_ERRORS as error:
             raise from_driver(error, name) from error
 
-    async def _managed(self, name: str, access: str, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        @unit_of_work(metadata={"app": "librarian", "statement": name}, timeout=self._timeout_s)
-        async def bounded(transaction: AsyncManagedTransaction) -> T:
-            return await work(Transaction(self, transaction))
-
+    async def _query(
+        self, name: str, params: Params, template: Mapping[str, str | int], access: RoutingControl
+    ) -> list[Row]:
+        """One statement in a managed transaction of its own; the driver sends its begin along with it."""
+        statement, text = self.prepare(name, params, template)
+        query = Query(text, metadata=self._metadata(name), timeout=self._timeout_s)
+        started = time.perf_counter()
         try:
-            async with self.driver.session(database=self._database) as session:
-                run = session.execute_read if access == "read" else session.execute_write
-                return await run(bounded)
+            found = await self.driver.execute_query(
+                query, dict(params), routing_=access, database_=self._database, bookmark_manager_=None
+            )
         except _DRIVER_ERRORS as error:
             raise from_driver(error, name) from error
+        self.observe(statement.name, time.perf_counter() - started)
+        return [dict(record) for record in found.records]
+
+    @staticmethod
+    def _metadata(name: str) -> dict[str, str]:
+        """What SHOW TRANSACTIONS tells about a transaction of ours."""
+        return {"app": "librarian", "statement": name}

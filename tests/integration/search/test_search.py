@@ -209,3 +209,14 @@ async def test_no_query_text_breaks_the_search(ingest: Any, librarian: Librarian
 async def test_lucene_accepts_every_generated_query(librarian: Librarian, query: str):
     """Whatever characters a query has, the terms made of it parse."""
     assert await keyword_candidates(librarian.parts.executor, ItemFilter("nobody"), keyword_query(query), 3) == []
+
+
+async def test_the_limit_is_filled_although_most_items_say_the_same(ingest: Any, librarian: Librarian, namespace: str):
+    """Duplicates do not use up the hits: what comes after them is fetched."""
+    repeated = [{"kind": "memory", "uid": f"same{i:02}", "text": "the cache was cleared"} for i in range(30)]
+    other = [{"kind": "memory", "uid": f"other{i}", "text": f"the cache of region {i} is warm"} for i in range(4)]
+    await ingest(*repeated, *other)
+    answer = await ask(librarian, namespace, "the cache was cleared", limit=4, explain=True)
+    assert len(answer.results) == 4
+    assert answer.results[0].explanation is not None
+    assert len(answer.results[0].explanation.merged_duplicates) == 29
