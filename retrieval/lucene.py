@@ -31,13 +31,8 @@ def keyword_query(query: str) -> KeywordQuery:
     return KeywordQuery(english=_english(words, text), files=_field(words, _phrases(text)))
 
 
-def content_words(query: str) -> list[str]:
-    """The words of a query that carry its topic; all of them when nothing else is there."""
-    words = _words(normalise(query)[:MAX_CHARS])
-    return [word for word in words if word not in ENGLISH] or words
-
-
 def _english(words: list[str], text: str) -> str | None:
+    """The words that carry the topic; all of them when nothing else is there."""
     topical = [word for word in words if word not in ENGLISH] or words
     phrases = [phrase for phrase in _phrases(text) if not has_cjk(phrase)]
     return _field(topical, phrases)
