@@ -4,27 +4,21 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 import structlog
 
-from graph.capability import ping
 from graph.errors import GraphError
-from graph.executor import Executor
-from graph.local.server import ManagedServer
-from graph.local.state import Phase as ServerPhase
 from graph.lookup import get_object
 from graph.models import Item
-from graph.schema import differences
 from graph.spaces import activate, compact, count_pending, count_vectors, index_state, list_spaces
-from graph.types import SpaceRecord
 from librarian import metrics
 from librarian.contracts.items import IngestReport, ItemOut
 from librarian.contracts.search import SearchInput, SearchOutput
-from librarian.contracts.service import EvalReport, Phase, Readiness, SpaceStatus
-from librarian.errors import InvalidInput, NotFound, NotReady
+from librarian.contracts.service import EvalReport, Readiness, SpaceStatus
+from librarian.errors import InvalidInput, NotFound
+from librarian.lifecycle import Lifecycle, Parts
 from librarian.rowmap import RowMap
 from librarian.settings import Settings
 from librarian.usecases import evaluate as evaluation
@@ -32,9 +26,7 @@ from librarian.usecases import items as item_cases
 from librarian.usecases import search as searching
 from librarian.usecases.embed import embed_pending, fill_space
 from librarian.usecases.ingest import Ingest
-from retrieval.encoders.base import Encoder
 from retrieval.encoders.errors import EncoderError
-from retrieval.pipeline import SearchPipeline
 
 SAMPLE_NAMESPACE = "sample"
 SAMPLE_FILES = ("messages", "facts", "memories", "edges")
@@ -46,16 +38,6 @@ log = structlog.get_logger("librarian.service")
 Counted = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What a ready Librarian works with. `encoder` and `space` are None in keyword-only operation."""
-
-    executor: Executor
-    pipeline: SearchPipeline
-    encoder: Encoder | None
-    space: SpaceRecord | None
-
-
 class Librarian:
     """One agent memory. Made by `librarian.wiring.open_librarian`; all methods are safe for concurrent tasks.
 
@@ -64,85 +46,21 @@ class Librarian:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._parts: Parts | None = None
-        self._server: ManagedServer | None = None
-        self._phase: Phase = "starting"
-        self._reason = "the graph is starting"
-        self._failure: BaseException | None = None
-        self._settled = asyncio.Event()
+        self.lifecycle = Lifecycle()
         self._new_items = asyncio.Event()
-
-    # What wiring tells.
-
-    def watching(self, server: ManagedServer) -> None:
-        """The managed server whose state explains why the graph is not ready."""
-        self._server = server
-
-    def waiting(self, phase: Phase, reason: str) -> None:
-        """What is going on before the graph can be used."""
-        self._phase, self._reason = phase, reason
-
-    def usable(self, parts: Parts) -> None:
-        """The graph can be used, by what has to happen before the service is ready."""
-        self._parts, self._reason = parts, "the graph is being prepared"
-
-    def connected(self, parts: Parts) -> None:
-        """Everything is there."""
-        self._parts, self._phase = parts, "ready"
-        self._settled.set()
-
-    def failed(self, error: BaseException) -> None:
-        """It will not become ready by waiting."""
-        self._failure, self._phase, self._reason = error, "failed", str(error)
-        self._settled.set()
-
-    # Readiness.
 
     async def ready(self) -> None:
         """Wait until the graph can be used. Raises the reason when it never will."""
-        await self._settled.wait()
-        if self._failure is not None:
-            raise self._failure
+        await self.lifecycle.ready()
 
     async def readiness(self) -> Readiness:
         """Whether requests can be served now, and each check's result; never raises."""
-        if self._parts is None or self._phase != "ready":
-            return Readiness(ready=False, phase=self._current_phase(), checks={"graph": self._reason})
-        checks = {"graph": await self._check_graph(self._parts.executor), "encoder": self._check_encoder()}
-        if checks["graph"] == "ok":
-            return Readiness(ready=True, phase="ready", checks=checks)
-        recovering = self._server is not None and self._server.status().phase is not ServerPhase.FAILED
-        return Readiness(ready=False, phase="recovering" if recovering else "unreachable", checks=checks)
-
-    def _current_phase(self) -> Phase:
-        recovering = self._server is not None and self._server.status().phase is ServerPhase.RECOVERING
-        return "recovering" if recovering and self._phase == "starting" else self._phase
-
-    async def _check_graph(self, executor: Executor) -> str:
-        try:
-            async with asyncio.timeout(_READINESS_TIMEOUT_S):
-                await ping(executor)
-                faults = await differences(executor)
-        except TimeoutError:
-            return f"the database did not answer within {_READINESS_TIMEOUT_S:.0f} s"
-        except GraphError as error:
-            return str(error)
-        return "; ".join(faults) or "ok"
-
-    def _check_encoder(self) -> str:
-        parts = self.parts
-        if parts.encoder is None or parts.space is None:
-            return "off: searches use keywords only (LIBRARIAN_ENCODER=none)"
-        return "ok" if parts.space.active else "its embedding space is not active; run `librarian embeddings switch`"
+        return await self.lifecycle.readiness()
 
     @property
     def parts(self) -> Parts:
         """What this Librarian works with. Raises NotReady, or the reason why it never will be."""
-        if self._failure is not None:
-            raise self._failure
-        if self._parts is None:
-            raise NotReady(self._reason, phase=self._current_phase())
-        return self._parts
+        return self.lifecycle.parts
 
     # Items and search.
 

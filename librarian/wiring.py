@@ -20,7 +20,8 @@ from graph.local.server import Endpoint, ManagedServer, ServerOptions
 from graph.spaces import ensure_space, set_languages
 from graph.types import NewSpace, SpaceRecord
 from librarian import metrics
-from librarian.service import Librarian, Parts
+from librarian.lifecycle import Parts
+from librarian.service import Librarian
 from librarian.settings import Settings
 from migrations.errors import MigrationError
 from migrations.runner import Migrator
@@ -59,7 +60,7 @@ async def open_librarian(
     async with AsyncExitStack() as stack:
         assembly = _Assembly(settings, librarian, stack, purpose, linger_s, progress)
         if wait:
-            librarian.connected(await assembly.build())
+            librarian.lifecycle.connected(await assembly.build())
         else:
             background = asyncio.create_task(_serve(assembly, librarian, before_ready))
             background.add_done_callback(partial(_report_failure, librarian))
@@ -82,17 +83,17 @@ async def _serve(assembly: "_Assembly", librarian: Librarian, before_ready: Befo
     while True:
         try:
             parts = await assembly.build()
-            librarian.usable(parts)
+            librarian.lifecycle.usable(parts)
             if before_ready is not None:
                 await before_ready(librarian)
         except (GraphError, MigrationError, EncoderError) as error:
             if not error.retryable:
                 raise
-            librarian.waiting("unreachable", str(error))
+            librarian.lifecycle.waiting("unreachable", str(error))
             await asyncio.sleep(_RECONNECT_S)
         else:
             break
-    librarian.connected(parts)
+    librarian.lifecycle.connected(parts)
     await librarian.work()
 
 
@@ -100,7 +101,7 @@ def _report_failure(librarian: Librarian, task: asyncio.Task[None]) -> None:
     """Tell /readyz why the background work ended."""
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("the service cannot become ready: %s", error)
-        librarian.failed(error)
+        librarian.lifecycle.failed(error)
 
 
 async def _cancel(task: asyncio.Task[None]) -> None:
@@ -127,7 +128,7 @@ class _Assembly:
         executor = await self.connect()
         migrator = self.migrator(executor)
         await self._migrate(migrator)
-        self.librarian.waiting("starting", "loading the encoder")
+        self.librarian.lifecycle.waiting("starting", "loading the encoder")
         space, arm = await self._vector_arm(executor)
         return Parts(executor, SearchPipeline(executor, arm), self.encoder, space)
 
@@ -173,7 +174,7 @@ class _Assembly:
             await server.prepare(self.progress)
             await self.stack.enter_async_context(await server.lease(self.purpose, linger_s=self.linger_s))
             self.server = server
-            self.librarian.watching(server)
+            self.librarian.lifecycle.watching(server)
         return await self.server.wait_ready()
 
     async def _migrate(self, migrator: Migrator) -> None:
@@ -184,7 +185,7 @@ class _Assembly:
             if plan.runnable:
                 raise SchemaMismatch("the graph lacks migrations of this version; run `librarian migrate apply`")
             return
-        self.librarian.waiting("migrating", "applying migrations")
+        self.librarian.lifecycle.waiting("migrating", "applying migrations")
         await migrator.apply()
 
     async def _vector_arm(self, executor: Executor) -> tuple[SpaceRecord | None, VectorArm]:

@@ -91,7 +91,7 @@ async def test_an_ingest_waits_for_the_graph_as_long_as_its_caller_grants(client
 
 async def test_a_failed_start_tells_clients_nothing_of_its_cause(client, key_for, starting):
     """A defect is a 500 without details."""
-    starting.failed(RuntimeError("password=hunter2"))
+    starting.lifecycle.failed(RuntimeError("password=hunter2"))
     answer = await client.post("/v1/search", json=QUERY, headers=key_for("read", "a"))
     assert_problem(answer, 500, "internal_error")
     assert "hunter2" not in answer.text
