@@ -7,7 +7,11 @@ LibrarianError
 ├── Unauthenticated       no key, or one that is not valid (401)
 ├── Forbidden             a valid key without the right (403)
 ├── NotFound              no such item in this namespace (404)
-├── TooManyRequests       over a rate or concurrency limit (429)
+├── Conflict              what is stored contradicts the request (409)
+├── PreconditionFailed    the item is not at the version the caller has seen (412)
+├── IdempotencyKeyReused  one Idempotency-Key, two different requests (422)
+├── TooManyRequests       over the key's rate limit (429)
+├── Overloaded            more requests at once than the service takes (503)
 ├── DeadlineExceeded      the request's time is up (504)
 ├── NotReady              the graph is starting, recovering or gone (503)
 ├── SettingsError         an environment variable with a value that cannot be used
@@ -66,6 +70,24 @@ class NotFound(LibrarianError):
     code = "not_found"
 
 
+class Conflict(LibrarianError):
+    """What is stored contradicts the request."""
+
+    code = "conflict"
+
+
+class PreconditionFailed(LibrarianError):
+    """The item was changed since the caller read it."""
+
+    code = "precondition_failed"
+
+
+class IdempotencyKeyReused(LibrarianError):
+    """The Idempotency-Key belongs to another request."""
+
+    code = "idempotency_key_reused"
+
+
 class _Retryable(LibrarianError):
     """Try again after `retry_after_s` seconds."""
 
@@ -78,6 +100,12 @@ class TooManyRequests(_Retryable):
     """Too many requests at the moment."""
 
     code = "too_many_requests"
+
+
+class Overloaded(_Retryable):
+    """More requests at once than the service takes."""
+
+    code = "overloaded"
 
 
 class DeadlineExceeded(_Retryable):

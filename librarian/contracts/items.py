@@ -16,6 +16,7 @@ ShortText = Annotated[str, Meta(max_length=500)]
 Text = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT_CHARS)]
 Attribute = str | int | float | bool | None
 
+Kind = Literal["message", "fact", "memory", "file_chunk"]
 MemoryType = Literal["Pattern", "Decision", "Problem", "Insight", "Exception", "Reference", "Unknown"]
 EdgeType = Literal["CAUSES", "BLOCKS", "ENABLES", "RELATES_TO"]
 
@@ -88,8 +89,8 @@ class MemoryIn(_ItemRow, tag="memory", kw_only=True):
     occurred_at: datetime | None = None
 
 
-class EdgeIn(_Row, tag="edge", kw_only=True):
-    """A typed edge between two items of one namespace, named by uid."""
+class LinkInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """A typed edge between two items of one namespace, named by uid; the quotes say where each end shows it."""
 
     source: Uid
     target: Uid
@@ -100,12 +101,21 @@ class EdgeIn(_Row, tag="edge", kw_only=True):
     target_quote: Annotated[str, Meta(max_length=4000)] | None = None
 
 
+class EdgeIn(LinkInput, tag_field="kind", tag="edge", kw_only=True):
+    """A typed edge as a row among others."""
+
+    namespace: Namespace | None = None
+
+
 ItemIn = MessageIn | FactIn | MemoryIn
 RowIn = ItemIn | EdgeIn
 
 
 class ItemOut(Struct, kw_only=True):
-    """One stored item; `properties` holds what its kind adds (a message's author, a fact's validity, …)."""
+    """One stored item; `properties` holds what its kind adds (a message's author, a fact's validity, …).
+
+    `version` counts from 1 and grows with every change of the item; it is also the answer's ETag.
+    """
 
     uid: str
     kind: str
@@ -114,6 +124,7 @@ class ItemOut(Struct, kw_only=True):
     text: str
     occurred_at: datetime | None
     created_at: datetime
+    version: int
     properties: dict[str, Any]
     evidence: list[Evidence]
 

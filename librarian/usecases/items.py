@@ -7,7 +7,7 @@ from librarian.errors import NotFound
 from librarian.usecases.search import attributes_of, evidence_of, open_end
 
 _OWN_FIELDS = frozenset(
-    {"namespace", "uid", "kind", "name", "text", "occurred_at", "created_at", "valid_to", "attributes"}
+    {"namespace", "uid", "kind", "name", "text", "occurred_at", "created_at", "version", "valid_to", "attributes"}
 )
 _INTERNAL = frozenset({"source_hash", "evidence_refs", "supersedes_refs", "tokens", "search_text"})
 
@@ -31,6 +31,7 @@ async def get_item(executor: Executor, namespace: str, uid: str) -> ItemOut:
         text=properties["text"],
         occurred_at=properties.get("occurred_at"),
         created_at=properties["created_at"],
+        version=properties.get("version", 1),
         properties=own,
         evidence=evidence_of(found[0]),
     )
