@@ -2,8 +2,10 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -11,11 +13,14 @@ import typer
 from rich.progress import DownloadColumn
 
 from librarian.cli.display import Bar, table
+from librarian.cli.exports import export_rows
 from librarian.cli.opening import opened
 from librarian.cli.resume import Bookmark
 from librarian.cli.runtime import namespace_or, new_app, print_json, run_async, say, settings_for
 from librarian.contracts.items import IngestReport
 from librarian.errors import InvalidInput
+from librarian.importers.registry import AUTO, FORMATS
+from librarian.importers.rows import Rows
 from librarian.lines import numbered_lines
 from librarian.rowmap import RowMap
 from librarian.service import Librarian
@@ -26,11 +31,14 @@ app = new_app()
 _STDIN = "-"
 _CHUNK_BYTES = 256 * 1024
 _SHOWN_FAILURES = 20
+_Store = Callable[[Librarian], Awaitable[IngestReport]]
 
 
 @app.command()
 def ingest(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A JSONL file, or - for standard input.")],
+    file: Annotated[
+        str, typer.Argument(metavar="PATH", help="A JSONL file, - for standard input, or an export: file, zip, folder.")
+    ],
     namespace: Annotated[
         str | None, typer.Option("--namespace", "-n", help="Where rows go that name none; given, they all must.")
     ] = None,
@@ -38,24 +46,28 @@ def ingest(
         str | None,
         typer.Option("--map", help="For rows of another shape: FILE.toml, a built-in map, or field=source,…"),
     ] = None,
+    format_name: Annotated[
+        str, typer.Option("--from", help=f"What an export comes from: {', '.join(sorted(FORMATS))}.")
+    ] = AUTO,
     *,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run ended.")] = False,
     no_embed: Annotated[bool, typer.Option("--no-embed", help="Leave the encoding to the service.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Store messages, facts, memories and edges of a JSONL file.
+    """Store rows of a JSONL file, or what another program exported.
 
-    The same file twice changes nothing. Rows that cannot be taken are reported and lose nothing else; the exit code is
-    1 then.
+    Rows are messages, facts, memories and edges. The same input twice changes nothing. What cannot be taken is reported
+    and loses nothing else; the exit code is 1 then.
     """
 
     async def work() -> int:
         settings = settings_for()
-        source = _source(settings, file, namespace, mapping, resume=resume)
-        async with opened(settings, "ingest") as librarian:
-            report = await _stored(librarian, source)
-            if not no_embed:
-                report.pending_embeddings = await _embedded(librarian)
+        asked = _Asked(file, namespace, mapping, format_name, resume)
+        with _input(settings, asked) as store:
+            async with opened(settings, "ingest") as librarian:
+                report = await store(librarian)
+                if not no_embed:
+                    report.pending_embeddings = await _embedded(librarian)
         if as_json:
             print_json(report)
         else:
@@ -63,6 +75,41 @@ def ingest(
         return 1 if report.failed else 0
 
     run_async(work)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the command line asks for, as it was given."""
+
+    path: str
+    namespace: str | None
+    mapping: str | None
+    format_name: str
+    resume: bool
+
+
+@contextmanager
+def _input(settings: Settings, asked: _Asked) -> Iterator[_Store]:
+    """How to store the input, while its files are open. Wrong input is said here, before anything starts."""
+    where = namespace_or(asked.namespace, settings.namespace)
+    with _export(asked) as rows:
+        if rows is None:
+            yield partial(_stored, source=_source(settings, asked, where))
+        else:
+            yield partial(_imported, rows=rows, namespace=where)
+
+
+def _export(asked: _Asked) -> AbstractContextManager[Rows | None]:
+    """The rows of an export; None for standard input, a pipe (which can be read only once) and mapped rows."""
+    path = Path(asked.path)
+    if asked.format_name != AUTO:
+        if asked.mapping is not None:
+            raise InvalidInput("--from and --map exclude each other", field="--from")
+        if asked.path == _STDIN:
+            raise InvalidInput("standard input cannot be imported", field="--from", remedy="Name the file or folder.")
+    elif asked.mapping is not None or asked.path == _STDIN or not (path.is_file() or path.is_dir()):
+        return nullcontext()
+    return export_rows(path, asked.format_name, resume=asked.resume)
 
 
 @dataclass(slots=True)
@@ -96,23 +143,23 @@ class _Source:
             yield chunk
 
 
-def _source(settings: Settings, file: str, namespace: str | None, mapping: str | None, *, resume: bool) -> _Source:
-    where = namespace_or(namespace, settings.namespace)
-    row_map = None if mapping is None else RowMap.parse(mapping)
-    if file == _STDIN:
-        if resume:
+def _source(settings: Settings, asked: _Asked, namespace: str) -> _Source:
+    any_namespace = asked.namespace is None
+    row_map = None if asked.mapping is None else RowMap.parse(asked.mapping)
+    if asked.path == _STDIN:
+        if asked.resume:
             raise InvalidInput("standard input cannot be resumed", field="--resume", remedy="Name the file.")
-        return _Source(sys.stdin.buffer, None, where, namespace is None, row_map, bookmark=None)
-    path = Path(file)
-    bookmark = Bookmark.of(settings.home, path, namespace=where, mapping=mapping)
+        return _Source(sys.stdin.buffer, None, namespace, any_namespace, row_map, bookmark=None)
+    path = Path(asked.path)
+    bookmark = Bookmark.of(settings.home, path, namespace=namespace, mapping=asked.mapping)
     return _Source(
         path.open("rb"),
         bookmark.source.size,
-        where,
-        namespace is None,
+        namespace,
+        any_namespace,
         row_map,
         bookmark,
-        after_line=_line_to_resume_after(bookmark) if resume else 0,
+        after_line=_line_to_resume_after(bookmark) if asked.resume else 0,
     )
 
 
@@ -143,10 +190,29 @@ async def _stored(librarian: Librarian, source: _Source) -> IngestReport:
                 on_progress=progress,
             )
         except BaseException:
-            _say_what_is_kept(last, source)
+            _say_what_is_kept(last, resumable=source.bookmark is not None)
             raise
     if source.bookmark is not None:
         source.bookmark.remove()
+    return report
+
+
+async def _imported(librarian: Librarian, rows: Rows, namespace: str) -> IngestReport:
+    """Ingest an export; how much of it there is is not known before."""
+    last = IngestReport()
+    with Bar("Storing") as bar:
+
+        def progress(report: IngestReport) -> None:
+            nonlocal last
+            last = report
+            bar.update(rows.read, None)
+
+        try:
+            report = await librarian.ingest(rows.lines(), namespace=namespace, on_progress=progress)
+        except BaseException:
+            _say_what_is_kept(last, resumable=False)
+            raise
+    rows.complete(report)
     return report
 
 
@@ -157,9 +223,9 @@ async def _embedded(librarian: Librarian) -> int:
     return await librarian.pending_embeddings()
 
 
-def _say_what_is_kept(report: IngestReport, source: _Source) -> None:
+def _say_what_is_kept(report: IngestReport, *, resumable: bool) -> None:
     kept = report.added + report.updated + report.unchanged
-    again = "run it again with --resume" if source.bookmark is not None else "the same input again adds only the rest"
+    again = "run it again with --resume" if resumable else "the same input again adds only the rest"
     say(f"Not finished. {kept} rows are stored; {again}.")
 
 
