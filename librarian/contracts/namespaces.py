@@ -2,8 +2,7 @@
 
 from msgspec import Struct
 
-from librarian.contracts.changes import ConfirmToken
-from librarian.contracts.items import Kind
+from librarian.contracts.fields import ConfirmToken, Kind
 
 
 class NamespaceOut(Struct, kw_only=True):

@@ -1,0 +1,95 @@
+// Namespaces as a whole. A namespace exists as long as a node names it.
+
+// fragment: parts
+Item|Embedding|Revision|File|Person|Conversation|SweepRun|IdempotencyRecord
+
+// name: list_namespaces
+// purpose: every namespace with its items, by kind, and how many of them wait for vectors
+// params: none
+// returns: namespace, kind, items, pending
+// access: read
+// scope: admin
+CYPHER 25
+// The conditions let the key's index answer; with kinds told by labels, no property is read.
+MATCH (m:Item)
+WHERE m.namespace IS NOT NULL AND m.uid IS NOT NULL
+WITH m.namespace AS namespace,
+  CASE WHEN m:Message THEN 'message' WHEN m:Fact THEN 'fact' WHEN m:Memory THEN 'memory' ELSE 'file_chunk' END AS kind,
+  CASE WHEN m:PendingEmbedding THEN 1 ELSE 0 END AS waiting
+RETURN namespace, kind, count(*) AS items, sum(waiting) AS pending
+ORDER BY namespace, kind
+
+// name: count_namespace
+// purpose: what a namespace holds, and marks that move with every change of an item or edge
+// params: namespace
+// returns: kind, items, edges, evidence_links, revisions, embeddings, versions, changed_at, linked_at
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Item {namespace: $namespace})
+WHERE m.uid IS NOT NULL
+CALL (m) {
+  OPTIONAL MATCH (m)-[r:CAUSES|BLOCKS|ENABLES|RELATES_TO|PROPOSED]->(target:Item {namespace: $namespace})
+  RETURN count(r) AS edges, max(coalesce(r.reviewed_at, r.created_at)) AS linked_at
+}
+RETURN m.kind AS kind, count(*) AS items, sum(edges) AS edges,
+  sum(COUNT { (m)-[:EVIDENCED_BY]->(source:Item {namespace: $namespace}) }) AS evidence_links,
+  sum(COUNT { (m)-[:HAS_REVISION]->(:Revision {namespace: $namespace}) }) AS revisions,
+  sum(COUNT { (m)-[:HAS_EMBEDDING]->(:Embedding {namespace: $namespace}) }) AS embeddings,
+  sum(coalesce(m.version, 1)) AS versions, toString(max(coalesce(m.updated_at, m.created_at))) AS changed_at,
+  toString(max(linked_at)) AS linked_at
+ORDER BY kind
+
+// name: sample_namespace
+// purpose: some items of a namespace, to recognise it by
+// params: namespace, limit
+// returns: uid, kind, name
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Item {namespace: $namespace})
+WHERE m.uid IS NOT NULL
+RETURN m.uid AS uid, m.kind AS kind, m.name AS name
+ORDER BY uid LIMIT $limit
+
+// name: namespace_exists
+// purpose: whether any node names the namespace
+// params: namespace
+// returns: found
+// access: read
+// scope: namespace
+CYPHER 25
+RETURN EXISTS { MATCH (n:{{parts}}) WHERE n.namespace = $namespace } AS found
+
+// name: delete_namespace_items
+// purpose: delete some nodes: items, each after its vectors and revisions
+// params: namespace, limit (nodes)
+// returns: deleted (nodes)
+// access: write
+// scope: namespace
+CYPHER 25
+MATCH (m:Item {namespace: $namespace})
+WHERE m.uid IS NOT NULL
+CALL (m) {
+  MATCH (m)-[:HAS_EMBEDDING|HAS_REVISION]->(part)
+  WHERE part.namespace = $namespace
+  RETURN part AS node
+  UNION ALL
+  RETURN m AS node
+}
+WITH node LIMIT $limit
+DETACH DELETE node
+RETURN count(*) AS deleted
+
+// name: delete_namespace_rest
+// purpose: delete some of the nodes that are left when the items are gone
+// params: namespace, limit (nodes)
+// returns: deleted (nodes)
+// access: write
+// scope: namespace
+CYPHER 25
+MATCH (n:{{parts}})
+WHERE n.namespace = $namespace
+WITH n LIMIT $limit
+DETACH DELETE n
+RETURN count(*) AS deleted
