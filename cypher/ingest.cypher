@@ -9,22 +9,40 @@ UNWIND $uids AS uid
 MATCH (m:Item {namespace: $namespace, uid: uid})
 RETURN m.uid AS uid, m.kind AS kind, m.source_hash AS source_hash
 
+// name: claim_items
+// purpose: create the items that are new and lock all of them: what is read of them next holds until the commit
+// params: namespace, uids (sorted, so that two writers take locks in one order)
+// returns: uid, kind (null for a new item), source_hash, version (0 for a new item)
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $uids AS uid
+MERGE (m:Item {namespace: $namespace, uid: uid})
+ON CREATE SET m:PendingEmbedding, m.created_at = datetime(), m.version = 0
+// Taking away a label that no node carries locks the node and changes nothing.
+REMOVE m:Locked
+RETURN m.uid AS uid, m.kind AS kind, m.source_hash AS source_hash, coalesce(m.version, 1) AS version
+
 // name: put_messages
-// purpose: create or replace messages, in their conversations
+// purpose: create or replace claimed messages, in their conversations
 // params: namespace, rows (uid, properties, labels, conversation_id or null)
 // returns: nothing
 // access: write
 // scope: namespace
 CYPHER 25
 UNWIND $rows AS row
-MERGE (m:Item {namespace: $namespace, uid: row.uid})
-ON CREATE SET m.created_at = datetime()
-SET m:Message:PendingEmbedding:$(row.labels), m += row.properties
+MATCH (m:Item {namespace: $namespace, uid: row.uid})
+SET m:Message:$(row.labels), m += row.properties
+SET m.version = coalesce(m.version, 1) + 1, m.updated_at = datetime()
 WITH m, row
 OPTIONAL MATCH (m)-[old:IN_CONVERSATION]->(left:Conversation {namespace: $namespace})
 WHERE left.conversation_id <> coalesce(row.conversation_id, '')
 SET left:Unlinked
 DELETE old
+WITH DISTINCT m, row
+OPTIONAL MATCH (m)-[order:NEXT]-()
+WHERE row.conversation_id IS NULL
+DELETE order
 WITH DISTINCT m, row
 WHERE row.conversation_id IS NOT NULL
 MERGE (c:Conversation {namespace: $namespace, conversation_id: row.conversation_id})
@@ -33,40 +51,37 @@ SET c:Unlinked
 MERGE (m)-[:IN_CONVERSATION]->(c)
 
 // name: put_facts
-// purpose: create or replace facts and the people they are about
+// purpose: create or replace claimed facts and the people they are about; links of a replaced one are gone by then
 // params: namespace, rows (uid, properties, labels, person_id or null)
 // returns: nothing
 // access: write
 // scope: namespace
 CYPHER 25
 UNWIND $rows AS row
-MERGE (m:Item {namespace: $namespace, uid: row.uid})
-ON CREATE SET m.created_at = datetime()
-SET m:Fact:PendingEmbedding:UnresolvedReferences:$(row.labels), m += row.properties
+MATCH (m:Item {namespace: $namespace, uid: row.uid})
+SET m:Fact:UnresolvedReferences:$(row.labels), m += row.properties
+SET m.version = coalesce(m.version, 1) + 1, m.updated_at = datetime()
 WITH m, row
-OPTIONAL MATCH (m)-[old:ABOUT|EVIDENCED_BY|SUPERSEDES]->()
-DELETE old
-WITH DISTINCT m, row
 WHERE row.person_id IS NOT NULL
 MERGE (p:Person {namespace: $namespace, person_id: row.person_id})
 ON CREATE SET p.name = left(row.person_id, 60), p.created_at = datetime()
 MERGE (m)-[:ABOUT]->(p)
 
 // name: put_memories
-// purpose: create or replace memories
+// purpose: create or replace claimed memories
 // params: namespace, rows (uid, properties, labels)
 // returns: nothing
 // access: write
 // scope: namespace
 CYPHER 25
 UNWIND $rows AS row
-MERGE (m:Item {namespace: $namespace, uid: row.uid})
-ON CREATE SET m.created_at = datetime()
-SET m:Memory:PendingEmbedding:$(row.labels), m += row.properties
+MATCH (m:Item {namespace: $namespace, uid: row.uid})
+SET m:Memory:$(row.labels), m += row.properties
+SET m.version = coalesce(m.version, 1) + 1, m.updated_at = datetime()
 
 // name: keep_revisions
-// purpose: keep what a fact or memory said before it is replaced
-// params: namespace, uids, reason
+// purpose: keep facts and memories whole as they are before a change; what is derived for full text is left out
+// params: namespace, uids, reason, actor
 // returns: nothing
 // access: write
 // scope: namespace
@@ -74,24 +89,42 @@ CYPHER 25
 UNWIND $uids AS uid
 MATCH (m:Item {namespace: $namespace, uid: uid})
 WHERE m:Fact OR m:Memory
-CREATE (m)-[:HAS_REVISION]->(:Revision {
-  namespace: $namespace, revision_id: randomUUID(), uid: m.uid, name: m.name, text: m.text, type: m.type,
-  source_hash: m.source_hash, reason: $reason, created_at: datetime()})
+CREATE (m)-[:HAS_REVISION]->(r:Revision)
+SET r = m {.*, tokens: null, search_text: null, version: coalesce(m.version, 1), revision_id: randomUUID(),
+  reason: $reason, actor: $actor, revised_at: datetime()}
 
-// name: drop_embeddings
-// purpose: forget the vectors of items whose text changed, and that an encoder refused the old one
-// params: namespace, uids
+// name: drop_stale_embeddings
+// purpose: items that will say something else to an encoder lose their vectors, and that it refused the old text
+// params: namespace, rows (uid, properties)
+// returns: nothing
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+MATCH (m:Item {namespace: $namespace, uid: row.uid})
+WHERE coalesce(m.text, '') <> row.properties.text
+  OR coalesce(m.caption, '') <> coalesce(row.properties.caption, '')
+  OR coalesce(m.author_name, '') <> coalesce(row.properties.author_name, '')
+REMOVE m:EmbeddingRefused
+SET m:PendingEmbedding
+WITH m
+MATCH (m)-[:HAS_EMBEDDING]->(e:Embedding)
+WHERE e.namespace = $namespace
+DETACH DELETE e
+
+// name: copy_to_embeddings
+// purpose: the vectors that replaced items keep get the filter properties which those items have now
+// params: namespace, uids, unknown_time, forever
 // returns: nothing
 // access: write
 // scope: namespace
 CYPHER 25
 UNWIND $uids AS uid
-MATCH (m:Item {namespace: $namespace, uid: uid})
-REMOVE m:EmbeddingRefused
-WITH m
-MATCH (m)-[:HAS_EMBEDDING]->(e:Embedding)
+MATCH (m:Item {namespace: $namespace, uid: uid})-[:HAS_EMBEDDING]->(e:Embedding)
 WHERE e.namespace = $namespace
-DETACH DELETE e
+SET e.author = coalesce(m.author_name, ''), e.conversation = coalesce(m.conversation_id, ''),
+  e.domain = coalesce(m.domain, ''), e.occurred_at = coalesce(m.occurred_at, $unknown_time),
+  e.valid_to = coalesce(m.valid_to, $forever)
 
 // name: drop_cjk_labels
 // purpose: items whose new text holds no CJK letters leave the cjk index
@@ -103,6 +136,49 @@ CYPHER 25
 UNWIND $uids AS uid
 MATCH (m:Item {namespace: $namespace, uid: uid})
 REMOVE m:CjkText
+
+// fragment: reopen_superseded
+CALL (f) {
+    MATCH (f)-[closing:SUPERSEDES]->(older:Fact)
+    WHERE older.namespace = $namespace AND closing.former_valid_to IS NOT NULL
+    REMOVE older:Locked
+    WITH f, closing, older
+    OPTIONAL MATCH (other:Fact)-[also:SUPERSEDES]->(older)
+    WHERE other.namespace = $namespace AND other <> f
+    // Whatever else supersedes the older fact closes it anew when references are linked next.
+    SET other:UnresolvedReferences
+    FOREACH (_ IN CASE WHEN also.former_valid_to = f.valid_from THEN [1] ELSE [] END |
+      SET also.former_valid_to = closing.former_valid_to)
+    WITH DISTINCT f, closing, older
+    WHERE older.valid_to = f.valid_from
+    SET older.valid_to = closing.former_valid_to
+    SET older.version = coalesce(older.version, 1) + 1, older.updated_at = datetime()
+    WITH older
+    OPTIONAL MATCH (older)-[:HAS_EMBEDDING]->(e:Embedding)
+    WHERE e.namespace = $namespace
+    SET e.valid_to = older.valid_to
+  }
+
+// name: unlink_facts
+// purpose: before facts are replaced: what they superseded holds again, and their links wait to be drawn from the new row
+// params: namespace, uids
+// returns: nothing
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $uids AS uid
+MATCH (f:Item:Fact {namespace: $namespace, uid: uid})
+{{reopen_superseded}}
+CALL (f) {
+  MATCH (newer:Fact)-[closing:SUPERSEDES]->(f)
+  WHERE newer.namespace = $namespace
+  REMOVE closing.former_valid_to
+  SET newer:UnresolvedReferences
+}
+CALL (f) {
+  MATCH (f)-[old:ABOUT|EVIDENCED_BY|SUPERSEDES]->()
+  DELETE old
+}
 
 // name: link_references
 // purpose: connect facts to the evidence and the older facts they name, as far as those exist; complete ones lose their label
@@ -126,11 +202,14 @@ CALL (f) {
   UNWIND f.supersedes_refs AS ref
   MATCH (older:Item:Fact {namespace: $namespace, uid: ref})
   WHERE older <> f
-  MERGE (f)-[:SUPERSEDES]->(older)
-  WITH f, ref, older
+  MERGE (f)-[closing:SUPERSEDES]->(older)
+  WITH f, closing, older
   WHERE f.valid_from IS NOT NULL AND older.valid_to > f.valid_from
+  // Kept for the day when the newer fact goes.
+  SET closing.former_valid_to = older.valid_to
   SET older.valid_to = f.valid_from
-  WITH ref, older
+  SET older.version = coalesce(older.version, 1) + 1, older.updated_at = datetime()
+  WITH older
   OPTIONAL MATCH (older)-[:HAS_EMBEDDING]->(e:Embedding {namespace: $namespace})
   SET e.valid_to = older.valid_to
   RETURN count(*) AS closed
@@ -140,26 +219,6 @@ WITH f, evidence_found, closed,
 FOREACH (_ IN CASE WHEN evidence_found = size(f.evidence_refs) AND superseded = size(f.supersedes_refs) THEN [1] ELSE [] END |
   REMOVE f:UnresolvedReferences)
 RETURN sum(CASE WHEN evidence_found = size(f.evidence_refs) AND superseded = size(f.supersedes_refs) THEN 0 ELSE 1 END) AS waiting
-
-// name: put_edges
-// purpose: create typed edges between existing items; an edge that is there keeps its id and who reviewed it
-// params: namespace, rows (line, source, target, type, edge_id, properties)
-// returns: line, created (boolean), found (both ends exist)
-// access: write
-// scope: namespace
-CYPHER 25
-UNWIND $rows AS row
-OPTIONAL MATCH (source:Item {namespace: $namespace, uid: row.source})
-OPTIONAL MATCH (target:Item {namespace: $namespace, uid: row.target})
-WITH row, source, target,
-  EXISTS { (source)-[r:CAUSES|BLOCKS|ENABLES|RELATES_TO]->(target) WHERE type(r) = row.type } AS known
-CALL (row, source, target, known) {
-  WITH row, source, target, known
-  WHERE source IS NOT NULL AND target IS NOT NULL AND NOT known
-  MERGE (source)-[r:$(row.type)]->(target)
-  ON CREATE SET r = row.properties, r.edge_id = row.edge_id, r.created_at = datetime()
-}
-RETURN row.line AS line, NOT known AS created, source IS NOT NULL AND target IS NOT NULL AS found
 
 // name: link_conversation_order
 // purpose: rebuild the NEXT order of one namespace's conversations that changed

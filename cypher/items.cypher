@@ -7,3 +7,69 @@
 CYPHER 25
 MATCH (m:Item {namespace: $namespace, uid: $uid})
 RETURN m AS node
+
+// name: read_for_change
+// purpose: a locked item whole, with the end of validity that its own row gave it, and the facts that supersede it
+// params: namespace, uid
+// returns: item, stated_valid_to, superseded_by (whole facts, oldest first)
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Item {namespace: $namespace, uid: $uid})
+CALL (m) {
+  OPTIONAL MATCH (newer:Fact)-[closing:SUPERSEDES]->(m)
+  WHERE newer.namespace = $namespace
+  WITH newer, closing ORDER BY newer.created_at, newer.uid
+  RETURN collect(newer {.*, tokens: null, search_text: null}) AS superseded_by,
+    collect(newer.valid_from) AS closed_at, max(closing.former_valid_to) AS former_valid_to
+}
+RETURN m {.*, tokens: null, search_text: null} AS item, superseded_by,
+  CASE WHEN m.valid_to IN closed_at THEN coalesce(former_valid_to, m.valid_to) ELSE m.valid_to END AS stated_valid_to
+
+// name: list_revisions
+// purpose: what a fact or memory was before each of its changes, newest first; one row of null where nothing changed
+// params: namespace, uid
+// returns: revision
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Item {namespace: $namespace, uid: $uid})
+OPTIONAL MATCH (m)-[:HAS_REVISION]->(r:Revision)
+WHERE r.namespace = $namespace
+RETURN properties(r) AS revision
+ORDER BY r.version DESC, r.revised_at DESC, r.revision_id
+
+// fragment: chosen
+{{item_conditions}}
+    AND ($as_of IS NULL OR NOT m:Fact OR coalesce(m.valid_from, $unknown_time) <= $as_of AND m.valid_to > $as_of)
+
+// name: list_oldest
+// purpose: a page of items in the order in which they were stored, from behind a position on
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, after_time (as text: parameters end at microseconds), after_uid, limit
+// returns: item, evidence, created_at (as text)
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Item)
+USING INDEX m:Item(namespace, created_at, uid)
+WHERE m.namespace = $namespace AND m.created_at >= datetime($after_time) AND m.uid IS NOT NULL
+  // Said with OR, the planner makes two index seeks of it and sorts all that they give.
+  AND CASE WHEN m.created_at = datetime($after_time) THEN m.uid > $after_uid ELSE true END
+  AND {{chosen}}
+WITH m ORDER BY m.namespace, m.created_at, m.uid LIMIT $limit
+RETURN m {.*, tokens: null, search_text: null} AS item, {{evidence}} AS evidence, toString(m.created_at) AS created_at
+
+// name: list_newest
+// purpose: as list_oldest, latest first
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, before_time, before_uid, limit
+// returns: item, evidence, created_at (as text)
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Item)
+USING INDEX m:Item(namespace, created_at, uid)
+WHERE m.namespace = $namespace AND m.created_at <= datetime($before_time) AND m.uid IS NOT NULL
+  AND CASE WHEN m.created_at = datetime($before_time) THEN m.uid < $before_uid ELSE true END
+  AND {{chosen}}
+WITH m ORDER BY m.namespace DESC, m.created_at DESC, m.uid DESC LIMIT $limit
+RETURN m {.*, tokens: null, search_text: null} AS item, {{evidence}} AS evidence, toString(m.created_at) AS created_at

@@ -105,7 +105,7 @@ RETURN count(m) AS pending
 // name: next_pending
 // purpose: some items that lack a vector in the active space, with what an encoder reads
 // params: space (nothing is pending for one that is not the active one), limit
-// returns: namespace, uid, kind, text, caption, author_name, source_hash
+// returns: namespace, uid, kind, text, caption, author_name, version
 // access: read
 // scope: admin
 CYPHER 25
@@ -113,13 +113,13 @@ MATCH (s:EmbeddingSpace {space: $space})
 WHERE s.active
 MATCH (m:PendingEmbedding)
 RETURN m.namespace AS namespace, m.uid AS uid, m.kind AS kind, m.text AS text, m.caption AS caption,
-  m.author_name AS author_name, m.source_hash AS source_hash
+  m.author_name AS author_name, coalesce(m.version, 1) AS version
 LIMIT $limit
 
 // name: next_without_vector
 // purpose: some items that have no vector in a space that is being built beside the active one
 // params: limit
-// returns: namespace, uid, kind, text, caption, author_name, source_hash
+// returns: namespace, uid, kind, text, caption, author_name, version
 // access: read
 // scope: admin
 // template: space
@@ -127,7 +127,7 @@ CYPHER 25
 MATCH (m:Item)
 WHERE NOT m:EmbeddingRefused AND NOT EXISTS { (m)-[:HAS_EMBEDDING]->(:Embedding_{{space}}) }
 RETURN m.namespace AS namespace, m.uid AS uid, m.kind AS kind, m.text AS text, m.caption AS caption,
-  m.author_name AS author_name, m.source_hash AS source_hash
+  m.author_name AS author_name, coalesce(m.version, 1) AS version
 LIMIT $limit
 
 // name: mark_pending
@@ -146,8 +146,8 @@ FOREACH (_ IN CASE WHEN done THEN [1] ELSE [] END | REMOVE m:PendingEmbedding)
 FOREACH (_ IN CASE WHEN done THEN [] ELSE [1] END | SET m:PendingEmbedding)
 
 // name: put_embeddings
-// purpose: replace the vectors of items in one space, unless an item's text changed meanwhile
-// params: space, unknown_time, forever, rows (namespace, uid, source_hash, passages: list of {ordinal, vector})
+// purpose: replace the vectors of items in one space, unless an item changed meanwhile
+// params: space, unknown_time, forever, rows (namespace, uid, version, passages: list of {ordinal, vector})
 // returns: stored (items)
 // access: write
 // scope: admin
@@ -155,7 +155,10 @@ FOREACH (_ IN CASE WHEN done THEN [] ELSE [1] END | SET m:PendingEmbedding)
 CYPHER 25
 UNWIND $rows AS row
 MATCH (m:Item {namespace: row.namespace, uid: row.uid})
-WHERE m.source_hash = row.source_hash
+// Locked first: whoever changes the item at the same time comes before the comparison or after the vectors.
+REMOVE m:Locked
+WITH m, row
+WHERE coalesce(m.version, 1) = row.version
 FOREACH (_ IN CASE WHEN EXISTS { (s:EmbeddingSpace {space: $space}) WHERE s.active } THEN [1] ELSE [] END |
   REMOVE m:PendingEmbedding)
 WITH m, row

@@ -1,28 +1,43 @@
 """Writing items and edges: one batch is one transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from graph.executor import Executor, Transaction
 from graph.tokens import item_tokens
-from graph.types import Kind, NewEdge, NewItem, Stored
+from graph.types import FOREVER, UNKNOWN_TIME, Kind, NewEdge, NewItem, Provenance, Stored
 
 _PUT_STATEMENT = {Kind.MESSAGE: "put_messages", Kind.FACT: "put_facts", Kind.MEMORY: "put_memories"}
 _RELINKED_AT_ONCE = 20
+_BY_INGEST = Provenance("ingest")
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """An item as it was when it was locked; `kind` is None for one that is new."""
+
+    uid: str
+    kind: Kind | None
+    source_hash: str | None
 
 
 async def store_batch(
-    executor: Executor, namespace: str, items: Sequence[NewItem], edges: Sequence[NewEdge] = ()
+    executor: Executor,
+    namespace: str,
+    items: Sequence[NewItem],
+    edges: Sequence[NewEdge] = (),
+    provenance: Provenance = _BY_INGEST,
 ) -> Stored:
     """Create or replace `items`, then create `edges`, all or nothing.
 
-    Items whose `source_hash` is stored already are left as they are, so that what a sweep made of them survives. Of two
-    items with one uid the later wins. A replaced fact or memory keeps a revision; a replaced item becomes pending
-    again.
+    Items whose `source_hash` is stored already are left as they are, so that what a sweep or a person made of them
+    survives. Of two items with one uid the later wins. A replaced fact or memory keeps a revision; an item whose text
+    changed becomes pending again.
     """
 
     async def work(transaction: Transaction) -> Stored:
-        return await _store(transaction, namespace, items, edges)
+        return await _store(transaction, namespace, items, edges, provenance)
 
     return await executor.transaction("store_batch", work)
 
@@ -38,21 +53,58 @@ async def finish_ingest(executor: Executor, namespace: str) -> int:
             return int(waiting[0]["waiting"]) if waiting else 0
 
 
+async def claim(transaction: Transaction, namespace: str, uids: Iterable[str]) -> list[Claimed]:
+    """Create the items that are new, and lock all until the transaction ends; a new one must be put before that."""
+    rows = await transaction.run("claim_items", {"namespace": namespace, "uids": sorted(uids)})
+    return [Claimed(row["uid"], Kind(row["kind"]) if row["kind"] else None, row["source_hash"]) for row in rows]
+
+
+async def keep_revisions(transaction: Transaction, namespace: str, uids: Sequence[str], provenance: Provenance) -> None:
+    """Keep the facts and memories among locked items as they are before a change."""
+    params = {"namespace": namespace, "uids": uids, "reason": provenance.reason, "actor": provenance.actor}
+    await transaction.run("keep_revisions", params)
+
+
+async def put(
+    transaction: Transaction,
+    namespace: str,
+    items: Sequence[NewItem],
+    replaced: Collection[str],
+    provenance: Provenance,
+) -> None:
+    """Write claimed items; those of the uids `replaced` were there before, with the same kind."""
+    before = [item for item in items if item.uid in replaced]
+    if before:
+        await _keep_and_clear(transaction, namespace, before, provenance)
+    for kind, statement in _PUT_STATEMENT.items():
+        rows = [_row(namespace, item) for item in items if item.kind is kind]
+        if rows:
+            await transaction.run(statement, {"namespace": namespace, "rows": rows})
+    if any(item.kind is Kind.FACT for item in items):
+        await transaction.run("link_references", {"namespace": namespace})
+    if before:
+        params = {"namespace": namespace, "uids": _uids(before), "unknown_time": UNKNOWN_TIME, "forever": FOREVER}
+        await transaction.run("copy_to_embeddings", params)
+
+
 async def _store(
-    transaction: Transaction, namespace: str, items: Sequence[NewItem], edges: Sequence[NewEdge]
+    transaction: Transaction,
+    namespace: str,
+    items: Sequence[NewItem],
+    edges: Sequence[NewEdge],
+    provenance: Provenance,
 ) -> Stored:
     latest = {item.uid: item for item in items}
-    known_rows = await transaction.run("known_items", {"namespace": namespace, "uids": list(latest)})
-    known = {row["uid"]: row for row in known_rows}
-    clashes = [uid for uid, row in known.items() if row["kind"] != latest[uid].kind]
-    unchanged = [
-        uid for uid, row in known.items() if uid not in clashes and row["source_hash"] == latest[uid].source_hash
-    ]
-    updated = [uid for uid in known if uid not in clashes and uid not in unchanged]
-    added = [uid for uid in latest if uid not in known]
-    if updated:
-        await _clear_replaced(transaction, namespace, [latest[uid] for uid in updated])
-    await _put(transaction, namespace, [latest[uid] for uid in sorted([*added, *updated])])
+    known = await transaction.run("known_items", {"namespace": namespace, "uids": list(latest)})
+    # Most rows of a repeated ingest end here, without a lock.
+    unchanged = [row["uid"] for row in known if _same(latest[row["uid"]], row["kind"], row["source_hash"])]
+    claimed = await claim(transaction, namespace, latest.keys() - set(unchanged))
+    unchanged += [one.uid for one in claimed if _same(latest[one.uid], one.kind, one.source_hash)]
+    clashes = [one.uid for one in claimed if one.kind not in (None, latest[one.uid].kind)]
+    added = [one.uid for one in claimed if one.kind is None]
+    left = {*unchanged, *clashes, *added}
+    updated = [one.uid for one in claimed if one.uid not in left]
+    await put(transaction, namespace, [latest[uid] for uid in sorted([*added, *updated])], updated, provenance)
     results = await _put_edges(transaction, namespace, edges)
     return Stored(
         added=added,
@@ -65,22 +117,25 @@ async def _store(
     )
 
 
-async def _clear_replaced(transaction: Transaction, namespace: str, items: Sequence[NewItem]) -> None:
-    uids = [item.uid for item in items]
-    await transaction.run("keep_revisions", {"namespace": namespace, "uids": uids, "reason": "ingest"})
-    await transaction.run("drop_embeddings", {"namespace": namespace, "uids": uids})
+def _same(item: NewItem, kind: str | None, source_hash: str | None) -> bool:
+    return (item.kind, item.source_hash) == (kind, source_hash)
+
+
+async def _keep_and_clear(
+    transaction: Transaction, namespace: str, items: Sequence[NewItem], provenance: Provenance
+) -> None:
+    """Keep revisions of items that are about to be replaced, and take away what belongs to their old texts."""
+    uids = _uids(items)
+    await keep_revisions(transaction, namespace, uids, provenance)
+    rows = [_row(namespace, item) for item in items]
+    await transaction.run("drop_stale_embeddings", {"namespace": namespace, "rows": rows})
+    await transaction.run("unlink_facts", {"namespace": namespace, "uids": uids})
     no_longer_cjk = [item.uid for item in items if not item.cjk]
     await transaction.run("drop_cjk_labels", {"namespace": namespace, "uids": no_longer_cjk})
 
 
-async def _put(transaction: Transaction, namespace: str, items: Sequence[NewItem]) -> None:
-    """Write items sorted by uid, so that two writers take locks in one order."""
-    for kind, statement in _PUT_STATEMENT.items():
-        rows = [_row(namespace, item) for item in items if item.kind is kind]
-        if rows:
-            await transaction.run(statement, {"namespace": namespace, "rows": rows})
-    if any(item.kind is Kind.FACT for item in items):
-        await transaction.run("link_references", {"namespace": namespace})
+def _uids(items: Sequence[NewItem]) -> list[str]:
+    return [item.uid for item in items]
 
 
 async def _put_edges(transaction: Transaction, namespace: str, edges: Sequence[NewEdge]) -> list[dict[str, Any]]:

@@ -112,6 +112,12 @@ class ProposedEdge(TypedEdge):
     state = StringProperty()  # proposed or rejected
 
 
+class Supersession(_DeclaredEdge):
+    """From a newer fact to an older one, which it may have closed."""
+
+    former_valid_to = TimeProperty()  # what the older fact had, and gets back when the newer one goes
+
+
 class Item(_DeclaredNode):
     """Anything that is searched; each carries one more label: Memory, Fact, Message or FileChunk."""
 
@@ -126,6 +132,8 @@ class Item(_DeclaredNode):
     tags = ArrayProperty(StringProperty())
     occurred_at = TimeProperty()  # what "when" means: sent_at or valid_from
     created_at = TimeProperty()
+    updated_at = TimeProperty()
+    version = IntegerProperty()  # from 1, one more with every change; absent in older graphs, which counts as 1
     source_hash = StringProperty()  # of what came in: ingest compares this
 
     embeddings = _links("HAS_EMBEDDING", "Embedding")
@@ -166,7 +174,7 @@ class Fact(Item):
 
     about = _links("ABOUT", "Person")
     evidenced_by = _links("EVIDENCED_BY", "Item")  # Message or FileChunk
-    supersedes = _links("SUPERSEDES", "Fact")
+    supersedes = _links("SUPERSEDES", "Fact", Supersession)
 
 
 class Message(Item):
@@ -262,17 +270,48 @@ class Conversation(_DeclaredNode):
 
 
 class Revision(_DeclaredNode):
-    """What a fact or memory said before it was replaced."""
+    """A fact or memory whole as it was before a change, except what is derived from it for full text.
+
+    Times, `version` and `source_hash` are the item's of then.
+    """
 
     namespace = StringProperty(required=True)
     revision_id = StringProperty(required=True)
-    uid = StringProperty()  # the item's
+    reason = StringProperty()  # of the change
+    actor = StringProperty()
+    revised_at = TimeProperty()
+    # both kinds
+    uid = StringProperty()
+    kind = StringProperty()
     name = StringProperty()
     text = StringProperty()
-    type = StringProperty()
-    source_hash = StringProperty()
-    reason = StringProperty()
+    domain = StringProperty()
+    tags = ArrayProperty(StringProperty())
+    occurred_at = TimeProperty()
     created_at = TimeProperty()
+    updated_at = TimeProperty()
+    version = IntegerProperty()
+    source_hash = StringProperty()
+    # memory
+    type = StringProperty()
+    type_confidence = FloatProperty()
+    importance = IntegerProperty()
+    agent = StringProperty()
+    source = StringProperty()
+    # fact
+    subject = StringProperty()
+    predicate = StringProperty()
+    object = StringProperty()
+    person_id = StringProperty()
+    fact_type = StringProperty()
+    fact_object = StringProperty()
+    relationship_type = StringProperty()
+    attributes = JSONProperty()
+    confidence = FloatProperty()
+    valid_from = TimeProperty()
+    valid_to = TimeProperty()
+    evidence_refs = ArrayProperty(StringProperty())
+    supersedes_refs = ArrayProperty(StringProperty())
 
 
 class SweepRun(_DeclaredNode):
@@ -289,13 +328,16 @@ class SweepRun(_DeclaredNode):
 
 
 class IdempotencyRecord(_DeclaredNode):
-    """The answer to a request that may be sent twice."""
+    """The answer to a request that may be sent twice; without `response` the request still runs."""
 
     namespace = StringProperty(required=True)
-    key = StringProperty(required=True)
-    request_hash = StringProperty()
-    response = StringProperty()
+    key = StringProperty(required=True)  # id of the API key, a blank, and the Idempotency-Key
+    owner = StringProperty()
+    request_hash = StringProperty()  # SHA-256, hex
+    response = StringProperty()  # JSON: status, headers, body
+    asked_at = TimeProperty()
     created_at = TimeProperty()
+    expires_at = TimeProperty()
 
 
 class Migration(_DeclaredNode):

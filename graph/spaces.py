@@ -110,7 +110,7 @@ async def next_without_vector(executor: Executor, space: str, limit: int) -> lis
 
 
 async def put_vectors(executor: Executor, space: SpaceRecord, items: Sequence[ItemVectors]) -> int:
-    """Store the passage vectors of items; one whose text changed meanwhile is left pending. Returns how many were
+    """Store the passage vectors of items; one that changed meanwhile is left pending. Returns how many were
     stored.
 
     Raises SpaceMismatch when a vector has another dimension than the space: Neo4j would store it and never find it.
@@ -121,7 +121,7 @@ async def put_vectors(executor: Executor, space: SpaceRecord, items: Sequence[It
         {
             "namespace": item.namespace,
             "uid": item.uid,
-            "source_hash": item.source_hash,
+            "version": item.version,
             "passages": [{"ordinal": i, "vector": list(vector)} for i, vector in enumerate(item.vectors)],
         }
         for item in items
@@ -141,7 +141,7 @@ def _pending(row: Row) -> PendingItem:
         namespace=row["namespace"],
         uid=row["uid"],
         kind=Kind(row["kind"]),
-        source_hash=row["source_hash"],
+        version=row["version"],
         text=row["text"],
         caption=row["caption"],
         author_name=row["author_name"],

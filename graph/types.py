@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 # Sentinels: the vector index drops a node that lacks a filter property, so every embedding has a value for each.
 UNKNOWN_TIME = datetime(1, 1, 1, tzinfo=UTC)
@@ -73,6 +73,64 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class Provenance:
+    """Why and by whom facts and memories are changed; their revisions say so."""
+
+    reason: str
+    actor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredItem:
+    """An item as it is before a change.
+
+    A fact's `valid_to` is what its own row said, whatever closed it since; `superseded_by` holds the properties of the
+    facts that supersede it, oldest first.
+    """
+
+    uid: str
+    kind: Kind
+    version: int
+    source_hash: str | None
+    properties: Mapping[str, Any] = field(repr=False)
+    superseded_by: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AsIs:
+    """Nothing is to be written: the item `uid` is already as wanted."""
+
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a change led to: the item that holds now, and whether it was added, updated or there already."""
+
+    outcome: Literal["added", "updated", "unchanged"]
+    item: "FoundItem"
+
+
+@dataclass(frozen=True, slots=True)
+class Cascade:
+    """What a deletion takes away. An edge or link between two deleted items counts once."""
+
+    by_kind: Mapping[Kind, int]
+    edges: int = 0
+    evidence_links: int = 0
+    revisions: int = 0
+    embeddings: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One item of a listing, with `created_at` as text to the nanosecond, which Python's datetime does not hold."""
+
+    item: "FoundItem"
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
 class ItemFilter:
     """Which items may be found; None means any. Times are UTC."""
 
@@ -133,7 +191,7 @@ class PendingItem:
     namespace: str
     uid: str
     kind: Kind
-    source_hash: str
+    version: int
     text: str = field(repr=False)
     caption: str | None = field(repr=False)
     author_name: str | None
@@ -141,11 +199,11 @@ class PendingItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemVectors:
-    """The passage vectors of one item; stored only while the item still has `source_hash`."""
+    """The passage vectors of one item; stored only while the item still has `version`."""
 
     namespace: str
     uid: str
-    source_hash: str
+    version: int
     vectors: Sequence[Sequence[float]] = field(repr=False)
 
 

@@ -3,14 +3,16 @@
 import hashlib
 from collections import Counter
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from graph.types import FOREVER, EdgeType, Kind, NewEdge, NewItem
-from librarian.contracts.items import EdgeIn, FactIn, ItemIn, MemoryIn, MessageIn
+from librarian.contracts.items import FactIn, ItemIn, LinkInput, MemoryIn, MessageIn
 from librarian.errors import InvalidInput
 from retrieval.text import caption_of, clean, has_cjk, keyword_text
+
+R = TypeVar("R", MessageIn, FactIn, MemoryIn)
 
 # Part of every source hash: raising it makes the next ingest of the same rows rewrite what is derived from them.
 _DERIVATION = "1"
@@ -34,30 +36,13 @@ class RowBuilder:
             case MemoryIn():
                 return self._memory(namespace, row)
 
-    def edge(self, namespace: str, row: EdgeIn, line: int) -> NewEdge:
-        """`row` as a typed edge, drawn by a human; RELATES_TO runs from the lower to the higher uid."""
-        if row.source == row.target:
-            raise InvalidInput("an edge needs two different items", field="$.target")
-        source, target = row.source, row.target
-        if row.type == "RELATES_TO" and source > target:
-            source, target = target, source
-        properties = {
-            "confidence": row.confidence,
-            "method": "human",
-            "reason": row.reason,
-            "source_quote": row.source_quote if source == row.source else row.target_quote,
-            "target_quote": row.target_quote if source == row.source else row.source_quote,
-        }
-        edge_id = _digest(namespace, source, row.type, target)
-        return NewEdge(line, source, target, EdgeType(row.type), edge_id, properties)
-
     def _message(self, namespace: str, row: MessageIn) -> NewItem:
         if row.author and row.author_name and row.author != row.author_name:
             raise InvalidInput("author and author_name differ; give one of them", field="$.author")
-        author = clean(row.author_name or row.author or "") or None
-        text, caption = clean(row.text), _cleaned(row.caption)
-        sent_at = as_utc(row.sent_at)
         uid = row.uid or self._message_uid(namespace, row)
+        source_hash, row = _source_hash(row), _cleaned(row)
+        author = row.author_name or row.author or None
+        sent_at = as_utc(row.sent_at)
         own = {
             "message_id": row.message_id or uid,
             "author_name": author,
@@ -67,16 +52,17 @@ class RowBuilder:
             "session_id": row.session_id,
             "position": row.position,
             "sent_at": sent_at,
-            "caption": caption,
+            "caption": row.caption,
         }
         return _item(
             uid,
             Kind.MESSAGE,
+            source_hash,
             row,
-            text,
+            row.text,
             occurred_at=sent_at,
             own=own,
-            search_text=keyword_text(text, author=author, caption=caption, when=sent_at),
+            search_text=keyword_text(row.text, author=author, caption=row.caption, when=sent_at),
             conversation_id=row.conversation_id,
         )
 
@@ -90,19 +76,20 @@ class RowBuilder:
         return f"m-{self._counted(namespace, 'message', conversation, author, as_utc(row.sent_at), row.text)}"
 
     def _fact(self, namespace: str, row: FactIn) -> NewItem:
-        text = clean(row.text or _sentence(row))
         valid_from, valid_to = as_utc(row.valid_from), as_utc(row.valid_to) or FOREVER
         if valid_from and valid_to <= valid_from:
             raise InvalidInput("valid_to must be later than valid_from", field="$.valid_to")
         identity = (row.person_id, row.subject, row.predicate, row.object or row.text, valid_from)
         uid = row.uid or f"f-{_digest(namespace, 'fact', *identity)}"
+        source_hash, row = _source_hash(row), _cleaned(row)
+        text = row.text or _said(row)
         own = {
             "subject": row.subject,
             "predicate": row.predicate,
-            "object": _cleaned(row.object),
+            "object": row.object,
             "person_id": row.person_id,
             "fact_type": row.fact_type,
-            "fact_object": row.fact_object or _cleaned(row.object),
+            "fact_object": row.fact_object or row.object,
             "relationship_type": row.relationship_type or row.predicate,
             "attributes": msgspec.json.encode(row.attributes).decode() if row.attributes else None,
             "confidence": row.confidence,
@@ -114,6 +101,7 @@ class RowBuilder:
         return _item(
             uid,
             Kind.FACT,
+            source_hash,
             row,
             text,
             occurred_at=valid_from,
@@ -123,20 +111,25 @@ class RowBuilder:
         )
 
     def _memory(self, namespace: str, row: MemoryIn) -> NewItem:
-        text = clean(row.text)
         occurred_at = as_utc(row.occurred_at)
         uid = row.uid or f"k-{self._counted(namespace, 'memory', row.agent, occurred_at, row.text)}"
-        own: dict[str, Any] = {"type": row.type, "importance": row.importance, "agent": row.agent, "source": row.source}
-        if row.type is not None:
-            own["type_confidence"] = 1.0
+        source_hash, row = _source_hash(row), _cleaned(row)
+        own = {
+            "type": row.type,
+            "type_confidence": 1.0 if row.type else None,
+            "importance": row.importance,
+            "agent": row.agent,
+            "source": row.source,
+        }
         return _item(
             uid,
             Kind.MEMORY,
+            source_hash,
             row,
-            text,
+            row.text,
             occurred_at=occurred_at,
             own=own,
-            search_text=keyword_text(text, title=_cleaned(row.name), when=occurred_at),
+            search_text=keyword_text(row.text, title=_title(row, row.text), when=occurred_at),
         )
 
     def _counted(self, *identity: object) -> str:
@@ -146,9 +139,41 @@ class RowBuilder:
         return digest if self._seen[digest] == 1 else _digest(*identity, self._seen[digest])
 
 
+def new_edge(namespace: str, link: LinkInput, line: int = 0) -> NewEdge:
+    """`link` as a typed edge, drawn by a human. Raises InvalidInput for one from an item to itself."""
+    if link.source == link.target:
+        raise InvalidInput("an edge needs two different items", field="$.target")
+    source, target = stored_ends(link.source, link.type, link.target)
+    turned = source != link.source
+    properties = {
+        "confidence": link.confidence,
+        "method": "human",
+        "reason": link.reason,
+        "source_quote": link.target_quote if turned else link.source_quote,
+        "target_quote": link.source_quote if turned else link.target_quote,
+    }
+    edge_id = _digest(namespace, source, link.type, target)
+    return NewEdge(line, source, target, EdgeType(link.type), edge_id, properties)
+
+
+def correction_uid(namespace: str, uid: str) -> str:
+    """The uid of the fact that corrects the fact `uid`: one fact has one correction."""
+    return f"f-{_digest(namespace, 'correction', uid)}"
+
+
+def stored_ends(source: str, edge_type: str, target: str) -> tuple[str, str]:
+    """Source and target as the graph stores them: RELATES_TO has no direction and runs from the lower to the higher
+    uid.
+    """
+    if edge_type == EdgeType.RELATES_TO and source > target:
+        return target, source
+    return source, target
+
+
 def _item(
     uid: str,
     kind: Kind,
+    source_hash: str,
     row: ItemIn,
     text: str,
     *,
@@ -161,36 +186,59 @@ def _item(
     if not text.strip():
         raise InvalidInput("text holds no visible character", field="$.text")
     properties = {
-        **{key: _cleaned(value) if isinstance(value, str) else value for key, value in own.items()},
-        "name": caption_of(_cleaned(row.name) or text),
+        **own,
+        "name": _title(row, text) or caption_of(text),
         "text": text,
         "search_text": search_text,
         "occurred_at": occurred_at,
         "domain": row.domain,
         "tags": list(dict.fromkeys(row.tags)) or None,
     }
-    return NewItem(uid, kind, _source_hash(row), properties, has_cjk(search_text), conversation_id, person_id)
+    return NewItem(uid, kind, source_hash, properties, has_cjk(search_text), conversation_id, person_id)
 
 
-def _sentence(row: FactIn) -> str:
-    if not (row.subject and row.predicate and row.object):
+def sentence(subject: str | None, predicate: str | None, object_: str | None) -> str | None:
+    """What a fact says where it has no text of its own; None unless all three are there."""
+    return f"{subject} {predicate} {object_}" if subject and predicate and object_ else None
+
+
+def _said(row: FactIn) -> str:
+    said = sentence(row.subject, row.predicate, row.object)
+    if said is None:
         raise InvalidInput("a fact needs text, or subject, predicate and object", field="$.text")
-    return f"{row.subject} {row.predicate} {row.object}"
+    return said
+
+
+def _title(row: ItemIn, text: str) -> str | None:
+    """The name that the row gives, as it is stored; None where it is no other than the one made from the text."""
+    name = caption_of(row.name or "")
+    return name if name and name != caption_of(text) else None
 
 
 def _subject_if_unsaid(row: FactIn, text: str) -> str | None:
     return row.subject if row.subject and row.subject.casefold() not in text.casefold() else None
 
 
-def _cleaned(value: str | None) -> str | None:
-    return None if value is None else clean(value)
+def _cleaned(row: R) -> R:
+    """`row` with every text and list of texts as the graph can hold it."""
+    cleaned: dict[str, Any] = {}
+    for name in row.__struct_fields__:
+        match getattr(row, name):
+            case str(text):
+                cleaned[name] = clean(text)
+            case list(texts):
+                cleaned[name] = [clean(text) for text in texts]
+    return msgspec.structs.replace(row, **cleaned)
 
 
 def as_utc(moment: datetime | None) -> datetime | None:
-    """`moment` in UTC; one without an offset is taken as UTC."""
+    """`moment` in UTC; one without an offset is taken as UTC. Raises InvalidInput for one that UTC has no year for."""
     if moment is None:
         return None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    try:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError:
+        raise InvalidInput(f"{moment.isoformat()} lies outside of the years 1 to 9999 in UTC") from None
 
 
 def _source_hash(row: ItemIn) -> str:

@@ -1,26 +1,39 @@
 """Changing what is stored: remember, correct, forget, and the history that they leave behind."""
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-from librarian.contracts.filters import Filters
-from librarian.contracts.items import (
-    MAX_TEXT_CHARS,
-    Attribute,
-    ItemOut,
+from librarian.contracts.fields import (
+    Agent,
+    Attributes,
+    Confidence,
+    ConfirmToken,
+    Domain,
+    EvidenceRefs,
+    FactType,
+    Importance,
     Kind,
-    MemoryType,
-    ShortText,
+    Object,
+    OccurredAt,
+    PersonId,
+    Predicate,
+    Reason,
+    Source,
+    Subject,
+    Tags,
     Text,
+    Time,
+    TypeOfMemory,
     Uid,
+    ValidFrom,
+    ValidTo,
 )
+from librarian.contracts.filters import Filters
+from librarian.contracts.items import ItemOut
 
 Outcome = Literal["added", "updated", "unchanged"]
-ConfirmToken = Annotated[str, Meta(min_length=1, max_length=200)]
-Reason = Annotated[str, Meta(min_length=1, max_length=4000)]
 
 
 class RememberInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -30,27 +43,29 @@ class RememberInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defau
     items (uid) or messages (message_id) that support it. The same content twice is stored once.
     """
 
-    kind: Literal["memory", "fact"] = "memory"
+    kind: Annotated[
+        Literal["memory", "fact"], Meta(description="What it is: a memory, or a statement that evidence supports.")
+    ] = "memory"
     text: Text | None = None
     uid: Uid | None = None
-    domain: ShortText | None = None
-    tags: Annotated[list[ShortText], Meta(max_length=100)] = []
+    domain: Domain | None = None
+    tags: Tags = []
     # memory
-    type: MemoryType | None = None
-    importance: Annotated[int, Meta(ge=1, le=10)] | None = None
-    agent: ShortText | None = None
-    source: ShortText | None = None
-    occurred_at: datetime | None = None
+    type: TypeOfMemory | None = None
+    importance: Importance | None = None
+    agent: Agent | None = None
+    source: Source | None = None
+    occurred_at: OccurredAt | None = None
     # fact
-    subject: ShortText | None = None
-    predicate: ShortText | None = None
-    object: Annotated[str, Meta(max_length=MAX_TEXT_CHARS)] | None = None
-    person_id: ShortText | None = None
-    fact_type: ShortText | None = None
-    confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
-    valid_from: datetime | None = None
-    valid_to: datetime | None = None
-    evidence: Annotated[list[ShortText], Meta(max_length=1000)] = []
+    subject: Subject | None = None
+    predicate: Predicate | None = None
+    object: Object | None = None
+    person_id: PersonId | None = None
+    fact_type: FactType | None = None
+    confidence: Confidence | None = None
+    valid_from: ValidFrom | None = None
+    valid_to: ValidTo | None = None
+    evidence: EvidenceRefs = []
 
 
 class PutOutput(Struct, kw_only=True):
@@ -69,13 +84,13 @@ class Correction(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults
     """
 
     text: Text | None = None
-    subject: ShortText | None = None
-    predicate: ShortText | None = None
-    object: Annotated[str, Meta(max_length=MAX_TEXT_CHARS)] | None = None
-    attributes: dict[str, Attribute] | None = None
-    confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
-    valid_from: datetime | None = None
-    evidence: Annotated[list[ShortText], Meta(max_length=1000)] = []
+    subject: Subject | None = None
+    predicate: Predicate | None = None
+    object: Object | None = None
+    attributes: Attributes | None = None
+    confidence: Confidence | None = None
+    valid_from: ValidFrom | None = None
+    evidence: EvidenceRefs = []
     reason: Reason | None = None
 
 
@@ -98,7 +113,7 @@ class DeleteInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_default
     Without `confirm_token` nothing is deleted: the answer is a preview with the token to send.
     """
 
-    uids: Annotated[list[Uid], Meta(min_length=1, max_length=1000)] | None = None
+    uids: Annotated[list[Uid], Meta(min_length=1, max_length=1000, description="The items by uid.")] | None = None
     filters: Filters | None = None
     confirm_token: ConfirmToken | None = None
 
@@ -145,7 +160,7 @@ class RevisionOut(Struct, kw_only=True):
     properties: dict[str, Any]
     reason: str
     actor: str | None
-    revised_at: datetime
+    revised_at: Time
 
 
 class RevisionList(Struct, kw_only=True):

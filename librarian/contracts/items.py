@@ -1,24 +1,52 @@
 """What comes in: items and edges as users send them, one object a line or array element."""
 
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from librarian.contracts.evidence import Evidence
-
-MAX_TEXT_CHARS = 1_000_000
-
-Uid = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^\s/\\]+$(?!\n)")]
-Namespace = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[\w.:@-]+$(?!\n)")]
-ShortText = Annotated[str, Meta(max_length=500)]
-Text = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT_CHARS)]
-Attribute = str | int | float | bool | None
-
-Kind = Literal["message", "fact", "memory", "file_chunk"]
-MemoryType = Literal["Pattern", "Decision", "Problem", "Insight", "Exception", "Reference", "Unknown"]
-EdgeType = Literal["CAUSES", "BLOCKS", "ENABLES", "RELATES_TO"]
+from librarian.contracts.fields import (
+    Agent,
+    Attributes,
+    AuthorId,
+    AuthorName,
+    Caption,
+    Confidence,
+    ConversationId,
+    Domain,
+    EdgeReason,
+    EvidenceRefs,
+    FactObject,
+    FactType,
+    Importance,
+    MessageId,
+    Name,
+    Namespace,
+    Object,
+    OccurredAt,
+    PersonId,
+    Position,
+    Predicate,
+    Quote,
+    RelationshipType,
+    Role,
+    SentAt,
+    SessionId,
+    Source,
+    SourceUid,
+    Subject,
+    Supersedes,
+    Tags,
+    TargetUid,
+    Text,
+    Time,
+    TypeOfEdge,
+    TypeOfMemory,
+    Uid,
+    ValidFrom,
+    ValidTo,
+)
 
 
 class _Row(Struct, tag_field="kind", forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -31,9 +59,9 @@ class _ItemRow(_Row, kw_only=True):
     """Common to every item: its stable id (made from its source identity when left out)."""
 
     uid: Uid | None = None
-    name: ShortText | None = None
-    domain: ShortText | None = None
-    tags: Annotated[list[ShortText], Meta(max_length=100)] = []
+    name: Name | None = None
+    domain: Domain | None = None
+    tags: Tags = []
 
 
 class MessageIn(_ItemRow, tag="message", kw_only=True):
@@ -43,16 +71,16 @@ class MessageIn(_ItemRow, tag="message", kw_only=True):
     """
 
     text: Text
-    message_id: ShortText | None = None
-    author: ShortText | None = None
-    author_name: ShortText | None = None
-    author_id: ShortText | None = None
-    role: ShortText | None = None
-    conversation_id: ShortText | None = None
-    session_id: ShortText | None = None
-    position: Annotated[int, Meta(ge=0, le=2**53)] | None = None
-    sent_at: datetime | None = None
-    caption: Annotated[str, Meta(max_length=MAX_TEXT_CHARS)] | None = None
+    message_id: MessageId | None = None
+    author: AuthorName | None = None
+    author_name: AuthorName | None = None
+    author_id: AuthorId | None = None
+    role: Role | None = None
+    conversation_id: ConversationId | None = None
+    session_id: SessionId | None = None
+    position: Position | None = None
+    sent_at: SentAt | None = None
+    caption: Caption | None = None
 
 
 class FactIn(_ItemRow, tag="fact", kw_only=True):
@@ -63,42 +91,42 @@ class FactIn(_ItemRow, tag="fact", kw_only=True):
     """
 
     text: Text | None = None
-    subject: ShortText | None = None
-    predicate: ShortText | None = None
-    object: Annotated[str, Meta(max_length=MAX_TEXT_CHARS)] | None = None
-    person_id: ShortText | None = None
-    fact_type: ShortText | None = None
-    fact_object: ShortText | None = None
-    relationship_type: ShortText | None = None
-    attributes: dict[str, Attribute] = {}
-    confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
-    valid_from: datetime | None = None
-    valid_to: datetime | None = None
-    evidence: Annotated[list[ShortText], Meta(max_length=1000)] = []
-    supersedes: Annotated[list[Uid], Meta(max_length=100)] = []
+    subject: Subject | None = None
+    predicate: Predicate | None = None
+    object: Object | None = None
+    person_id: PersonId | None = None
+    fact_type: FactType | None = None
+    fact_object: FactObject | None = None
+    relationship_type: RelationshipType | None = None
+    attributes: Attributes = {}
+    confidence: Confidence | None = None
+    valid_from: ValidFrom | None = None
+    valid_to: ValidTo | None = None
+    evidence: EvidenceRefs = []
+    supersedes: Supersedes = []
 
 
 class MemoryIn(_ItemRow, tag="memory", kw_only=True):
     """What an agent decided to keep."""
 
     text: Text
-    type: MemoryType | None = None
-    importance: Annotated[int, Meta(ge=1, le=10)] | None = None
-    agent: ShortText | None = None
-    source: ShortText | None = None
-    occurred_at: datetime | None = None
+    type: TypeOfMemory | None = None
+    importance: Importance | None = None
+    agent: Agent | None = None
+    source: Source | None = None
+    occurred_at: OccurredAt | None = None
 
 
 class LinkInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """A typed edge between two items of one namespace, named by uid; the quotes say where each end shows it."""
 
-    source: Uid
-    target: Uid
-    type: EdgeType
-    confidence: Annotated[float, Meta(ge=0, le=1)] = 1.0
-    reason: Annotated[str, Meta(max_length=4000)] | None = None
-    source_quote: Annotated[str, Meta(max_length=4000)] | None = None
-    target_quote: Annotated[str, Meta(max_length=4000)] | None = None
+    source: SourceUid
+    target: TargetUid
+    type: TypeOfEdge
+    confidence: Confidence = 1.0
+    reason: EdgeReason | None = None
+    source_quote: Quote | None = None
+    target_quote: Quote | None = None
 
 
 class EdgeIn(LinkInput, tag_field="kind", tag="edge", kw_only=True):
@@ -109,6 +137,7 @@ class EdgeIn(LinkInput, tag_field="kind", tag="edge", kw_only=True):
 
 ItemIn = MessageIn | FactIn | MemoryIn
 RowIn = ItemIn | EdgeIn
+RowsIn = list[RowIn] | RowIn
 
 
 class ItemOut(Struct, kw_only=True):
@@ -122,8 +151,8 @@ class ItemOut(Struct, kw_only=True):
     namespace: str
     name: str
     text: str
-    occurred_at: datetime | None
-    created_at: datetime
+    occurred_at: Time | None
+    created_at: Time
     version: int
     properties: dict[str, Any]
     evidence: list[Evidence]

@@ -4,12 +4,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from librarian.contracts.fields import Cursor, PageSize
 from librarian.contracts.filters import Filters
 from librarian.contracts.items import ItemOut
 
 Order = Literal["newest", "oldest"]
-PageSize = Annotated[int, Meta(ge=1, le=500)]
-Cursor = Annotated[str, Meta(min_length=1, max_length=1000)]
 
 
 class ItemQuery(Filters, kw_only=True):
@@ -18,7 +17,7 @@ class ItemQuery(Filters, kw_only=True):
     `cursor` is the `next_cursor` of the page before, sent with the same filters and order.
     """
 
-    order: Order = "newest"
+    order: Annotated[Order, Meta(description="Which come first, by `created_at`.")] = "newest"
     limit: PageSize = 50
     cursor: Cursor | None = None
 

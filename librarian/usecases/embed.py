@@ -63,7 +63,7 @@ async def _embed(executor: Executor, space: SpaceRecord, encoder: Encoder, items
     start = 0
     for item, parts in zip(items, texts, strict=True):
         own = vectors[start : start + len(parts)]
-        rows.append(ItemVectors(item.namespace, item.uid, item.source_hash, own.tolist()))
+        rows.append(ItemVectors(item.namespace, item.uid, item.version, own.tolist()))
         start += len(parts)
     return await put_vectors(executor, space, rows)
 

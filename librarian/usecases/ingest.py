@@ -1,5 +1,6 @@
 """Ingest: lines in, items and edges stored, every fault reported with its line and field."""
 
+import time
 from collections.abc import AsyncIterable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -7,12 +8,15 @@ from typing import Any, cast
 
 from graph.executor import Executor
 from graph.ingest import finish_ingest, store_batch
-from graph.types import NewEdge, NewItem, Stored
-from librarian import strictjson
+from graph.types import NewEdge, NewItem, Provenance, Stored
+from librarian import metrics, strictjson
+from librarian.audit import actor
+from librarian.contracts.fields import MAX_TEXT_CHARS
 from librarian.contracts.items import EdgeIn, IngestReport, RowError, RowIn
-from librarian.errors import InvalidInput
+from librarian.errors import InvalidInput, PayloadTooLarge
 from librarian.rowmap import RowMap
-from librarian.rows import RowBuilder
+from librarian.rows import RowBuilder, new_edge
+from librarian.texts import refuse_long_texts
 
 BATCH_ROWS = 500
 BATCH_BYTES = 8 * 2**20
@@ -46,8 +50,10 @@ class Ingest:
         mapping: RowMap | None = None,
         any_namespace: bool = False,
         after_line: int = 0,
+        max_text_chars: int = MAX_TEXT_CHARS,
     ) -> None:
         self.report = IngestReport()
+        self._max_text_chars = max_text_chars
         self._after_line = after_line
         self._executor = executor
         self._namespace = namespace
@@ -86,14 +92,15 @@ class Ingest:
     def _take(self, number: int, line: bytes) -> _Batch | None:
         """Put one row into its batch, or its fault into the report."""
         try:
+            refuse_long_texts(line, self._max_text_chars)
             row = self._decode(number, line)
             namespace = self._namespace_of(row)
             batch = self._batches.setdefault(namespace, _Batch(namespace))
             if isinstance(row, EdgeIn):
-                batch.edges.append(self._builder.edge(namespace, row, number))
+                batch.edges.append(new_edge(namespace, row, number))
             else:
                 batch.items.append((number, self._builder.item(namespace, row)))
-        except InvalidInput as fault:
+        except (InvalidInput, PayloadTooLarge) as fault:
             self._fail(number, fault.field or "$", fault.code, str(fault))
             return None
         batch.size += len(line)
@@ -116,7 +123,11 @@ class Ingest:
         batches, self._batches = list(self._batches.values()), {}
         for batch in batches:
             # Items of a batch come before its edges, so that an edge may name an item of the same batch.
-            stored = await store_batch(self._executor, batch.namespace, [item for _, item in batch.items], batch.edges)
+            started = time.perf_counter()
+            items = [item for _, item in batch.items]
+            by = Provenance("ingest", actor.get())
+            stored = await store_batch(self._executor, batch.namespace, items, batch.edges, by)
+            metrics.observe_batch(time.perf_counter() - started)
             self._touched.add(batch.namespace)
             self._count(batch, stored)
 

@@ -69,8 +69,8 @@ async def test_a_second_apply_does_nothing(blank, migrator):
 
 async def test_looking_writes_nothing(blank, migrator):
     """status, plan and validate leave a blank graph blank."""
-    assert [status.state for status in await migrator().status()] == [State.PENDING]
-    assert len((await migrator().plan()).pending) == 1
+    assert {status.state for status in await migrator().status()} == {State.PENDING}
+    assert len((await migrator().plan()).pending) == len(discover())
     assert await migrator().validate()
     assert await blank.run_migration("MATCH (n) RETURN n") == []
     assert await blank.run_migration("SHOW CONSTRAINTS YIELD name") == []
@@ -129,7 +129,7 @@ async def test_an_interrupted_schema_file_is_run_again(blank, migrator):
     await blank.run_migration("DROP INDEX chunk_text")
     await blank.run_migration("DROP CONSTRAINT item_uid")
     await set_status(blank, "0001", "running")
-    assert [status.state for status in await migrator().status()] == [State.RUNNING]
+    assert [status.state for status in await migrator().status()][:2] == [State.RUNNING, State.APPLIED]
     assert [one.version for one in await migrator().apply()] == ["0001"]
     assert await migrator().validate() == []
 

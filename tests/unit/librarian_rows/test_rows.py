@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from graph.types import FOREVER, EdgeType, NewItem
 from librarian.contracts.items import EdgeIn, FactIn, MemoryIn, MessageIn
 from librarian.errors import InvalidInput
-from librarian.rows import RowBuilder
+from librarian.rows import RowBuilder, new_edge
 
 
 def built(*rows: Any, namespace: str = "n") -> list[NewItem]:
@@ -69,11 +69,11 @@ def test_contradictions_name_their_field(row: Any, field: str):
 
 def test_relates_to_runs_from_the_lower_to_the_higher_uid_with_its_quotes():
     row = EdgeIn(source="z", target="a", type="RELATES_TO", source_quote="from z", target_quote="from a")
-    edge = RowBuilder().edge("n", row, line=7)
+    edge = new_edge("n", row, line=7)
     assert (edge.source, edge.target, edge.type, edge.line) == ("a", "z", EdgeType.RELATES_TO, 7)
     assert (edge.properties["source_quote"], edge.properties["target_quote"]) == ("from a", "from z")
     mirrored = msgspec.structs.replace(row, source="a", target="z", source_quote="from a", target_quote="from z")
-    assert RowBuilder().edge("n", mirrored, line=7) == edge
+    assert new_edge("n", mirrored, line=7) == edge
 
 
 def test_cjk_texts_are_marked_for_their_index():

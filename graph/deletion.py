@@ -1,0 +1,94 @@
+"""Deleting items with all that hangs on them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+
+from graph.executor import Executor, Row, Transaction
+from graph.search import filter_params
+from graph.types import Cascade, ItemFilter, Kind
+
+CHUNK_ITEMS = 1000
+"""Items a transaction takes: its memory stays small, and others wait for its locks no longer than a second."""
+
+
+async def select_items(executor: Executor, where: ItemFilter, uids: Sequence[str] | None = None) -> dict[str, int]:
+    """Version by uid of every item that passes `where`, superseded facts too unless `as_of` says otherwise; with `uids`
+    only of these. In the order of uids.
+    """
+    params = filter_params(where)
+    if uids is None:
+        rows = await executor.fetch_all("select_items", params)
+    else:
+        rows = await executor.fetch_all("select_items_by_uid", params | {"uids": list(uids)})
+    return {row["uid"]: row["version"] for row in rows}
+
+
+async def count_cascade(executor: Executor, namespace: str, uids: Iterable[str]) -> Cascade:
+    """What a deletion of `uids` would take away."""
+    (row,) = await executor.fetch_all("count_cascade", {"namespace": namespace, "uids": list(uids)})
+    return _cascade({Kind(one["kind"]): one["items"] for one in row["by_kind"]}, row)
+
+
+async def delete_items(executor: Executor, namespace: str, versions: Mapping[str, int]) -> tuple[Cascade, int]:
+    """Delete each item that still has the version named beside its uid, a thousand a transaction. Returns what went,
+    and how many items stay because they have another version.
+    """
+    gone, kept = Cascade({}), 0
+    left = iter(sorted(versions.items()))
+    while chunk := dict(islice(left, CHUNK_ITEMS)):
+        gone_now, kept_now = await _delete_chunk(executor, namespace, chunk)
+        gone, kept = _sum(gone, gone_now), kept + kept_now
+    return gone, kept
+
+
+async def delete_item(executor: Executor, namespace: str, uid: str, check: Callable[[int | None], None]) -> Cascade:
+    """Delete one item. `check` gets its version, None where there is no such item, and may raise to keep it."""
+
+    async def work(transaction: Transaction) -> Cascade:
+        rows = await _lock(transaction, namespace, [uid])
+        check(rows[0]["version"] if rows else None)
+        return await _delete(transaction, namespace, rows)
+
+    return await executor.transaction("delete_item", work)
+
+
+async def _delete_chunk(executor: Executor, namespace: str, versions: Mapping[str, int]) -> tuple[Cascade, int]:
+    async def work(transaction: Transaction) -> tuple[Cascade, int]:
+        rows = await _lock(transaction, namespace, list(versions))
+        doomed = [row for row in rows if row["version"] == versions[row["uid"]]]
+        return await _delete(transaction, namespace, doomed), len(rows) - len(doomed)
+
+    return await executor.transaction("delete_items", work)
+
+
+async def _lock(transaction: Transaction, namespace: str, uids: Sequence[str]) -> list[Row]:
+    return await transaction.run("lock_doomed", {"namespace": namespace, "uids": list(uids)})
+
+
+async def _delete(transaction: Transaction, namespace: str, locked: Sequence[Row]) -> Cascade:
+    params = {"namespace": namespace, "doomed": [row["uid"] for row in locked]}
+    (row,) = await transaction.run("delete_items", params)
+    # What superseded the same facts as a deleted one did closes them anew.
+    await transaction.run("link_references", {"namespace": namespace})
+    return _cascade(Counter(Kind(one["kind"]) for one in locked), row)
+
+
+def _cascade(by_kind: Mapping[Kind, int], row: Row) -> Cascade:
+    return Cascade(
+        by_kind=by_kind,
+        edges=row["edges"],
+        evidence_links=row["evidence_links"],
+        revisions=row["revisions"],
+        embeddings=row["embeddings"],
+    )
+
+
+def _sum(one: Cascade, other: Cascade) -> Cascade:
+    return Cascade(
+        by_kind=Counter(one.by_kind) + Counter(other.by_kind),
+        edges=one.edges + other.edges,
+        evidence_links=one.evidence_links + other.evidence_links,
+        revisions=one.revisions + other.revisions,
+        embeddings=one.embeddings + other.embeddings,
+    )
