@@ -1,7 +1,8 @@
-// Both arms of the hybrid search. Every row says whether the item passes all filters (`keep`), so that the caller knows how
-// many rows the index gave before filtering and can tell an exhausted index from a filtered one.
+// Both arms of the hybrid search. In a first look every row says whether the item passes all filters (`keep`), so that the
+// caller knows how many rows the index gave and can tell an exhausted index from a filtered one. Deeper looks filter where
+// the data lie and return only items that pass.
 
-// fragment: item_filters
+// fragment: item_conditions
 m.namespace = $namespace AND m.kind IN $kinds
     AND coalesce(m.occurred_at, $unknown_time) >= $occurred_from
     AND coalesce(m.occurred_at, $unknown_time) <= $occurred_to
@@ -14,6 +15,9 @@ m.namespace = $namespace AND m.kind IN $kinds
     AND ($tags IS NULL OR all(tag IN $tags WHERE tag IN m.tags))
     AND ($agent IS NULL OR m.agent = $agent)
     AND ($path_prefix IS NULL OR m.path STARTS WITH $path_prefix)
+
+// fragment: item_filters
+{{item_conditions}}
     AND (NOT m:Fact OR CASE
       WHEN $as_of IS NULL THEN NOT EXISTS { (newer:Fact)-[:SUPERSEDES]->(m) WHERE newer.namespace = $namespace }
       ELSE coalesce(m.valid_from, $unknown_time) <= $as_of AND m.valid_to > $as_of END)
@@ -99,6 +103,53 @@ CALL () {
   {{keyword_arms}}
 }
 RETURN arm, uid, score, keep ORDER BY arm, score DESC, uid
+
+// name: search_vector_deeper
+// purpose: the best items that pass all filters among the k nearest embeddings, judged where they lie: a row that fails costs a hundredth of one that is sent
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k (rows of the index; it gives 10,000 at most), limit (items)
+// returns: arm, uid, score (cosine -1..1), keep (true)
+// access: read
+// scope: namespace
+// template: space
+CYPHER 25
+CALL () {
+  {{nearest_filtered}}
+}
+WITH arm, uid, score, keep WHERE keep
+RETURN arm, uid, max(score) AS score, keep ORDER BY score DESC, uid LIMIT $limit
+
+// name: search_vector_exact
+// purpose: the nearest of all items that pass the filters, measured one by one without the vector index
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, vector, limit (items)
+// returns: arm, uid, score (cosine -1..1), keep (true)
+// access: read
+// scope: namespace
+// template: space, dimension
+CYPHER 25
+MATCH (m:Item)
+// Naming both properties of the key makes the planner walk the key's index through this namespace, not every :Item.
+WHERE m.uid IS NOT NULL AND {{item_filters}}
+MATCH (m)-[:HAS_EMBEDDING]->(e:Embedding_{{space}})
+// One vector of another length would fail the whole statement.
+WHERE e.namespace = $namespace AND size(e.vector) = {{dimension}}
+RETURN 'vector' AS arm, m.uid AS uid, max(2 * vector.similarity.cosine(e.vector, $vector) - 1) AS score, true AS keep
+ORDER BY score DESC, uid LIMIT $limit
+
+// name: search_keyword_deeper
+// purpose: the best items that pass all filters among the first k rows of each full-text index, judged where they lie
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, k (rows an index), english, cjk, files, limit (items an arm)
+// returns: arm, uid, score (BM25, unbounded), keep (true)
+// access: read
+// scope: namespace
+CYPHER 25
+CALL () {
+  {{keyword_arms}}
+}
+WITH arm, uid, score, keep WHERE keep
+ORDER BY score DESC, uid
+WITH arm, keep, collect({uid: uid, score: score})[..$limit] AS best
+UNWIND best AS row
+RETURN arm, row.uid AS uid, row.score AS score, keep ORDER BY arm, score DESC, uid
 
 // fragment: evidence
 COLLECT {

@@ -8,6 +8,12 @@ from graph.executor import Executor, Row
 from graph.tokens import required_clause
 from graph.types import FOREVER, UNKNOWN_TIME, Candidate, Evidence, FoundItem, ItemFilter, Kind, native
 
+INDEX_ROWS = 10_000
+"""The server gives no more rows of a vector index, whatever is asked (measured with 2026.09: 20,000 gave 10,000)."""
+
+ALL_ROWS = 2**31 - 1
+"""Every row of a full-text index, which knows no such bound: the largest number that its LIMIT takes."""
+
 # Above every string that Neo4j compares by code point.
 _LAST_STRING = "\U0010ffff"
 _FIRST_STRING = ""
@@ -39,7 +45,7 @@ async def hybrid_candidates(
     executor: Executor, where: ItemFilter, vector: VectorQuery, keyword: KeywordQuery, k: int
 ) -> list[Candidate]:
     """Up to `k` rows of the vector arm and of each asked full-text index, in one statement."""
-    params = _filter_params(where) | _keyword_params(where, keyword) | {"vector": list(vector.vector), "k": k}
+    params = filter_params(where) | _keyword_params(where, keyword) | {"vector": list(vector.vector), "k": k}
     name = "search_hybrid"
     if _needs_index_filters(where):
         name, params = "search_hybrid_filtered", params | _index_params(where)
@@ -48,20 +54,47 @@ async def hybrid_candidates(
 
 async def vector_candidates(executor: Executor, where: ItemFilter, vector: VectorQuery, k: int) -> list[Candidate]:
     """Up to `k` rows of the vector arm."""
-    params = _filter_params(where) | _index_params(where) | {"vector": list(vector.vector), "k": k}
+    params = filter_params(where) | _index_params(where) | {"vector": list(vector.vector), "k": k}
     return _candidates(await executor.fetch_all("search_vector", params, space=vector.space))
 
 
 async def keyword_candidates(executor: Executor, where: ItemFilter, keyword: KeywordQuery, k: int) -> list[Candidate]:
     """Up to `k` rows of each asked full-text index."""
-    params = _filter_params(where) | _keyword_params(where, keyword) | {"k": k}
+    params = filter_params(where) | _keyword_params(where, keyword) | {"k": k}
     return _candidates(await executor.fetch_all("search_keyword", params))
+
+
+async def vector_candidates_deeper(
+    executor: Executor, where: ItemFilter, vector: VectorQuery, *, k: int, limit: int
+) -> list[Candidate]:
+    """The best `limit` items that pass `where` among the `k` (at most INDEX_ROWS) nearest embeddings."""
+    params = filter_params(where) | _index_params(where) | {"vector": list(vector.vector), "k": k, "limit": limit}
+    return _candidates(await executor.fetch_all("search_vector_deeper", params, space=vector.space))
+
+
+async def vector_candidates_exact(
+    executor: Executor, where: ItemFilter, vector: VectorQuery, *, limit: int
+) -> list[Candidate]:
+    """The best `limit` of all items that pass `where` and have a vector, found without the vector index."""
+    params = filter_params(where) | {"vector": list(vector.vector), "limit": limit}
+    dimension = len(vector.vector)
+    return _candidates(await executor.fetch_all("search_vector_exact", params, space=vector.space, dimension=dimension))
+
+
+async def keyword_candidates_deeper(
+    executor: Executor, where: ItemFilter, keyword: KeywordQuery, *, k: int, limit: int
+) -> list[Candidate]:
+    """The best `limit` items an arm that pass `where` among the first `k` rows of each asked full-text index; with
+    ALL_ROWS the best of all items that hold a word of the query.
+    """
+    params = filter_params(where) | _keyword_params(where, keyword) | {"k": k, "limit": limit}
+    return _candidates(await executor.fetch_all("search_keyword_deeper", params))
 
 
 async def hydrate(executor: Executor, namespace: str, uids: Sequence[str]) -> list[FoundItem]:
     """Properties and evidence of items, in no particular order; uids of other namespaces are not found."""
     rows = await executor.fetch_all("hydrate_items", {"namespace": namespace, "uids": list(uids)})
-    return [_found(row) for row in rows]
+    return [found_item(row) for row in rows]
 
 
 async def hydrate_with_cosine(
@@ -86,10 +119,11 @@ async def hydrate_with_cosine(
         space=queries[0].space,
         dimension=len(queries[0].vector),
     )
-    return [_found(row) for row in rows]
+    return [found_item(row) for row in rows]
 
 
-def _filter_params(where: ItemFilter) -> dict[str, Any]:
+def filter_params(where: ItemFilter) -> dict[str, Any]:
+    """Parameters of the fragments `item_filters` and `item_conditions`."""
     return {
         "namespace": where.namespace,
         "kinds": [kind.value for kind in where.kinds],
@@ -156,7 +190,8 @@ def _candidates(rows: Sequence[Row]) -> list[Candidate]:
     return [Candidate(row["arm"], row["uid"], float(row["score"]), bool(row["keep"])) for row in rows]
 
 
-def _found(row: Mapping[str, Any]) -> FoundItem:
+def found_item(row: Mapping[str, Any]) -> FoundItem:
+    """A row with `item`, `evidence` and perhaps `cosine` as a value."""
     properties = native({key: value for key, value in row["item"].items() if value is not None})
     return FoundItem(
         uid=properties["uid"],

@@ -1,12 +1,31 @@
-"""Running both arms of one query: together, alone, deeper when filters bite, and never silent about what went wrong."""
+"""Running both arms of one query: together, alone, deeper when filters bite, and never silent about what went wrong.
 
+A first look takes the same number of rows of every index. An index that had more to give although too few of its rows
+passed the filters is hungry: it is asked again for many more rows, which are judged in the database, and after that the
+items that pass the filters are searched one by one. So an arm ends with enough items, or with all there are.
+"""
+
+import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 
 from graph.errors import DatabaseAuthFailed, DatabaseUnavailable, GraphError
 from graph.executor import Executor
-from graph.search import KeywordQuery, VectorQuery, hybrid_candidates, keyword_candidates, vector_candidates
+from graph.search import (
+    ALL_ROWS,
+    INDEX_ROWS,
+    KeywordQuery,
+    VectorQuery,
+    hybrid_candidates,
+    keyword_candidates,
+    keyword_candidates_deeper,
+    vector_candidates,
+    vector_candidates_deeper,
+    vector_candidates_exact,
+)
 from graph.types import Candidate, ItemFilter
 from retrieval.fusion import Ranking
 from retrieval.types import KEYWORD, VECTOR
@@ -15,10 +34,14 @@ log = logging.getLogger("librarian.retrieval")
 
 OK = "ok"
 FILES = "files"
-# Each deeper look asks the indexes for four times as many rows; beyond the last one a search says so instead of
-# scanning on.
-_DEEPER = 4
-_MAX_ROWS = 20_000
+
+
+class Effort(IntEnum):
+    """How far the search of a query had to go."""
+
+    FIRST_LOOK = 0
+    DEEPER_LOOK = 1
+    EXACT_SCAN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,82 +57,147 @@ class PlannedQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class Depth:
+    """How far to look: `rows` of each index at first and items of each arm at most, `deeper` rows of each index when
+    fewer than `wanted` of them pass the filters.
+    """
+
+    rows: int
+    wanted: int
+    deeper: int
+
+
+@dataclass(frozen=True, slots=True)
 class ArmResults:
-    """Rankings of one query, what each arm did, and remarks on over-fetching."""
+    """Rankings of one query, what each arm did, how far it went, and whether that was all that passes the filters."""
 
     rankings: Sequence[Ranking]
-    status: dict[str, str]
-    notes: Sequence[str]
+    status: Mapping[str, str]
+    effort: Effort
+    complete: bool
 
 
-async def run_arms(executor: Executor, where: ItemFilter, query: PlannedQuery, *, rows: int, wanted: int) -> ArmResults:
-    """Rank candidates of `query`: `rows` an arm at first, more until each arm kept `wanted` items or has no more."""
-    status = dict(query.status)
-    if query.vector is None and query.keyword.empty:
-        return ArmResults([], status, [])
-    k = rows
-    while True:
-        candidates = await _candidates(executor, where, query, k, status)
-        hungry = [arm for arm, found in _by_arm(candidates).items() if _is_hungry(found, k, wanted)]
-        if not hungry or k >= _MAX_ROWS:
-            break
-        k = min(k * _DEEPER, _MAX_ROWS)
-    return ArmResults(_rankings(query.number, candidates), status, _notes(k, rows, hungry))
+async def run_arms(executor: Executor, where: ItemFilter, query: PlannedQuery, depth: Depth) -> ArmResults:
+    """Rank candidates of `query`, until each arm holds `depth.wanted` items or all that pass the filters."""
+    run = _Run(executor, where, query, depth)
+    await run.first_look()
+    for effort in (Effort.DEEPER_LOOK, Effort.EXACT_SCAN):
+        if run.hungry:
+            await run.look_again(effort)
+    return ArmResults(_rankings(query.number, run.candidates), run.status, run.effort, complete=not run.unread)
 
 
-async def _candidates(
-    executor: Executor, where: ItemFilter, query: PlannedQuery, k: int, status: dict[str, str]
-) -> list[Candidate]:
-    """Both arms in one statement; when it fails as a whole, each arm by itself, with its failure in `status`."""
-    if query.vector is None or status[VECTOR] != OK:
-        return await _alone(keyword_candidates(executor, where, query.keyword, k), KEYWORD, status)
-    try:
-        return await hybrid_candidates(executor, where, query.vector, query.keyword, k)
-    except (DatabaseUnavailable, DatabaseAuthFailed):
-        raise
-    except GraphError as error:
-        log.warning("both arms together failed, trying each alone: %s", error)
-    found = await _alone(vector_candidates(executor, where, query.vector, k), VECTOR, status)
-    if not query.keyword.empty:
-        found += await _alone(keyword_candidates(executor, where, query.keyword, k), KEYWORD, status)
-    if status[VECTOR] != OK and status[KEYWORD] != OK:
-        raise GraphError(f"no arm could run: vector {status[VECTOR]}; keyword {status[KEYWORD]}")
-    return found
+class _Run:
+    """The candidates of one query so far."""
+
+    def __init__(self, executor: Executor, where: ItemFilter, query: PlannedQuery, depth: Depth) -> None:
+        self._executor = executor
+        self._where = where
+        self._query = query
+        self._depth = depth
+        self.status = dict(query.status)
+        self.effort = Effort.FIRST_LOOK
+        self.candidates: list[Candidate] = []
+        self.unread: set[str] = set()
+        """Indexes that may hold more items which pass the filters."""
+
+    @property
+    def hungry(self) -> set[str]:
+        """Unread indexes that have given too few items."""
+        return {index for index in self.unread if len(_items(self.candidates, index)) < self._depth.wanted}
+
+    async def first_look(self) -> None:
+        """The same number of rows of every index the query asks."""
+        query, rows = self._query, self._depth.rows
+        if query.vector is None and query.keyword.empty:
+            return
+        self.candidates = await self._both(query.vector, rows)
+        given: defaultdict[str, int] = defaultdict(int)
+        for row in self.candidates:
+            given[_index(row)] += 1
+        self.unread = {index for index, count in given.items() if count >= min(rows, INDEX_ROWS)}
+        self.candidates = [row for row in self.candidates if row.keep]
+
+    async def look_again(self, effort: Effort) -> None:
+        """Search the arms of the hungry indexes with more effort; what they gave before is replaced."""
+        hungry, self.effort = self.hungry, effort
+        looks = []
+        if self._query.vector is not None and VECTOR in hungry:
+            looks.append(self._replace(VECTOR, self._vector_again(self._query.vector, effort)))
+        if hungry - {VECTOR}:
+            looks.append(self._replace(KEYWORD, self._keyword_again(effort)))
+        await asyncio.gather(*looks)
+        if effort is Effort.EXACT_SCAN:
+            self.unread -= {i for i in hungry if len(_items(self.candidates, i)) < self._depth.rows}
+
+    def _vector_again(self, vector: VectorQuery, effort: Effort) -> Awaitable[list[Candidate]]:
+        rows = self._depth.rows
+        if effort is Effort.EXACT_SCAN:
+            return vector_candidates_exact(self._executor, self._where, vector, limit=rows)
+        return vector_candidates_deeper(self._executor, self._where, vector, k=self._depth.deeper, limit=rows)
+
+    def _keyword_again(self, effort: Effort) -> Awaitable[list[Candidate]]:
+        k = ALL_ROWS if effort is Effort.EXACT_SCAN else self._depth.deeper
+        return keyword_candidates_deeper(self._executor, self._where, self._query.keyword, k=k, limit=self._depth.rows)
+
+    async def _replace(self, arm: str, search: Awaitable[list[Candidate]]) -> None:
+        """Take over what `search` finds for `arm`; when it fails, what is there stays and must do."""
+        found = await self._alone(search, arm)
+        if self.status[arm] == OK:
+            self.candidates = [*(row for row in self.candidates if _arm(_index(row)) != arm), *found]
+        else:
+            self.unread = {index for index in self.unread if _arm(index) != arm}
+
+    async def _both(self, vector: VectorQuery | None, rows: int) -> list[Candidate]:
+        """Both arms in one statement; when it fails as a whole, each arm by itself, with its failure in `status`."""
+        executor, where, keyword = self._executor, self._where, self._query.keyword
+        if vector is None:
+            return await self._alone(keyword_candidates(executor, where, keyword, rows), KEYWORD)
+        try:
+            return await hybrid_candidates(executor, where, vector, keyword, rows)
+        except (DatabaseUnavailable, DatabaseAuthFailed):
+            raise
+        except GraphError as error:
+            log.warning("both arms together failed, trying each alone: %s", error)
+        found = await self._alone(vector_candidates(executor, where, vector, rows), VECTOR)
+        if not keyword.empty:
+            found += await self._alone(keyword_candidates(executor, where, keyword, rows), KEYWORD)
+        if self.status[VECTOR] != OK and self.status[KEYWORD] != OK:
+            raise GraphError(f"no arm could run: vector {self.status[VECTOR]}; keyword {self.status[KEYWORD]}")
+        return found
+
+    async def _alone(self, search: Awaitable[list[Candidate]], arm: str) -> list[Candidate]:
+        try:
+            return await search
+        except (DatabaseUnavailable, DatabaseAuthFailed):
+            raise
+        except GraphError as error:
+            self.status[arm] = f"failed: {error}"
+            return []
 
 
-async def _alone(arm_rows: Awaitable[list[Candidate]], arm: str, status: dict[str, str]) -> list[Candidate]:
-    try:
-        return await arm_rows
-    except (DatabaseUnavailable, DatabaseAuthFailed):
-        raise
-    except GraphError as error:
-        status[arm] = f"failed: {error}"
-        return []
+def _index(row: Candidate) -> str:
+    """The index that gave `row`; rows of the english index that also hold CJK text have a name of their own."""
+    return KEYWORD if row.arm == "keyword_both" else row.arm
 
 
-def _by_arm(candidates: Sequence[Candidate]) -> dict[str, list[Candidate]]:
-    """Rows by index asked; rows of the english index that also hold CJK text count for that index."""
-    found: dict[str, list[Candidate]] = {}
-    for candidate in candidates:
-        found.setdefault("keyword" if candidate.arm == "keyword_both" else candidate.arm, []).append(candidate)
-    return found
+def _arm(index: str) -> str:
+    return VECTOR if index == VECTOR else KEYWORD
 
 
-def _is_hungry(found: Sequence[Candidate], k: int, wanted: int) -> bool:
-    """Whether filters left too few items although the index has more rows to give."""
-    return len(found) >= k and len({row.uid for row in found if row.keep}) < wanted
+def _items(candidates: Sequence[Candidate], index: str) -> set[str]:
+    return {row.uid for row in candidates if _index(row) == index}
 
 
 def _rankings(number: int, candidates: Sequence[Candidate]) -> list[Ranking]:
     """One ranking an arm, each item once with its best score, best first."""
-    kept = [row for row in candidates if row.keep]
-    cjk = [row for row in kept if row.arm == "keyword_cjk"]
+    cjk = [row for row in candidates if row.arm == "keyword_cjk"]
     # The cjk index ranks what holds CJK text. What the english index finds beyond that comes after it.
-    english = [row for row in kept if row.arm == "keyword" or (row.arm == "keyword_both" and not cjk)]
+    english = [row for row in candidates if row.arm == "keyword" or (row.arm == "keyword_both" and not cjk)]
     arms = {
-        VECTOR: _ordered([row for row in kept if row.arm == VECTOR]),
+        VECTOR: _ordered([row for row in candidates if row.arm == VECTOR]),
         KEYWORD: _once([*_ordered(cjk), *_ordered(english)]),
-        FILES: _ordered([row for row in kept if row.arm == FILES]),
+        FILES: _ordered([row for row in candidates if row.arm == FILES]),
     }
     return [
         Ranking(number, arm, [row.uid for row in found], [row.score for row in found])
@@ -127,9 +215,3 @@ def _once(rows: Sequence[Candidate]) -> list[Candidate]:
     for row in rows:
         best.setdefault(row.uid, row)
     return list(best.values())
-
-
-def _notes(k: int, rows: int, hungry: Sequence[str]) -> list[str]:
-    if hungry:
-        return [f"filters left too few items within the first {k} rows of: {', '.join(sorted(hungry))}"]
-    return [f"filters needed a deeper look: {k} rows an index instead of {rows}"] if k > rows else []

@@ -1,8 +1,13 @@
 """Fusion of ranked lists. Pure functions."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from retrieval.signals import scaled
+
+FusionMethod = Literal["rrf", "score_sum", "score_max", "linear"]
 
 # Two arms that each hold half of the answers want a steep curve: on LoCoMo turns recall@10 is .735 with 10 and .678
 # with the customary 60 (docs/decisions/0002).
@@ -31,12 +36,23 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
+class SignalShare:
+    """What one signal added to an item for one query: its value, and its share (weight x value) of the score."""
+
+    query: int
+    signal: str
+    value: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Fused:
-    """An item's fused score and where it comes from."""
+    """An item's fused score and where it comes from; `signals` only where the method weighs them."""
 
     uid: str
     score: float
     shares: Sequence[Share]
+    signals: Sequence[SignalShare] = ()
 
 
 def reciprocal_rank_fusion(rankings: Sequence[Ranking], *, k: int = DEFAULT_RRF_K) -> list[Fused]:
@@ -46,9 +62,52 @@ def reciprocal_rank_fusion(rankings: Sequence[Ranking], *, k: int = DEFAULT_RRF_
     lie in (0, len(rankings) / (k + 1)]. Larger k flattens the difference between the first ranks. Ties are broken by
     uid, so that the same lists always give the same order.
     """
+    return _combined(rankings, lambda ranking: [1 / (k + rank) for rank in range(1, len(ranking.uids) + 1)], sum)
+
+
+def score_sum(rankings: Sequence[Ranking]) -> list[Fused]:
+    """Fuse by the sum of the lists' scores, each list's moved to 0..1; best first, ties by uid."""
+    return _combined(rankings, _scaled, sum)
+
+
+def score_max(rankings: Sequence[Ranking]) -> list[Fused]:
+    """Fuse by the best of the lists' scores, each list's moved to 0..1; best first, ties by uid."""
+    return _combined(rankings, _scaled, max)
+
+
+def boosted(fused: Sequence[Fused], queries: int, boost: float) -> list[Fused]:
+    """Favour what several queries agree on; best first.
+
+    A score grows by the factor 1 + boost x (share of the other queries that found the item too): with `boost` 0 or one
+    query nothing changes.
+    """
+    if queries < 2 or boost == 0:
+        return list(fused)
+    return in_order(replace(one, score=one.score * (1 + boost * _agreement(one, queries))) for one in fused)
+
+
+def in_order(fused: Iterable[Fused]) -> list[Fused]:
+    """Best first, ties by uid."""
+    return sorted(fused, key=lambda one: (-one.score, one.uid))
+
+
+def _scaled(ranking: Ranking) -> list[float]:
+    # An arm's only hit is its best one: equal scores count in full.
+    return scaled(ranking.scores, when_equal=1.0)
+
+
+def _combined(
+    rankings: Sequence[Ranking],
+    values: Callable[[Ranking], Sequence[float]],
+    combine: Callable[[list[float]], float],
+) -> list[Fused]:
     shares: defaultdict[str, list[Share]] = defaultdict(list)
     for ranking in rankings:
-        for rank, (uid, score) in enumerate(zip(ranking.uids, ranking.scores, strict=True), start=1):
-            shares[uid].append(Share(ranking.query, ranking.arm, rank, score, 1 / (k + rank)))
-    fused = [Fused(uid, sum(share.share for share in own), own) for uid, own in shares.items()]
-    return sorted(fused, key=lambda item: (-item.score, item.uid))
+        rows = zip(ranking.uids, ranking.scores, values(ranking), strict=True)
+        for rank, (uid, score, value) in enumerate(rows, start=1):
+            shares[uid].append(Share(ranking.query, ranking.arm, rank, score, value))
+    return in_order([Fused(uid, combine([one.share for one in own]), own) for uid, own in shares.items()])
+
+
+def _agreement(one: Fused, queries: int) -> float:
+    return (len({share.query for share in one.shares}) - 1) / (queries - 1)

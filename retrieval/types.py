@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from graph.types import FoundItem, ItemFilter
 from retrieval.fusion import Share
@@ -36,10 +37,24 @@ class ScoredItem:
     duplicates: Sequence[str] = ()
 
 
+class Overfetch(StrEnum):
+    """What filled the limit when a first look at the indexes did not, or that nothing could."""
+
+    DEEPER = "deeper"
+    EXACT = "exact"
+    EXHAUSTED = "exhausted"
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits best first; `arms` says of each arm "ok", "skipped: …" or "failed: …"; `notes` are for the caller."""
+    """Hits best first; `arms` says of each arm "ok", "skipped: …" or "failed: …"; `notes` are for the caller.
+
+    `overfetch` is None when a first look was enough. `timings_ms` has the stages encode, arms, fuse and hydrate, each
+    summed up when a search looked more than once, and total.
+    """
 
     hits: Sequence[ScoredItem]
     arms: Mapping[str, str]
     notes: Sequence[str]
+    overfetch: Overfetch | None
+    timings_ms: Mapping[str, float]

@@ -1,13 +1,22 @@
 """Filters: which items a search, a listing, a deletion or a sweep may touch."""
 
-from datetime import datetime
-from typing import Annotated
+from msgspec import Struct
 
-from msgspec import Meta, Struct
-
-from librarian.contracts.items import Kind, MemoryType, ShortText
-
-Values = Annotated[list[ShortText], Meta(min_length=1, max_length=100)]
+from librarian.contracts.fields import (
+    Agent,
+    AllTags,
+    AsOf,
+    Authors,
+    ConversationId,
+    Domain,
+    Kinds,
+    MemoryTypes,
+    OccurredFrom,
+    OccurredTo,
+    PathPrefix,
+    PersonId,
+    SessionId,
+)
 
 
 class Filters(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -17,16 +26,16 @@ class Filters(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=Tr
     facts valid at that moment, superseded ones included.
     """
 
-    kinds: Annotated[list[Kind], Meta(min_length=1, max_length=4)] | None = None
-    types: Annotated[list[MemoryType], Meta(min_length=1, max_length=7)] | None = None
-    authors: Values | None = None
-    conversation_id: ShortText | None = None
-    session_id: ShortText | None = None
-    person_id: ShortText | None = None
-    domain: ShortText | None = None
-    tags: Values | None = None
-    agent: ShortText | None = None
-    path_prefix: ShortText | None = None
-    occurred_from: datetime | None = None
-    occurred_to: datetime | None = None
-    as_of: datetime | None = None
+    kinds: Kinds | None = None
+    types: MemoryTypes | None = None
+    authors: Authors | None = None
+    conversation_id: ConversationId | None = None
+    session_id: SessionId | None = None
+    person_id: PersonId | None = None
+    domain: Domain | None = None
+    tags: AllTags | None = None
+    agent: Agent | None = None
+    path_prefix: PathPrefix | None = None
+    occurred_from: OccurredFrom | None = None
+    occurred_to: OccurredTo | None = None
+    as_of: AsOf | None = None

@@ -1,13 +1,12 @@
 """Search: what is asked and what is answered."""
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
 from librarian.contracts.evidence import Evidence
+from librarian.contracts.fields import Attribute, Kind, MemoryType, Namespace, Time
 from librarian.contracts.filters import Filters
-from librarian.contracts.items import Attribute, Kind, MemoryType, Namespace
 
 FusionMethod = Literal["rrf"]
 Query = Annotated[str, Meta(min_length=1, max_length=1_000_000)]
@@ -16,11 +15,15 @@ Query = Annotated[str, Meta(min_length=1, max_length=1_000_000)]
 class SearchInput(Struct, forbid_unknown_fields=True, kw_only=True):
     """One search: 1-20 queries fused into one ranking, cut to `limit` hits."""
 
-    queries: Annotated[list[Query], Meta(min_length=1, max_length=20)]
-    limit: Annotated[int, Meta(ge=1, le=50)] = 10
-    fusion_method: FusionMethod = "rrf"
+    queries: Annotated[
+        list[Query], Meta(min_length=1, max_length=20, description="What to find: one question in 1 to 20 wordings.")
+    ]
+    limit: Annotated[int, Meta(ge=1, le=50, description="How many hits at most.")] = 10
+    fusion_method: Annotated[
+        FusionMethod, Meta(description="How rankings become one: reciprocal rank fusion, the only method.")
+    ] = "rrf"
     filters: Filters | None = None
-    explain: bool = False
+    explain: Annotated[bool, Meta(description="Say of each hit why it stands where it stands.")] = False
 
 
 class ArmExplanation(Struct, kw_only=True):
@@ -54,7 +57,7 @@ class Hit(Struct, kw_only=True, omit_defaults=True):
     score: float
     similarity_score: float | None
     content: str
-    occurred_at: datetime | None = None
+    occurred_at: Time | None = None
     domain: str | None = None
     tags: list[str] = []
     # message
@@ -64,7 +67,7 @@ class Hit(Struct, kw_only=True, omit_defaults=True):
     role: str | None = None
     conversation_id: str | None = None
     session_id: str | None = None
-    sent_at: datetime | None = None
+    sent_at: Time | None = None
     caption: str | None = None
     # fact
     subject: str | None = None
@@ -75,8 +78,8 @@ class Hit(Struct, kw_only=True, omit_defaults=True):
     fact_object: str | None = None
     relationship_type: str | None = None
     confidence: float | None = None
-    valid_from: datetime | None = None
-    valid_to: datetime | None = None
+    valid_from: Time | None = None
+    valid_to: Time | None = None
     attributes: dict[str, Attribute] = {}
     evidence: list[Evidence] = []
     # memory
@@ -92,10 +95,13 @@ class Hit(Struct, kw_only=True, omit_defaults=True):
 
 
 class SearchOutput(Struct, kw_only=True):
-    """The answer: hits best first, what each arm did ("ok" or "skipped: …"/"failed: …"), and remarks."""
+    """The answer: hits best first, what each arm did ("ok" or "skipped: …"/"failed: …"), and remarks: one when a first
+    look at the indexes could not fill the limit. `timings_ms` tells the milliseconds of each stage with `explain`.
+    """
 
     namespace: Namespace
     queries: list[str]
     results: list[Hit]
     arms: dict[str, str]
     notes: list[str]
+    timings_ms: dict[str, float] | None = None

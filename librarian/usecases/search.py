@@ -5,22 +5,28 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
+import structlog
 
 from graph.types import FOREVER, FoundItem, ItemFilter, Kind
+from librarian import metrics
 from librarian.contracts.evidence import Evidence
-from librarian.contracts.items import Attribute
+from librarian.contracts.fields import Attribute
+from librarian.contracts.filters import Filters
 from librarian.contracts.search import (
     ArmExplanation,
     Explanation,
-    Filters,
     Hit,
     SearchInput,
     SearchOutput,
 )
 from librarian.rows import as_utc
 from retrieval.pipeline import SearchPipeline
-from retrieval.types import VECTOR, ScoredItem, SearchRequest
+from retrieval.types import VECTOR, ScoredItem, SearchRequest, SearchResult
 
+log = structlog.get_logger("librarian.search")
+
+# A query may have a million characters.
+_LOGGED_CHARS = 200
 _COPIED = tuple(
     name
     for name in Hit.__struct_fields__
@@ -33,13 +39,36 @@ async def search(pipeline: SearchPipeline, namespace: str, query: SearchInput) -
     """Hits of `namespace` for `query`, best first."""
     request = SearchRequest(queries=query.queries, where=item_filter(namespace, query.filters), limit=query.limit)
     result = await pipeline.search(request)
+    _observe(namespace, query, result)
     return SearchOutput(
         namespace=namespace,
         queries=query.queries,
         results=[_hit(scored, explain=query.explain) for scored in result.hits],
         arms=dict(result.arms),
         notes=list(result.notes),
+        timings_ms=_rounded(result.timings_ms) if query.explain else None,
     )
+
+
+def _observe(namespace: str, query: SearchInput, result: SearchResult) -> None:
+    """Count and log one search."""
+    for stage, spent_ms in result.timings_ms.items():
+        metrics.observe_stage(stage, spent_ms / 1000)
+    metrics.count_search(arms=result.arms, overfetch=result.overfetch, hits=len(result.hits))
+    log.info(
+        "search",
+        namespace=namespace,
+        queries=[text[:_LOGGED_CHARS] for text in query.queries],
+        hits=len(result.hits),
+        limit=query.limit,
+        arms=dict(result.arms),
+        overfetch=result.overfetch,
+        ms=_rounded(result.timings_ms),
+    )
+
+
+def _rounded(timings_ms: Mapping[str, float]) -> dict[str, float]:
+    return {stage: round(spent, 1) for stage, spent in timings_ms.items()}
 
 
 def item_filter(namespace: str, filters: Filters | None) -> ItemFilter:

@@ -58,6 +58,9 @@ class Encoder(Protocol):
     async def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """Vectors of what is stored, in the order of `texts`."""
 
+    def waiting(self) -> dict[str, int]:
+        """Calls that wait for their turn, by priority; the same priorities each time, none without a queue."""
+
     async def aclose(self) -> None:
         """Give back threads and connections; the encoder cannot be used afterwards."""
 

@@ -75,6 +75,10 @@ class HttpEncoder:
             vectors[start : start + len(batch)] = unit_vectors(raw, rows=len(batch), dimension=dimension)
         return vectors
 
+    def waiting(self) -> dict[str, int]:
+        """Nothing: requests wait at the server."""
+        return {}
+
     async def aclose(self) -> None:
         """Close the connections."""
         await self._endpoint.client.aclose()

@@ -84,6 +84,10 @@ class OnnxEncoder:
         """Vectors of `texts`; queries get in between."""
         return await self._encode(Priority.PASSAGE, texts)
 
+    def waiting(self) -> dict[str, int]:
+        """Texts or batches that wait for a thread."""
+        return self._workers.waiting()
+
     async def aclose(self) -> None:
         """Finish the running texts and end the threads; waiting ones raise EncoderUnavailable."""
         await self._workers.aclose()
@@ -141,6 +145,8 @@ def _load_tokenizer(path: Path) -> "Tokenizer":
 
 
 def _load_session(path: Path) -> "InferenceSession":
+    # Read when the library loads; its disable_telemetry_events() comes too late for the first upload (measured).
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
     from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, InvalidProtobuf
 

@@ -62,6 +62,10 @@ class SentenceTransformersEncoder:
         """Vectors of `texts`, batches of similar length; queries get in between."""
         return await self._encode(Priority.PASSAGE, self._encode_document, texts)
 
+    def waiting(self) -> dict[str, int]:
+        """Texts or batches that wait for a thread."""
+        return self._workers.waiting()
+
     async def aclose(self) -> None:
         """Finish the running batch and end the thread; waiting ones raise EncoderUnavailable."""
         await self._workers.aclose()

@@ -2,6 +2,7 @@
 
 import asyncio
 import heapq
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from enum import IntEnum
@@ -46,6 +47,11 @@ class Workers:
             return await asyncio.get_running_loop().run_in_executor(self._pool, call)
         finally:
             self._pass_on()
+
+    def waiting(self) -> dict[str, int]:
+        """Calls that wait for their turn, by priority ("query" and "passage")."""
+        counts = Counter(priority for priority, _, turn in self._waiting if not turn.done())
+        return {priority.name.lower(): counts[priority] for priority in Priority}
 
     async def aclose(self) -> None:
         """Finish the running calls and end the threads; waiting calls fail as later ones do."""

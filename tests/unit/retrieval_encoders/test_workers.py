@@ -90,3 +90,17 @@ async def test_as_many_jobs_run_side_by_side_as_there_are_threads():
     meeting = threading.Barrier(2, timeout=30)
     await asyncio.gather(two.run(Priority.PASSAGE, meeting.wait), two.run(Priority.PASSAGE, meeting.wait))
     await two.aclose()
+
+
+async def test_waiting_calls_are_counted_by_priority(workers, gate):
+    assert workers.waiting() == {"query": 0, "passage": 0}
+    priorities = [Priority.PASSAGE, Priority.PASSAGE, Priority.QUERY]
+    jobs = [asyncio.ensure_future(workers.run(priority, lambda: None)) for priority in priorities]
+    await asyncio.sleep(0)
+    assert workers.waiting() == {"query": 1, "passage": 2}
+    jobs[0].cancel()
+    await asyncio.wait([jobs[0]])
+    assert workers.waiting() == {"query": 1, "passage": 1}
+    gate.set()
+    await asyncio.gather(*jobs[1:])
+    assert workers.waiting() == {"query": 0, "passage": 0}

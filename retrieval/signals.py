@@ -1,0 +1,182 @@
+"""What speaks for a candidate besides its own two scores. Pure functions over the pool of one query.
+
+Every signal is a number a candidate, 0..1 after `scaled` where it has no natural range. Weights stand in `weights.toml`
+with the gain that was measured for each.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_ASKS_WHEN = re.compile(
+    r"\s*(?:when|since when|what (?:date|day|month|year|time)|how long|how many (?:days|weeks|months|years))\b",
+    re.IGNORECASE,
+)
+_ASKS_WHEN_JA = re.compile(r"いつ|何時|何日|何月|何年|何曜日|どのくらいの期間")
+_TELLS_TIME = re.compile(
+    r"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|since|week|weekend|month|year|recently|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|january|february|march|april|june|july|august|september|october|november|december|(?:19|20)\d\d)\b"
+    r"|昨日|今日|明日|先週|来週|今週|先月|来月|今月|去年|昨年|来年|今年|\d{1,2}月|\d{1,2}日|\d{4}年",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b|(?:19|20)\d\d(?=年)")
+_DAY = re.compile(r"\b([12]?\d|3[01])(?:st|nd|rd|th)?\b(?!\s*(?:%|percent))|([12]?\d|3[01])(?=日)")
+_MONTH_JA = re.compile(r"(1[0-2]|[1-9])月")
+_KEPT_SESSION_ROWS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What signals need to know of a candidate; None where its kind has no such thing.
+
+    `asks`: its text ends in a question mark; `tells_time`: it holds a time word; `cosine` (-1..1) is its similarity to
+    the query, None without a vector.
+    """
+
+    cosine: float | None = None
+    keyword: float = 0.0
+    author: str | None = None
+    conversation: str | None = None
+    session: str | None = None
+    position: int | None = None
+    occurred_at: datetime | None = None
+    asks: bool = False
+    tells_time: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a query says besides its topic: whom it names, whether it asks for a time, which dates it holds."""
+
+    author: str | None = None
+    when: bool = False
+    dates: frozenset[str] = frozenset()
+
+
+def asks(text: str) -> bool:
+    """Whether a turn ends as a question does: its answer, not itself, is what a search wants."""
+    return text.rstrip().endswith(("?", "？"))
+
+
+def tells_time(text: str) -> bool:
+    """Whether the text holds a word of time: a weekday, a month, "last week", 先週."""
+    return bool(_TELLS_TIME.search(text))
+
+
+def asked(query: str, named: Sequence[str]) -> Asked:
+    """What `query` says besides its topic; `named` are the authors it names. Two of them are no prior for one."""
+    return Asked(
+        author=named[0] if len(named) == 1 else None,
+        when=bool(_ASKS_WHEN.match(query) or _ASKS_WHEN_JA.search(query)),
+        dates=_dates(query),
+    )
+
+
+def scaled(values: Sequence[float], *, when_equal: float = 0.0) -> list[float]:
+    """`values` moved to 0..1 by their smallest and largest; `when_equal` for all where they do not differ."""
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    return [(value - low) / (high - low) for value in values] if high > low else [when_equal for _ in values]
+
+
+def signals(pool: Mapping[str, Traits], query: Asked) -> dict[str, list[float]]:
+    """Each signal's value for each candidate of `pool`, in its order.
+
+    vector, keyword: its own scores; window: the mean cosine of the turn and its neighbours; previous_keyword: the score
+    of the turn before; session_keyword, session_vector: the best of its session; author: whom the query names wrote it;
+    question: it asks; time_words: the query asks when and it tells a time; date: its date is among the query's.
+    """
+    candidates = list(pool.values())
+    lowest = min((one.cosine for one in candidates if one.cosine is not None), default=0.0)
+    cosine = [lowest if one.cosine is None else one.cosine for one in candidates]
+    neighbours = _Neighbours(candidates)
+    return {
+        "vector": scaled(cosine),
+        "keyword": scaled([one.keyword for one in candidates]),
+        "window": scaled([neighbours.window(place, cosine) for place in range(len(candidates))]),
+        "previous_keyword": scaled([neighbours.before(place) for place in range(len(candidates))]),
+        "session_keyword": scaled(_session_sums(candidates)),
+        "session_vector": scaled(_session_best(candidates, cosine)),
+        "author": [float(query.author is not None and one.author == query.author) for one in candidates],
+        "question": [float(one.asks) for one in candidates],
+        "time_words": [float(query.when and one.tells_time) for one in candidates],
+        "date": [_date_overlap(query.dates, one.occurred_at) for one in candidates],
+    }
+
+
+class _Neighbours:
+    """Which candidates stand side by side in a conversation."""
+
+    def __init__(self, candidates: Sequence[Traits]) -> None:
+        self._candidates = candidates
+        self._places = {
+            _spot(one, one.position): place for place, one in enumerate(candidates) if one.position is not None
+        }
+
+    def window(self, place: int, cosine: Sequence[float]) -> float:
+        """Mean cosine of the turn and its neighbours; one outside the pool counts nine tenths of the turn's own."""
+        own = cosine[place]
+        around = [self._at(place, step) for step in (-1, 1)]
+        return (own + sum(own * 0.9 if other is None else cosine[other] for other in around)) / 3
+
+    def before(self, place: int) -> float:
+        """Keyword score of the turn before; 0 outside the pool."""
+        other = self._at(place, -1)
+        return 0.0 if other is None else self._candidates[other].keyword
+
+    def _at(self, place: int, step: int) -> int | None:
+        one = self._candidates[place]
+        return None if one.position is None else self._places.get(_spot(one, one.position + step))
+
+
+def _spot(one: Traits, position: int) -> tuple[str | None, str | None, int]:
+    return (one.conversation, one.session, position)
+
+
+def _session_key(one: Traits) -> tuple[str | None, str] | None:
+    if one.session is None and one.conversation is None:
+        return None
+    return (one.conversation, one.session or "")
+
+
+def _session_sums(candidates: Sequence[Traits]) -> list[float]:
+    """Sum of the best keyword scores in the candidate's session: a session that speaks of the topic says so often."""
+    scores: defaultdict[object, list[float]] = defaultdict(list)
+    for one in candidates:
+        scores[_session_key(one)].append(one.keyword)
+    sums = {key: sum(sorted(own)[-_KEPT_SESSION_ROWS:]) for key, own in scores.items() if key is not None}
+    return [sums.get(_session_key(one), 0.0) for one in candidates]
+
+
+def _session_best(candidates: Sequence[Traits], cosine: Sequence[float]) -> list[float]:
+    best: dict[object, float] = {}
+    for one, value in zip(candidates, cosine, strict=True):
+        key = _session_key(one)
+        best[key] = max(value, best.get(key, value))
+    lowest = min(cosine, default=0.0)
+    return [lowest if _session_key(one) is None else best[_session_key(one)] for one in candidates]
+
+
+def _dates(query: str) -> frozenset[str]:
+    """Years, months and, beside one of these, days that the query names."""
+    lower = query.casefold()
+    words = set(re.findall(r"[a-z]+", lower))
+    months = {month for month in _MONTHS if month in words and (month != "may" or re.search(r"\bMay\b", query))}
+    months |= {_MONTHS[int(number) - 1] for number in _MONTH_JA.findall(query)}
+    found = months | set(_YEAR.findall(query))
+    if months:
+        found |= {day.lstrip("0") for pair in _DAY.findall(lower) for day in pair if day}
+    return frozenset(found)
+
+
+def _date_overlap(dates: Iterable[str], when: datetime | None) -> float:
+    """Share (0..1) of the query's date words that describe `when`."""
+    wanted = set(dates)
+    if not wanted or when is None:
+        return 0.0
+    return len(wanted & {str(when.year), _MONTHS[when.month - 1], str(when.day)}) / len(wanted)
