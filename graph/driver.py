@@ -4,9 +4,10 @@ from neo4j import AsyncDriver, AsyncGraphDatabase, NotificationDisabledClassific
 from neo4j import exceptions as driver_errors
 
 from graph.config import ACQUISITION_TIMEOUT_S, CONNECT_TIMEOUT_S, LIVENESS_CHECK_S, GraphConfig
-from graph.errors import GraphError, from_driver
+from graph.errors import from_driver
 
 USER_AGENT = "librarian"
+_DRIVER_ERRORS = (driver_errors.Neo4jError, driver_errors.DriverError)
 
 
 def open_driver(config: GraphConfig) -> AsyncDriver:
@@ -33,9 +34,15 @@ async def verify(driver: AsyncDriver) -> None:
         await driver.verify_connectivity()
         if not await driver.verify_authentication():
             raise driver_errors.AuthError
-    except (driver_errors.Neo4jError, driver_errors.DriverError) as error:
-        raise _explained(error) from error
+    except _DRIVER_ERRORS as error:
+        raise from_driver(error, "verify") from error
 
 
-def _explained(error: Exception) -> GraphError:
-    return from_driver(error, "verify")
+async def reach(driver: AsyncDriver) -> None:
+    """One round trip without retries. Raises DatabaseUnavailable where nobody answers, DatabaseBusy where all
+    connections are taken, or DatabaseAuthFailed.
+    """
+    try:
+        await driver.verify_connectivity()
+    except _DRIVER_ERRORS as error:
+        raise from_driver(error, "reach") from error

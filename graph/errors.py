@@ -3,6 +3,7 @@
 GraphError
 ├── DatabaseUnavailable   nobody answers, or the server is going down (retryable)
 ├── DatabaseBusy          deadlocks or memory limits that outlasted the retries (retryable)
+├── DeletedMeanwhile      a statement met a node that somebody else was deleting (retryable)
 ├── QueryTimeout          a statement took longer than it may (retryable)
 ├── DatabaseAuthFailed    wrong user name or password
 ├── UnsupportedServer     the server cannot run our statements
@@ -38,6 +39,13 @@ class DatabaseBusy(GraphError):
     """The database could not finish the work beside other work. Try again, with smaller batches if it lasts."""
 
     code = "database_busy"
+    retryable = True
+
+
+class DeletedMeanwhile(GraphError):
+    """Something that was to be read or changed was deleted at the same time. Try again."""
+
+    code = "deleted_meanwhile"
     retryable = True
 
 
@@ -99,6 +107,9 @@ _BY_DRIVER_ERROR: tuple[tuple[type[Exception], type[GraphError]], ...] = (
 )
 _TIMEOUT_CODES = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "TransactionTerminated")
 _MISSING_INDEX_CODES = ("IndexNotFound",)
+_DELETED_CODES = ("EntityNotFound",)
+# By an operator, or by a server that stops.
+_ENDED_CODES = ("Terminated", "LockClientStopped")
 _GOING_DOWN_CODES = ("DatabaseUnavailable", "DatabaseNotFound")
 
 
@@ -109,8 +120,12 @@ def from_driver(error: Exception, statement: str) -> GraphError:
     code = str(getattr(error, "code", None) or "").rpartition(".")[2]
     if code in _TIMEOUT_CODES:
         return QueryTimeout(f"statement {statement!r} was ended by its time limit")
+    if code in _ENDED_CODES:
+        return DatabaseBusy(f"statement {statement!r} was ended by the server")
     if code in _MISSING_INDEX_CODES:
         return SchemaMismatch(f"statement {statement!r} needs an index that is missing; run `librarian migrate status`")
+    if code in _DELETED_CODES:
+        return DeletedMeanwhile(f"statement {statement!r} met something that was deleted at the same time")
     if code in _GOING_DOWN_CODES:
         return DatabaseUnavailable(f"statement {statement!r}: the database is not available")
     for driver_type, ours in _BY_DRIVER_ERROR:

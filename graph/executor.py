@@ -2,10 +2,16 @@
 
 Statements are named (`cypher/*.cypher`) and values are parameters; no other module sends Cypher. Reads and writes are
 managed transactions: retryable errors are repeated by the driver for its retry window, then mapped to `graph.errors`.
+
+A cancelled task ends its statement: the driver drops the connection and the server rolls back what ran on it.
 """
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import stamina
@@ -13,21 +19,23 @@ from neo4j import AsyncDriver, AsyncManagedTransaction, Query, RoutingControl, u
 from neo4j import exceptions as driver_errors
 
 from cypher.loader import Statement, load
-from graph.errors import DatabaseBusy, StatementFailed, from_driver
+from graph.errors import DatabaseBusy, DeletedMeanwhile, QueryTimeout, StatementFailed, from_driver
+from graph.observer import Observer, Silence
 
 Row = dict[str, Any]
 Params = Mapping[str, Any]
-Observe = Callable[[str, float], None]
 T = TypeVar("T")
 # Two processes that create one index at the same time deadlock on the schema's lock; one of them has to come again.
 _SCHEMA_ATTEMPTS = 6
+# A statement that waited for a lock may find the node gone; the next attempt does not see it any more.
+_RACE_ATTEMPTS = 4
 # The server's own limit would end the building of a large constraint.
 _NO_TIMEOUT = 0
 _DRIVER_ERRORS = (driver_errors.Neo4jError, driver_errors.DriverError)
 
-
-def _ignore(_statement: str, _seconds: float) -> None:
-    """Default observer."""
+deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
+"""When the work of this context has to end, by the running loop's clock; None: nobody said. The server gets no more
+time for a statement than is left until then, so that it works for nobody who has gone."""
 
 
 class Transaction:
@@ -44,21 +52,54 @@ class Transaction:
         result = await self._transaction.run(text, dict(params))
         rows = [dict(record) async for record in result]
         await result.consume()
-        self._executor.observe(statement.name, time.perf_counter() - started)
+        self._executor.observer.succeeded(statement.name, time.perf_counter() - started, len(rows))
         return rows
 
 
+@dataclass(slots=True)
+class _Link:
+    """A driver and how many pieces of work use it."""
+
+    driver: AsyncDriver
+    users: int = 0
+
+
 class Executor:
-    """Runs named statements on one database. Safe for concurrent tasks: each call has its own session."""
+    """Runs named statements on one database. Safe for concurrent tasks: each call has its own session.
+
+    It owns its driver: `aclose` closes it.
+    """
 
     def __init__(
-        self, driver: AsyncDriver, *, database: str | None = None, timeout_s: float = 30.0, observe: Observe = _ignore
+        self,
+        driver: AsyncDriver,
+        *,
+        database: str | None = None,
+        timeout_s: float = 30.0,
+        observer: Observer | None = None,
+        statements: Mapping[str, Statement] | None = None,
     ) -> None:
-        self.driver = driver
-        self.observe = observe
+        self.observer = observer or Silence()
+        self._link = _Link(driver)
+        self._in_use = 0
         self._database = database
         self._timeout_s = timeout_s
-        self._statements = load()
+        self._statements = load() if statements is None else statements
+
+    @property
+    def driver(self) -> AsyncDriver:
+        """The driver that new work gets."""
+        return self._link.driver
+
+    async def reconnect(self, driver: AsyncDriver) -> None:
+        """Give new work to `driver`; the one before is closed when the work that began on it has ended."""
+        old, self._link = self._link, _Link(driver)
+        if not old.users:
+            await old.driver.close()
+
+    async def aclose(self) -> None:
+        """Close the driver; nothing may run any more."""
+        await self._link.driver.close()
 
     def prepare(self, name: str, params: Params, template: Mapping[str, str | int]) -> tuple[Statement, str]:
         """The statement and its text. Raises StatementFailed for an unknown name or other parameters than its header
@@ -85,20 +126,18 @@ class Executor:
         """All rows of a write statement, committed."""
         return await self._query(name, params or {}, template, RoutingControl.WRITE)
 
+    @stamina.retry(on=DeletedMeanwhile, attempts=_RACE_ATTEMPTS)
     async def transaction(self, name: str, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Several statements in one write transaction; `name` names the work in errors. `work` may run more than
         once.
         """
 
-        @unit_of_work(metadata=self._metadata(name), timeout=self._timeout_s)
+        @unit_of_work(metadata=self._metadata(name), timeout=self._time_left(name))
         async def bounded(transaction: AsyncManagedTransaction) -> T:
             return await work(Transaction(self, transaction))
 
-        try:
-            async with self.driver.session(database=self._database) as session:
-                return await session.execute_write(bounded)
-        except _DRIVER_ERRORS as error:
-            raise from_driver(error, name) from error
+        async with self._connection(name) as driver, driver.session(database=self._database) as session:
+            return await session.execute_write(bounded)
 
     @stamina.retry(on=DatabaseBusy, attempts=_SCHEMA_ATTEMPTS)
     async def run_schema(self, name: str, params: Params | None = None, **template: str | int) -> list[Row]:
@@ -110,30 +149,63 @@ class Executor:
         """One statement of a migration file, auto-committed. The only verb that takes text; it comes from our
         package.
         """
-        try:
-            async with self.driver.session(database=self._database) as session:
-                result = await session.run(Query(text, timeout=_NO_TIMEOUT), dict(params or {}))
-                rows = [dict(record) async for record in result]
-                await result.consume()
-                return rows
-        except _DRIVER_ERRORS as error:
-            raise from_driver(error, name) from error
+        async with self._connection(name) as driver, driver.session(database=self._database) as session:
+            result = await session.run(Query(text, timeout=_NO_TIMEOUT), dict(params or {}))
+            rows = [dict(record) async for record in result]
+            await result.consume()
+            return rows
 
+    @stamina.retry(on=DeletedMeanwhile, attempts=_RACE_ATTEMPTS)
     async def _query(
         self, name: str, params: Params, template: Mapping[str, str | int], access: RoutingControl
     ) -> list[Row]:
         """One statement in a managed transaction of its own; the driver sends its begin along with it."""
         statement, text = self.prepare(name, params, template)
-        query = Query(text, metadata=self._metadata(name), timeout=self._timeout_s)
+        query = Query(text, metadata=self._metadata(name), timeout=self._time_left(name))
         started = time.perf_counter()
-        try:
-            found = await self.driver.execute_query(
+        async with self._connection(name) as driver:
+            found = await driver.execute_query(
                 query, dict(params), routing_=access, database_=self._database, bookmark_manager_=None
             )
-        except _DRIVER_ERRORS as error:
-            raise from_driver(error, name) from error
-        self.observe(statement.name, time.perf_counter() - started)
+        self.observer.succeeded(statement.name, time.perf_counter() - started, len(found.records))
         return [dict(record) for record in found.records]
+
+    @asynccontextmanager
+    async def _connection(self, name: str) -> AsyncIterator[AsyncDriver]:
+        """The driver for one piece of work, which is counted; what fails comes out as a GraphError, and is told."""
+        started = time.perf_counter()
+        link = self._link
+        self._count(link, +1)
+        try:
+            yield link.driver
+        except _DRIVER_ERRORS as error:
+            ours = from_driver(error, name)
+            self.observer.failed(name, time.perf_counter() - started, ours.code)
+            raise ours from error
+        except asyncio.CancelledError:
+            self.observer.failed(name, time.perf_counter() - started, "cancelled")
+            raise
+        finally:
+            self._count(link, -1)
+            if link is not self._link and not link.users:
+                await link.driver.close()
+
+    def _count(self, link: _Link, change: int) -> None:
+        link.users += change
+        self._in_use += change
+        self.observer.connections(self._in_use)
+
+    def _time_left(self, name: str) -> float:
+        """Seconds that a statement may take. Raises QueryTimeout when the deadline has passed: the server takes a limit
+        of zero for none.
+        """
+        ends_at = deadline.get()
+        if ends_at is None:
+            return self._timeout_s
+        left = ends_at - asyncio.get_running_loop().time()
+        if left <= 0:
+            raise QueryTimeout(f"statement {name!r} was not begun: the time was up")
+        return min(self._timeout_s, left)
 
     @staticmethod
     def _metadata(name: str) -> dict[str, str]:

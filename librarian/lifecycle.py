@@ -1,4 +1,4 @@
-"""How far a Librarian has come: starting, usable, ready, or failed, and what stands in the way."""
+"""How far a Librarian has come: starting, ready, or unreachable and failed for now, and what stands in the way."""
 
 import asyncio
 from dataclasses import dataclass
@@ -16,6 +16,9 @@ from retrieval.encoders.base import Encoder
 from retrieval.pipeline import SearchPipeline
 
 _READINESS_TIMEOUT_S = 2.0
+_RETRY_AFTER_S = 2
+# Somebody has to do something before requests can be served: nobody is kept waiting for that.
+_STUCK: tuple[Phase, ...] = ("unreachable", "failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,10 @@ class Lifecycle:
         self._server: ManagedServer | None = None
         self._phase: Phase = "starting"
         self._reason = "the graph is starting"
-        self._failure: BaseException | None = None
-        self._settled = asyncio.Event()
+        self._told = self._reason
+        self._retry_after_s = _RETRY_AFTER_S
+        self._defect: BaseException | None = None
+        self._changed = asyncio.Event()
 
     # What wiring tells.
 
@@ -45,9 +50,14 @@ class Lifecycle:
         """The managed server whose state explains why the graph is not ready."""
         self._server = server
 
-    def waiting(self, phase: Phase, reason: str) -> None:
-        """What is going on before the graph can be used."""
-        self._phase, self._reason = phase, reason
+    def waiting(
+        self, phase: Phase, reason: str, *, told: str | None = None, retry_after_s: int = _RETRY_AFTER_S
+    ) -> None:
+        """The graph cannot be used, yet or any more; `reason` is for /readyz, `told` (default: the same) for clients,
+        who may try again after `retry_after_s` seconds.
+        """
+        self._parts, self._told, self._retry_after_s = None, told or reason, retry_after_s
+        self._turn(phase, reason)
 
     def usable(self, parts: Parts) -> None:
         """The graph can be used, by what has to happen before the service is ready."""
@@ -55,58 +65,89 @@ class Lifecycle:
 
     def connected(self, parts: Parts) -> None:
         """Everything is there."""
-        self._parts, self._phase = parts, "ready"
-        self._settled.set()
+        self._parts = parts
+        self._turn("ready", "")
 
-    def failed(self, error: BaseException) -> None:
-        """It will not become ready by waiting."""
-        self._failure, self._phase, self._reason = error, "failed", str(error)
-        self._settled.set()
+    def failed(self, defect: BaseException) -> None:
+        """Nobody tries any more to make it ready."""
+        self._parts, self._defect = None, defect
+        self._turn("failed", str(defect))
+
+    def _turn(self, phase: Phase, reason: str) -> None:
+        self._phase, self._reason = phase, reason
+        before, self._changed = self._changed, asyncio.Event()
+        before.set()
 
     # Readiness.
 
-    async def ready(self) -> None:
-        """Wait until the graph can be used. Raises the reason when it never will."""
-        await self._settled.wait()
-        if self._failure is not None:
-            raise self._failure
+    async def ready(self, *, patient: bool = True) -> None:
+        """Wait until the graph can be used. Who is not `patient` waits while it starts, recovers or is migrated, and
+        gets NotReady once it is unreachable or failed. Raises a defect that nobody mends.
+        """
+        while self._phase != "ready":
+            if self._defect is not None:
+                raise self._defect
+            if not patient and self.phase in _STUCK:
+                raise self._not_ready()
+            await self._changed.wait()
 
     async def readiness(self) -> Readiness:
         """Whether requests can be served now, and each check's result; never raises."""
         if self._parts is None or self._phase != "ready":
-            return Readiness(ready=False, phase=self._current_phase(), checks={"graph": self._reason})
-        checks = {"graph": await self._check_graph(self._parts.executor), "encoder": self._check_encoder()}
-        if checks["graph"] == "ok":
-            return Readiness(ready=True, phase="ready", checks=checks)
-        recovering = self._server is not None and self._server.status().phase is not ServerPhase.FAILED
-        return Readiness(ready=False, phase="recovering" if recovering else "unreachable", checks=checks)
+            return Readiness(ready=False, phase=self.phase, checks={"graph": self._reason})
+        phase, said = await self._check_graph(self._parts.executor)
+        checks = {"graph": said, "encoder": check_encoder(self._parts)}
+        return Readiness(ready=phase == "ready", phase=phase, checks=checks)
 
-    def _current_phase(self) -> Phase:
+    @property
+    def phase(self) -> Phase:
+        """Where it stands."""
         recovering = self._server is not None and self._server.status().phase is ServerPhase.RECOVERING
         return "recovering" if recovering and self._phase == "starting" else self._phase
 
-    async def _check_graph(self, executor: Executor) -> str:
+    @property
+    def parts(self) -> Parts:
+        """What this Librarian works with. Raises NotReady with the reason, or a defect that nobody mends."""
+        if self._defect is not None:
+            raise self._defect
+        if self._parts is None:
+            raise self._not_ready()
+        return self._parts
+
+    def _not_ready(self) -> NotReady:
+        return NotReady(self._told, phase=self.phase, retry_after_s=self._retry_after_s)
+
+    async def _check_graph(self, executor: Executor) -> tuple[Phase, str]:
         try:
             async with asyncio.timeout(_READINESS_TIMEOUT_S):
                 await ping(executor)
                 faults = await differences(executor)
         except TimeoutError:
-            return f"the database did not answer within {_READINESS_TIMEOUT_S:.0f} s"
+            return self.silence(f"the database did not answer within {_READINESS_TIMEOUT_S:.0f} s")
         except GraphError as error:
-            return str(error)
-        return "; ".join(faults) or "ok"
+            return self.silence(str(error))
+        return ("failed", "; ".join(faults)) if faults else ("ready", "ok")
 
-    def _check_encoder(self) -> str:
-        parts = self.parts
-        if parts.encoder is None or parts.space is None:
-            return "off: searches use keywords only (LIBRARIAN_ENCODER=none)"
-        return "ok" if parts.space.active else "its embedding space is not active; run `librarian embeddings switch`"
+    def silence(self, reason: str) -> tuple[Phase, str]:
+        """What it means that the database does not answer: a managed server is brought back by its keeper."""
+        return absence(self._server) or ("unreachable" if self._server is None else "recovering", reason)
 
-    @property
-    def parts(self) -> Parts:
-        """What this Librarian works with. Raises NotReady, or the reason why it never will be."""
-        if self._failure is not None:
-            raise self._failure
-        if self._parts is None:
-            raise NotReady(self._reason, phase=self._current_phase())
-        return self._parts
+
+def absence(server: ManagedServer | None) -> tuple[Phase, str] | None:
+    """Why a managed server is not there and will not come back by itself; None where it is, or may."""
+    if server is None:
+        return None
+    status = server.status()
+    match status.phase:
+        case ServerPhase.STOPPED | ServerPhase.STOPPING:
+            return "unreachable", f"the managed server is {status.phase}; `librarian server start` starts it"
+        case ServerPhase.FAILED:
+            return "failed", f"the managed server failed: {status.error} `librarian server logs` tells more"
+    return None
+
+
+def check_encoder(parts: Parts) -> str:
+    """Whether searches use vectors; "ok", or why not."""
+    if parts.encoder is None or parts.space is None:
+        return "off: searches use keywords only (LIBRARIAN_ENCODER=none)"
+    return "ok" if parts.space.active else "its embedding space is not active; run `librarian embeddings switch`"

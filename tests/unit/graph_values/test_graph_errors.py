@@ -6,6 +6,7 @@ from graph.errors import (
     DatabaseAuthFailed,
     DatabaseBusy,
     DatabaseUnavailable,
+    DeletedMeanwhile,
     GraphError,
     QueryTimeout,
     SchemaMismatch,
@@ -26,7 +27,9 @@ def server_error(code: str) -> Exception:
         (server_error("Neo.TransientError.Transaction.DeadlockDetected"), DatabaseBusy),
         (server_error("Neo.TransientError.General.DatabaseUnavailable"), DatabaseUnavailable),
         (server_error("Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"), QueryTimeout),
+        (server_error("Neo.TransientError.Transaction.Terminated"), DatabaseBusy),
         (server_error("Neo.ClientError.Schema.IndexNotFound"), SchemaMismatch),
+        (server_error("Neo.ClientError.Statement.EntityNotFound"), DeletedMeanwhile),
         (server_error("Neo.ClientError.Statement.SyntaxError"), StatementFailed),
         (driver_errors.ServiceUnavailable("down"), DatabaseUnavailable),
         (driver_errors.SessionExpired("gone"), DatabaseUnavailable),
@@ -53,4 +56,4 @@ def test_every_error_of_the_driver_is_mapped():
 
 def test_only_passing_troubles_are_retryable():
     retryable = {kind for kind in GraphError.__subclasses__() if kind.retryable}
-    assert retryable == {DatabaseUnavailable, DatabaseBusy, QueryTimeout}
+    assert retryable == {DatabaseUnavailable, DatabaseBusy, DeletedMeanwhile, QueryTimeout}

@@ -1,0 +1,1 @@
+"""What `librarian doctor` looks at, by place."""

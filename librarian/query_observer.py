@@ -1,0 +1,33 @@
+"""What becomes of statements: figures for Prometheus, and a log line for each slow one."""
+
+import structlog
+
+from librarian import metrics
+
+log = structlog.stdlib.get_logger("librarian.neo4j")
+
+
+class QueryObserver:
+    """Counts every statement by name; logs those that take `slow_ms` or longer (0: none), never what is in them."""
+
+    def __init__(self, slow_ms: int) -> None:
+        self._slow_ms = slow_ms
+
+    def succeeded(self, statement: str, seconds: float, rows: int) -> None:
+        """A statement gave its rows."""
+        metrics.observe_query(statement, seconds)
+        self._report_slow(statement, seconds, rows=rows)
+
+    def failed(self, statement: str, seconds: float, code: str) -> None:
+        """A statement or transaction failed, or nobody waited for it any more."""
+        metrics.count_query_error(statement, code)
+        self._report_slow(statement, seconds, code=code)
+
+    def connections(self, in_use: int) -> None:
+        """So many connections are in use."""
+        metrics.set_connections(in_use)
+
+    def _report_slow(self, statement: str, seconds: float, **outcome: int | str) -> None:
+        ms = seconds * 1000
+        if self._slow_ms and ms >= self._slow_ms:
+            log.warning("slow query", statement=statement, ms=round(ms, 1), **outcome)

@@ -1,0 +1,155 @@
+"""Keeps one service connected: builds its parts, however long that takes, and builds on when the database was away."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from typing import Any
+
+import structlog
+
+from graph.driver import reach
+from graph.errors import DatabaseAuthFailed, DatabaseUnavailable, GraphError
+from graph.local.errors import LocalServerError
+from graph.local.state import Phase as ServerPhase
+from graph.spaces import count_pending, list_spaces
+from librarian import metrics
+from librarian.assembly import Assembly
+from librarian.contracts.service import Phase
+from librarian.lifecycle import Parts, absence
+from librarian.problems import caught, is_known, is_retryable, problem_of
+from librarian.service import Librarian
+from migrations.errors import MigrationError
+from retrieval.encoders.errors import EncoderError
+
+BeforeReady = Callable[[Librarian], Awaitable[None]]
+
+log = structlog.stdlib.get_logger("librarian.supervisor")
+
+_RETRY_S = 2
+"""After a fault that often mends itself."""
+_STUCK_RETRY_S = 10
+"""After a fault that somebody has to mend: a password, a migration, a missing Java."""
+_LOOK_S = 2.0
+_LOOK_TIMEOUT_S = 5.0
+_SILENT_LOOKS = 2
+"""Looks without an answer until requests are refused at once; before, those in flight are repeated by the driver."""
+
+
+class Supervisor:
+    """The background work of a service: connect, keep encoding what is pending, notice a loss, connect again.
+
+    `before_ready` is done once, before the first request is served.
+    """
+
+    def __init__(self, assembly: Assembly, before_ready: BeforeReady | None) -> None:
+        self._assembly = assembly
+        self._librarian = assembly.librarian
+        self._lifecycle = assembly.librarian.lifecycle
+        self._before_ready = before_ready
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            await self._connect()
+            async with _beside(self._librarian.work()) as worker:
+                if (defect := await caught(self._until_lost(worker))) is not None:
+                    log.error("the background work broke and begins anew", exc_info=defect)
+                    await asyncio.sleep(_STUCK_RETRY_S)
+
+    async def _connect(self) -> None:
+        """Try until the graph can be used; say meanwhile what stands in the way."""
+        said = ""
+        while (error := await caught(self._build())) is not None:
+            phase, reason, wait_s = self._explained(error)
+            self._lifecycle.waiting(phase, reason, told=problem_of(error).detail, retry_after_s=wait_s)
+            if reason != said:
+                log.warning("not ready", phase=phase, reason=reason, exc_info=None if is_known(error) else error)
+                said = reason
+            await asyncio.sleep(wait_s)
+        log.info("ready")
+
+    async def _build(self) -> None:
+        server = self._assembly.server
+        if server is not None and (phase := server.status().phase) in (ServerPhase.STARTING, ServerPhase.RECOVERING):
+            self._lifecycle.waiting("recovering", f"the managed server is {phase}")
+        parts = await self._assembly.build()
+        if self._before_ready is not None:
+            self._lifecycle.usable(parts)
+            await self._before_ready(self._librarian)
+            self._before_ready = None
+        self._lifecycle.connected(parts)
+
+    def _explained(self, error: Exception) -> tuple[Phase, str, int]:
+        """The phase and the reason that a failed attempt means, and seconds until the next one."""
+        if gone := absence(self._assembly.server):
+            return *gone, _RETRY_S
+        if not is_retryable(error):
+            return "failed", str(error) if is_known(error) else problem_of(error).detail, _STUCK_RETRY_S
+        return "migrating" if isinstance(error, MigrationError) else "unreachable", str(error), _RETRY_S
+
+    async def _until_lost(self, worker: asyncio.Task[None]) -> None:
+        """Look at the database from time to time; return when it has to be connected anew. Raises what ended the
+        worker, which only a defect does.
+        """
+        silent = 0
+        while not worker.done():
+            await asyncio.sleep(_LOOK_S)
+            silent = silent + 1 if await self._is_silent() else 0
+            if gone := absence(self._assembly.server):
+                return self._lose(*gone)
+            if silent >= _SILENT_LOOKS:
+                return self._lose(*self._lifecycle.silence("the database does not answer"))
+            if await self._has_moved():
+                log.info("the managed server has moved")
+                return None
+            with contextlib.suppress(GraphError, EncoderError, TimeoutError):
+                async with asyncio.timeout(_LOOK_TIMEOUT_S):
+                    await self._refresh(self._lifecycle.parts)
+        return worker.result()
+
+    async def _has_moved(self) -> bool:
+        try:
+            return await self._assembly.has_moved()
+        except LocalServerError:  # it went away while we looked
+            return False
+
+    def _lose(self, phase: Phase, reason: str) -> None:
+        self._lifecycle.waiting(phase, reason)
+        log.warning("not ready", phase=phase, reason=reason)
+
+    async def _is_silent(self) -> bool:
+        """Whether nobody answers, or lets us in; a server that is only busy is not silent."""
+        try:
+            async with asyncio.timeout(_LOOK_TIMEOUT_S):
+                await reach(self._lifecycle.parts.executor.driver)
+        except (DatabaseUnavailable, DatabaseAuthFailed):
+            return True
+        except (GraphError, TimeoutError):
+            pass
+        return False
+
+    async def _refresh(self, parts: Parts) -> None:
+        """Take over what others have changed: items to encode, and which embedding space is active."""
+        metrics.set_pending_embeddings(await count_pending(parts.executor))
+        if parts.space is None:
+            return
+        active = {space.space for space in await list_spaces(parts.executor) if space.active}
+        if parts.space.active != (parts.space.space in active):
+            self._lifecycle.connected(await self._assembly.parts(parts.executor))
+            log.info("another embedding space is active", active=sorted(active))
+
+
+@contextlib.asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task[None]]:
+    """A task that lives as long as the block."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        await cancel(task)
+
+
+async def cancel(task: asyncio.Task[None]) -> None:
+    """End a task and wait for it."""
+    task.cancel()
+    await asyncio.wait([task])
