@@ -10,6 +10,7 @@ import hmac
 import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,18 +18,22 @@ import msgspec
 from filelock import FileLock
 
 from librarian.contracts.keys import ApiKey, KeyFileContent, Scope
-from librarian.errors import InvalidInput, KeysFileError, NotFound, Unauthenticated
+from librarian.errors import Conflict, InvalidInput, KeysFileError, NotFound, Unauthenticated
 
 PREFIX = "lib_"
 ADMIN_KEY_FILE = "admin.key"
 ADMIN_KEY_NAME = "local-admin"
-MAX_EXPIRY_DAYS = 36_500
-
 _KEY_BYTES = 32
 _ID_BYTES = 5
 _LONGEST_TOKEN = 200
+_LOCK_TIMEOUT_S = 15.0
 _FILE_MODE = 0o600
 _FOLDER_MODE = 0o700
+
+_UNREADABLE = "Correct or remove it, or set LIBRARIAN_KEYS_FILE to another file."
+_UNWRITABLE = (
+    "Change keys where their file can be written (it may be mounted read-only here), or set LIBRARIAN_KEYS_FILE."
+)
 
 _Stamp = tuple[int, int, int]
 
@@ -61,27 +66,42 @@ class KeyFile:
         return matches[0]
 
     def create(
-        self, name: str, *, namespaces: Sequence[str], scopes: Sequence[Scope], expires_days: int | None = None
+        self, name: str, *, namespaces: Sequence[str], scopes: Sequence[Scope], expires_at: datetime | None = None
     ) -> tuple[ApiKey, str]:
         """Make a key; the second value is the key itself, which is kept nowhere. Raises InvalidInput, KeysFileError."""
-        secret = PREFIX + secrets.token_urlsafe(_KEY_BYTES)
-        entry = _new_entry(name, secret, namespaces, scopes, expires_days)
+        secret = _new_secret()
+        entry = _new_entry(name, secret, scopes, namespaces, expires_at)
         self._update(lambda keys: (*keys, entry))
         return entry, secret
 
-    def revoke(self, key_id: str) -> ApiKey:
-        """Make a key, named by its id, useless for ever. Raises NotFound."""
-        found = next((key for key in self.list() if key.id == key_id), None)
-        if found is None:
-            raise NotFound(f"There is no key with the id {key_id!r}.", remedy="`librarian keys list` shows the ids.")
-        revoked = msgspec.structs.replace(found, revoked=True)
-        self._update(lambda keys: tuple(revoked if key.id == key_id else key for key in keys))
-        return revoked
+    def rotate(self, key_id: str, *, grace: timedelta = timedelta(0), expires_at: datetime | None = None) -> "Rotated":
+        """Make a new key with the name and rights of another one, which is useless at once, or after `grace`.
 
-    def _update(self, change: Callable[[tuple[ApiKey, ...]], tuple[ApiKey, ...]]) -> None:
-        with self._reported(), self._locked():
-            content = KeyFileContent(keys=change(self._read() if self.path.exists() else ()))
-            write_private(self.path, msgspec.json.format(msgspec.json.encode(content), indent=1))
+        The new key expires when the old one did, or at `expires_at`. Raises NotFound, Conflict for a key that is not
+        valid any more, InvalidInput, KeysFileError.
+        """
+        secret = _new_secret()
+
+        def change(keys: tuple[ApiKey, ...]) -> tuple[ApiKey, ...]:
+            old = _valid(_found(keys, key_id))
+            new = _new_entry(old.name, secret, old.scopes, old.namespaces, expires_at or old.expires_at)
+            return (*_replaced(keys, _retired(old, grace)), new)
+
+        keys = self._update(change)
+        return Rotated(entry=keys[-1], secret=secret, old=_found(keys, key_id))
+
+    def revoke(self, key_id: str) -> ApiKey:
+        """Make a key, named by its id, useless for ever. Raises NotFound, KeysFileError."""
+        keys = self._update(lambda keys: _replaced(keys, _revoked(_found(keys, key_id))))
+        return _found(keys, key_id)
+
+    def _update(self, change: Callable[[tuple[ApiKey, ...]], tuple[ApiKey, ...]]) -> tuple[ApiKey, ...]:
+        """Put what `change` makes of the keys in their place, while no other process does the same."""
+        with self._locked():
+            keys = change(self._read() if self.path.exists() else ())
+            with self._reported(_UNWRITABLE):
+                write_private(self.path, msgspec.json.format(msgspec.json.encode(KeyFileContent(keys=keys)), indent=1))
+        return keys
 
     def _read(self) -> tuple[ApiKey, ...]:
         with self._reported():
@@ -98,19 +118,33 @@ class KeyFile:
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
         """Hold the lock beside the file (the file itself is replaced, so it cannot carry one)."""
-        self.path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-        with FileLock(self.path.with_name(f"{self.path.name}.lock"), mode=_FILE_MODE):
+        lock = FileLock(self.path.with_name(f"{self.path.name}.lock"), timeout=_LOCK_TIMEOUT_S, mode=_FILE_MODE)
+        with self._reported(_UNWRITABLE):
+            self.path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+            lock.acquire()
+        try:
             yield
+        finally:
+            lock.release()
 
     @contextlib.contextmanager
-    def _reported(self) -> Iterator[None]:
-        remedy = "Correct or remove it, or set LIBRARIAN_KEYS_FILE to another file."
+    def _reported(self, remedy: str = _UNREADABLE) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            raise KeysFileError(f"{self.path}: {error.strerror}", field="LIBRARIAN_KEYS_FILE", remedy=remedy) from None
+            message = f"{self.path}: {error.strerror or error}"
+            raise KeysFileError(message, field="LIBRARIAN_KEYS_FILE", remedy=remedy) from None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise KeysFileError(f"{self.path}: {error}", field="LIBRARIAN_KEYS_FILE", remedy=remedy) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Rotated:
+    """What `rotate` did: the new key's entry and the key itself, and the old key's entry as it is now."""
+
+    entry: ApiKey
+    secret: str = field(repr=False)
+    old: ApiKey
 
 
 def ensure_admin_key(keys: KeyFile, home: Path) -> str:
@@ -141,32 +175,48 @@ def read_admin_key(home: Path) -> str:
         ) from None
 
 
+def renew_admin_key(home: Path, rotated: Rotated) -> bool:
+    """Let this home's command line use the new key where the old one was its own; whether that was so is returned."""
+    path = home / ADMIN_KEY_FILE
+    if not path.exists() or _digest(read_admin_key(home)) != rotated.old.sha256:
+        return False
+    write_private(path, f"{rotated.secret}\n".encode())
+    return True
+
+
 def write_private(path: Path, data: bytes) -> None:
     """Replace a file in one step by one that only its owner can read."""
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     scratch.unlink(missing_ok=True)
     descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(descriptor)
-    scratch.replace(path)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _new_secret() -> str:
+    return PREFIX + secrets.token_urlsafe(_KEY_BYTES)
 
 
 def _new_entry(
-    name: str, secret: str, namespaces: Sequence[str], scopes: Sequence[str], expires_days: int | None
+    name: str, secret: str, scopes: Sequence[str], namespaces: Sequence[str], expires_at: datetime | None
 ) -> ApiKey:
-    now = datetime.now(UTC).replace(microsecond=0)
-    if expires_days is not None and not 1 <= expires_days <= MAX_EXPIRY_DAYS:
-        raise InvalidInput(f"a key can expire after 1 to {MAX_EXPIRY_DAYS} days, not {expires_days}", field="expires")
+    now = datetime.now(UTC)
+    if expires_at is not None and expires_at <= now:
+        raise InvalidInput(f"a key cannot expire in the past ({expires_at:%Y-%m-%d %H:%M %Z})", field="--expires")
     fields = {
         "id": secrets.token_hex(_ID_BYTES),
         "name": name,
         "sha256": _digest(secret),
         "scopes": tuple(dict.fromkeys(scopes)),
         "namespaces": tuple(dict.fromkeys(namespaces)),
-        "created_at": now,
-        "expires_at": None if expires_days is None else now + timedelta(days=expires_days),
+        "created_at": now.replace(microsecond=0),
+        "expires_at": expires_at,
     }
     try:
         return msgspec.convert(fields, ApiKey)
@@ -175,6 +225,37 @@ def _new_entry(
             f"the key cannot be made: {error}",
             remedy="Scopes: read, write, sweep, agent, admin. Namespaces: a name, app:* or *.",
         ) from None
+
+
+def _found(keys: Sequence[ApiKey], key_id: str) -> ApiKey:
+    found = next((key for key in keys if key.id == key_id), None)
+    if found is None:
+        raise NotFound(f"There is no key with the id {key_id!r}.", remedy="`librarian keys list` shows the ids.")
+    return found
+
+
+def _valid(key: ApiKey) -> ApiKey:
+    if not key.is_valid_at(datetime.now(UTC)):
+        raise Conflict(
+            f"The key {key.id} was revoked or has expired.", remedy="`librarian keys create` makes a new one."
+        )
+    return key
+
+
+def _retired(key: ApiKey, grace: timedelta) -> ApiKey:
+    """The key when another has taken its place: useless, or useless after `grace` if it does not expire before."""
+    if not grace:
+        return _revoked(key)
+    end = datetime.now(UTC) + grace
+    return msgspec.structs.replace(key, expires_at=end if key.expires_at is None else min(end, key.expires_at))
+
+
+def _revoked(key: ApiKey) -> ApiKey:
+    return msgspec.structs.replace(key, revoked=True)
+
+
+def _replaced(keys: tuple[ApiKey, ...], changed: ApiKey) -> tuple[ApiKey, ...]:
+    return tuple(changed if key.id == changed.id else key for key in keys)
 
 
 def _digest(token: str) -> str:

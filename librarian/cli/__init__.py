@@ -2,10 +2,10 @@
 
 import typer
 
-from librarian.cli.lazy import COMMANDS, lazy_group
+from librarian.cli.lazy import SECTIONS, lazy_group
 
 app = typer.Typer(
-    cls=lazy_group(COMMANDS),
+    cls=lazy_group(SECTIONS),
     name="librarian",
     help="Keeps what an AI agent knows in one knowledge graph and finds the right pieces again.",
     no_args_is_help=True,

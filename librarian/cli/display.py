@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 from rich.console import Console
@@ -22,9 +23,14 @@ from librarian.cli.runtime import say
 _MB = 1_000_000
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
-    """Print a table, without a head where no column has a name; markup in cells means nothing."""
-    shown = Table(title=title, title_justify="left", header_style="bold", show_header=any(columns))
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None, ruled: bool = False
+) -> None:
+    """Print a table, without a head where no column has a name; markup in cells means nothing.
+
+    `ruled` draws a line between rows, for cells of several lines.
+    """
+    shown = Table(title=title, title_justify="left", header_style="bold", show_header=any(columns), show_lines=ruled)
     for column in columns:
         shown.add_column(column, overflow="fold")
     for row in rows:
@@ -33,8 +39,14 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: st
 
 
 def printable(cell: object) -> str:
-    """A cell without control characters, which could steer the terminal."""
-    text = "" if cell is None else str(cell)
+    """A cell without control characters, which could steer the terminal; times to the second."""
+    match cell:
+        case None:
+            text = ""
+        case datetime():
+            text = cell.isoformat(" ", "seconds").replace("+00:00", "Z")
+        case _:
+            text = str(cell)
     return "".join(char if char.isprintable() or char in "\n\t" else "�" for char in text)
 
 

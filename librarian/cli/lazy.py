@@ -2,40 +2,70 @@
 
 import importlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-COMMANDS: Mapping[str, tuple[str, str]] = {
-    "serve": ("librarian.cli.serve", "Serve the HTTP interface until SIGTERM or Ctrl-C."),
-    "ingest": ("librarian.cli.ingest", "Store messages, facts, memories and edges of a JSONL file."),
-    "search": ("librarian.cli.search", "Find items."),
-    "get": ("librarian.cli.get", "Show one item."),
-    "server": ("librarian.cli.server", "Start, stop and look at the managed Neo4j server."),
-    "migrate": ("librarian.cli.migrate", "See, check and change the version of the graph's schema."),
-    "embeddings": ("librarian.cli.embeddings", "See and tidy the vectors of the graph."),
-    "keys": ("librarian.cli.keys", "Make, list and revoke API keys."),
-    "config": ("librarian.cli.config", "Show the settings."),
-    "doctor": ("librarian.cli.doctor", "Check the installation; starts nothing."),
-    "eval": ("librarian.cli.evaluate", "Measure the quality of retrieval on labelled data."),
-    "version": ("librarian.cli.version", "Print the version."),
+# Name -> (module whose `app` it is, one line of help). A test keeps the help equal to the module's own.
+Commands: TypeAlias = Mapping[str, tuple[str, str]]
+
+SECTIONS: Mapping[str, Commands] = {
+    "Find": {
+        "search": ("librarian.cli.search", "Find items."),
+        "list": ("librarian.cli.listing", "List items by when they were stored, the newest first."),
+        "get": ("librarian.cli.get", "Show one item."),
+        "history": ("librarian.cli.history", "Show what an item said before each change, the newest first."),
+        "edges": ("librarian.cli.edges", "List typed edges, proposed and rejected ones too."),
+    },
+    "Keep and change": {
+        "ingest": ("librarian.cli.ingest", "Store rows of a JSONL file, or what another program exported."),
+        "remember": ("librarian.cli.remember", "Keep one memory or fact."),
+        "correct": ("librarian.cli.correct", "Say what is true instead of a fact or memory."),
+        "put": ("librarian.cli.put", "Create or replace one item."),
+        "edit": ("librarian.cli.edit", "Change some fields of one item."),
+        "forget": ("librarian.cli.forget", "Delete items by uid or filter, after a preview."),
+        "link": ("librarian.cli.link", "Connect two items by a typed edge."),
+        "unlink": ("librarian.cli.unlink", "Remove a typed edge."),
+        "namespaces": ("librarian.cli.namespaces", "List and delete namespaces."),
+    },
+    "Run": {
+        "serve": ("librarian.cli.serve", "Serve the HTTP interface until SIGTERM or Ctrl-C."),
+        "server": ("librarian.cli.server", "Start, stop and look at the managed Neo4j server."),
+        "migrate": ("librarian.cli.migrate", "See, check and change the version of the graph's schema."),
+        "embeddings": ("librarian.cli.embeddings", "See and tidy the vectors of the graph."),
+        "keys": ("librarian.cli.keys", "Make, list, replace and revoke API keys."),
+        "config": ("librarian.cli.config", "Show the settings."),
+        "doctor": ("librarian.cli.doctor", "Check the installation; starts nothing."),
+        "openapi": ("librarian.cli.openapi", "Print the OpenAPI document of the HTTP interface."),
+        "eval": ("librarian.cli.evaluate", "Measure the quality of retrieval on labelled data."),
+        "version": ("librarian.cli.version", "Print the version."),
+    },
 }
-"""Name -> (module whose `app` it is, one line of help). A test keeps the help equal to the module's own."""
+"""The commands by the sections of the help."""
+
+COMMANDS: Commands = {name: entry for commands in SECTIONS.values() for name, entry in commands.items()}
 
 
-def lazy_group(commands: Mapping[str, tuple[str, str]]) -> type[TyperGroup]:
-    """Make a group class that lists `commands` without loading them."""
+def lazy_group(sections: Mapping[str, Commands]) -> type[TyperGroup]:
+    """Make a group class that lists the commands of `sections` without loading them."""
+    modules = {name: module for commands in sections.values() for name, (module, _) in commands.items()}
+    widest = max(map(len, modules))
 
     class LazyGroup(TyperGroup):
         def __init__(self, **settings: Any) -> None:
             super().__init__(**settings)
-            for name, (_, summary) in commands.items():
-                self.add_command(TyperCommand(name, help=summary), name)
+            for name in modules:
+                self.add_command(TyperCommand(name), name)
 
         def resolve_command(self, ctx: Any, args: list[str]) -> Any:
             name, listed, rest = super().resolve_command(ctx, args)
-            return name, listed if name is None else load(commands[name][0]), rest
+            return name, listed if name is None else load(modules[name]), rest
+
+        def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the base has it
+            for title, commands in sections.items():
+                with formatter.section(title):
+                    formatter.write_dl([(name.ljust(widest), summary) for name, (_, summary) in commands.items()])
 
     return LazyGroup
 

@@ -1,12 +1,24 @@
-"""How one-off commands get a Librarian: in process, with a bar for the first download."""
+"""How one-off commands get a Librarian, ask it one thing, and print the answer."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
-from librarian.cli.display import downloads
+from msgspec import Struct
+
+from librarian.cli.display import Bar, downloads
+from librarian.cli.runtime import namespace_or, print_json, run_async, settings_for
+from librarian.cli.structs import name_option
+from librarian.errors import LibrarianError
 from librarian.service import Librarian
 from librarian.settings import Settings
 from librarian.wiring import open_librarian
+
+T = TypeVar("T")
+
+# What a command does in a namespace.
+Work = Callable[[Librarian, str], Awaitable[None]]
+Question = Callable[[Librarian, str], Awaitable[T]]
 
 
 @asynccontextmanager
@@ -15,3 +27,48 @@ async def opened(settings: Settings, purpose: str) -> AsyncIterator[Librarian]:
     with downloads() as progress:
         async with open_librarian(settings, purpose=purpose, progress=progress) as librarian:
             yield librarian
+
+
+def answered(work: Work, namespace: str | None, *, purpose: str, contract: type[Struct] | None = None) -> None:
+    """Do `work` in a namespace (None: the setting's) and leave; errors name the options of `contract`, if given."""
+
+    async def opened_work() -> None:
+        settings = settings_for()
+        where = namespace_or(namespace, settings.namespace)
+        async with opened(settings, purpose) as librarian:
+            try:
+                await work(librarian, where)
+            except LibrarianError as error:
+                if contract is not None:
+                    name_option(error, contract)
+                raise
+
+    run_async(opened_work)
+
+
+def ask(
+    question: Question[T],
+    namespace: str | None,
+    show: Callable[[T], None],
+    *,
+    purpose: str,
+    contract: type[Struct] | None = None,
+    as_json: bool,
+) -> None:
+    """Do what `answered` does, with one question whose answer is printed as JSON, or by `show`."""
+
+    async def work(librarian: Librarian, where: str) -> None:
+        answer = await question(librarian, where)
+        if as_json:
+            print_json(answer)
+        else:
+            show(answer)
+
+    answered(work, namespace, purpose=purpose, contract=contract)
+
+
+async def encode_pending(librarian: Librarian, *, unless: bool) -> None:
+    """Encode what waits for its vector, as perhaps no service is there to do it."""
+    if not unless:
+        with Bar("Encoding") as bar:
+            await librarian.embed_pending(on_progress=bar.update)

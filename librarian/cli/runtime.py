@@ -4,16 +4,21 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import typer
 
 from librarian import logs, problems
+from librarian.audit import actor
 from librarian.errors import InvalidInput
 from librarian.setting_values import LogLevel, namespace
 from librarian.settings import Settings
 
+T = TypeVar("T")
+
+# Whom audit events name.
+ACTOR = "cli"
 EXIT_INTERRUPTED = 130
 _EXIT_BROKEN_PIPE = 141
 
@@ -40,6 +45,12 @@ def settings_for(level: LogLevel = "warning") -> Settings:
 
 def run(work: Callable[[], int | None]) -> None:
     """Call `work` and leave with the exit code that it returns, or that its error stands for."""
+    raise typer.Exit(finished(work) or 0)
+
+
+def finished(work: Callable[[], T]) -> T:
+    """What `work` returns; where it fails, leave with the exit code that its error stands for."""
+    actor.set(ACTOR)
     try:
         outcome = problems.attempt(work)
     except KeyboardInterrupt:
@@ -50,7 +61,7 @@ def run(work: Callable[[], int | None]) -> None:
         raise typer.Exit(_EXIT_BROKEN_PIPE)
     if isinstance(outcome, Exception):
         raise typer.Exit(report(outcome))
-    raise typer.Exit(outcome or 0)
+    return outcome
 
 
 def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
@@ -63,6 +74,9 @@ def report(error: Exception) -> int:
     if isinstance(error, OSError) and error.filename is not None:
         say(f"error: {error.filename}: {error.strerror}")
         return os.EX_NOINPUT
+    if isinstance(error, UnicodeEncodeError):  # what came in as bytes of no text cannot go out as one
+        say("error: an argument is not valid UTF-8")
+        return os.EX_DATAERR
     say(f"error: {problems.message_of(error)}")
     if not problems.is_known(error):
         logs.debug_traceback(error)

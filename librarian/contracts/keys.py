@@ -1,12 +1,13 @@
 """API keys: what the key file holds, and what is said of a key. The key itself is shown once, when it is made."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
 Scope = Literal["read", "write", "sweep", "agent", "admin"]
+KeyState = Literal["valid", "expired", "revoked"]
 SCOPES: tuple[Scope, ...] = ("read", "write", "sweep", "agent", "admin")
 
 KeyName = Annotated[str, Meta(min_length=1, max_length=100)]
@@ -40,9 +41,15 @@ class ApiKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """The namespace of a key that is bound to exactly one, else None."""
         return None if len(self.namespaces) > 1 or self.namespaces[0].endswith("*") else self.namespaces[0]
 
+    def state_at(self, moment: datetime) -> KeyState:
+        """Whether the key can be used at this moment, or why not."""
+        if self.revoked:
+            return "revoked"
+        return "valid" if self.expires_at is None or moment < self.expires_at else "expired"
+
     def is_valid_at(self, moment: datetime) -> bool:
         """Whether the key can be used at this moment."""
-        return not self.revoked and (self.expires_at is None or moment < self.expires_at)
+        return self.state_at(moment) == "valid"
 
 
 class KeyFileContent(Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,7 +60,7 @@ class KeyFileContent(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class KeyOut(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A key as it is listed; `key` only in the answer that creates it."""
+    """A key as it is listed, `state` as of now; `key` only in the answer that creates it."""
 
     id: str
     name: str
@@ -62,13 +69,15 @@ class KeyOut(Struct, frozen=True, kw_only=True, omit_defaults=True):
     created_at: Moment
     expires_at: Moment | None = None
     revoked: bool = False
+    state: KeyState
     key: str | None = None
 
     @classmethod
     def of(cls, key: ApiKey, *, secret: str | None = None) -> "KeyOut":
         """What is told of `key`."""
-        fields = {name: getattr(key, name) for name in cls.__struct_fields__ if name != "key"}
-        return msgspec.convert({**fields, "key": secret}, cls)
+        state = key.state_at(datetime.now(UTC))
+        fields = {name: getattr(key, name) for name in cls.__struct_fields__ if hasattr(key, name)}
+        return msgspec.convert({**fields, "state": state, "key": secret}, cls)
 
 
 def _matches(pattern: str, namespace: str) -> bool:

@@ -60,11 +60,11 @@ def environment(settings):
 def cli(program, environment, librarian, tmp_path):
     """Runs the command line to its end: (exit code, standard output, standard error)."""
 
-    async def run(*args, stdin=b""):
+    async def run(*args, stdin=b"", **variables):
         process = await asyncio.create_subprocess_exec(
             program,
             *map(str, args),
-            env=environment,
+            env={**environment, **variables},
             cwd=tmp_path,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

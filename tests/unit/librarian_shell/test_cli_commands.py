@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 
 from librarian.cli.lazy import COMMANDS, load
-from librarian.cli.search import search_input
-from librarian.contracts.search import Filters
 
 LIBRARIAN = Path(sys.executable).with_name("librarian")
 HEAVY = {"neo4j", "neomodel", "numpy", "onnxruntime", "rich", "starlette", "uvicorn", "structlog", "msgspec", "httpx"}
@@ -62,14 +60,6 @@ def test_the_table_says_what_the_command_says(name):
     assert load(module).help.splitlines()[0] == summary
 
 
-def test_every_search_filter_has_an_option_and_the_contract_checks_them():
-    command = load(COMMANDS["search"][0])
-    options = {parameter.name for parameter in command.params} - {"namespace", "limit", "explain", "as_json", "queries"}
-    assert len(options) == len(Filters.__struct_fields__)
-    query = search_input(["a"], 3, {"kinds": ["fact"], "tags": None}, explain=True)
-    assert (query.limit, query.filters.kinds, query.explain) == (3, ["fact"], True)
-
-
 @pytest.mark.parametrize("name", [name for name, (module, _) in COMMANDS.items() if hasattr(load(module), "commands")])
 def test_a_group_alone_shows_its_help(cli, name):
     done = cli(name)
@@ -115,6 +105,37 @@ def test_a_new_key_is_alone_on_standard_output(cli):
     assert re.fullmatch(r"lib_\S{43}\n", done.stdout)
 
 
+def test_a_key_can_do_little_and_in_one_namespace_unless_told_otherwise(cli):
+    made = json.loads(cli("keys", "create", "ci", "--json", LIBRARIAN_NAMESPACE="team:a").stdout)
+    assert (made["namespaces"], made["scopes"], "expires_at" in made) == (["team:a"], ["read"], False)
+
+
+def test_a_key_ends_when_it_is_told_to(cli):
+    made = json.loads(cli("keys", "create", "ci", "--expires", "2990-01-31", "--json").stdout)
+    assert made["expires_at"].startswith("2990-01-31T23:59:59")
+    assert_error(cli("keys", "create", "ci", "--expires", "2020-01-31"), 65, "--expires", "past")
+    assert_error(cli("keys", "create", "ci", "--expires", "0"), 65, "--expires", "past")
+    assert_error(cli("keys", "create", "ci", "--expires", "soon"), 65, "--expires", "90d")
+    assert len(json.loads(cli("keys", "list", "--json").stdout)) == 1
+
+
+def test_a_rotated_key_is_shown_once_and_the_old_one_s_end_is_said(cli):
+    old = json.loads(cli("keys", "create", "ci", "--scope", "write", "--json").stdout)
+    done = cli("keys", "rotate", old["id"], "--grace", "24h", "--json")
+    new = json.loads(done.stdout)
+    assert new["key"].startswith("lib_")
+    assert (new["name"], new["scopes"], new["state"]) == ("ci", ["write"], "valid")
+    assert f"{old['id']} is valid until" in done.stderr
+    done = cli("keys", "rotate", new["id"])
+    assert re.fullmatch(r"lib_\S{43}\n", done.stdout)
+    assert f"{new['id']} is useless now" in done.stderr
+    states = [key["state"] for key in json.loads(cli("keys", "list", "--json").stdout)]
+    assert states == ["valid", "revoked", "valid"]
+    assert_error(cli("keys", "rotate", new["id"]), 65, "keys create")
+    assert_error(cli("keys", "rotate", "nobody"), 66, "keys list")
+    assert_error(cli("keys", "rotate", old["id"], "--grace", "x"), 65, "--grace", "90d")
+
+
 def test_impossible_keys_are_refused(cli):
     assert_error(cli("keys", "create", "x", "--namespace", "*", "--scope", "root"), 65, "admin")
     assert_error(cli("keys", "revoke", "nobody"), 66, "keys list")
@@ -143,12 +164,21 @@ def test_a_database_that_does_not_answer_is_one_message(cli):
     ("args", "code", "word"),
     [
         (("ingest", "none.jsonl"), 66, "none.jsonl"),
-        (("ingest", "."), 66, "."),
+        (("ingest", "."), 65, "none of the formats"),
+        (("ingest", ".", "--from", "slack"), 65, "Slack"),
+        (("ingest", ".", "--from", "diary"), 65, "diary"),
+        (("ingest", "-", "--from", "mem0"), 65, "--from"),
+        (("ingest", "x.jsonl", "--from", "mem0", "--map", "paragraphs"), 65, "--map"),
         (("ingest", "-", "--resume"), 65, "standard input"),
         (("ingest", "-", "--namespace", "a b"), 65, "--namespace"),
         (("ingest", "-", "--map", "nothing"), 65, "map"),
         (("search", "x", "--limit", "99"), 65, "limit"),
-        (("search", "x", "--kind", "poem"), 65, "kinds"),
+        (("search", "x", "--kind", "poem"), 65, "--kind"),
+        (("list", "--limit", "0"), 65, "--limit"),
+        (("unlink", "a", "b"), 2, "SOURCE TYPE TARGET"),
+        (("edit", "a"), 65, "--set"),
+        (("put", "a", "none.json"), 66, "none.json"),
+        (("put", "a", "-"), 65, "empty"),
         (("search", "x", "--from", "soon"), 65, "--from"),
         (("eval", "retrieval"), 65, "LIBRARIAN_EVAL_DATA"),
     ],

@@ -1,17 +1,22 @@
+import errno
 import json
+import os
 import stat
-import threading
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from librarian.contracts.keys import SCOPES, ApiKey
-from librarian.errors import InvalidInput, KeysFileError, NotFound, Unauthenticated
-from librarian.keys import KeyFile, ensure_admin_key, read_admin_key
+from librarian.contracts.keys import SCOPES, ApiKey, KeyOut
+from librarian.errors import Conflict, InvalidInput, KeysFileError, NotFound, Unauthenticated
+from librarian.keys import KeyFile, ensure_admin_key, read_admin_key, renew_admin_key
 
+DAY = timedelta(days=1)
 NAMESPACES = st.from_regex(r"[a-z0-9.@:_-]{1,20}", fullmatch=True)
 
 
@@ -20,8 +25,8 @@ def keys(tmp_path):
     return KeyFile(tmp_path / "home ü" / "keys.json")
 
 
-def made(keys, *, namespaces=("a",), scopes=("read",), **more):
-    return keys.create("test", namespaces=list(namespaces), scopes=list(scopes), **more)
+def made(keys, *, name="test", namespaces=("a",), scopes=("read",), **more):
+    return keys.create(name, namespaces=list(namespaces), scopes=list(scopes), **more)
 
 
 def entry(*namespaces, **more):
@@ -53,15 +58,74 @@ def test_a_revoked_key_is_refused_at_once_by_a_process_that_knew_it(keys):
         running.authenticate(secret)
 
 
+def expire(keys, key_id):
+    """What a day that has passed does to a key."""
+    content = json.loads(keys.path.read_text())
+    next(key for key in content["keys"] if key["id"] == key_id)["expires_at"] = "2020-01-01T00:00:00Z"
+    keys.path.write_text(json.dumps(content))
+
+
 def test_an_expired_key_is_refused(keys):
-    made_entry, secret = made(keys, expires_days=1)
+    made_entry, secret = made(keys, expires_at=datetime.now(UTC) + DAY)
     keys.authenticate(secret)
     assert not made_entry.is_valid_at(datetime.now(UTC) + timedelta(days=1, seconds=1))
-    content = json.loads(keys.path.read_text())
-    content["keys"][0]["expires_at"] = "2020-01-01T00:00:00Z"
-    keys.path.write_text(json.dumps(content))
+    expire(keys, made_entry.id)
     with pytest.raises(Unauthenticated, match="expired"):
         keys.authenticate(secret)
+
+
+def test_a_rotated_key_is_useless_at_once_and_the_new_one_has_its_rights(keys):
+    ends = datetime.now(UTC) + DAY
+    old, secret = made(keys, namespaces=("a", "b:*"), scopes=("read", "write"), expires_at=ends)
+    other, _ = made(keys)
+    rotated = keys.rotate(old.id)
+    with pytest.raises(Unauthenticated, match="revoked"):
+        keys.authenticate(secret)
+    assert keys.authenticate(rotated.secret) == rotated.entry
+    assert [key.id for key in keys.list()] == [old.id, other.id, rotated.entry.id]
+    assert (rotated.entry.name, rotated.entry.scopes, rotated.entry.namespaces) == (
+        old.name,
+        old.scopes,
+        old.namespaces,
+    )
+    assert rotated.entry.expires_at == ends
+    assert rotated.secret not in repr(rotated)
+
+
+def test_both_keys_are_valid_until_the_grace_time_is_over(keys):
+    old, secret = made(keys)
+    rotated = keys.rotate(old.id, grace=DAY)
+    assert keys.authenticate(secret) == rotated.old
+    assert keys.authenticate(rotated.secret) == rotated.entry
+    assert rotated.old.is_valid_at(datetime.now(UTC) + DAY - timedelta(minutes=1))
+    assert not rotated.old.is_valid_at(datetime.now(UTC) + DAY)
+
+
+def test_a_grace_time_makes_no_key_live_longer(keys):
+    ends = datetime.now(UTC) + timedelta(hours=1)
+    old, _ = made(keys, expires_at=ends)
+    rotated = keys.rotate(old.id, grace=DAY, expires_at=ends + 2 * DAY)
+    assert (rotated.old.expires_at, rotated.entry.expires_at) == (ends, ends + 2 * DAY)
+
+
+def test_only_a_valid_key_can_be_rotated(keys):
+    revoked, expired = made(keys)[0], made(keys)[0]
+    keys.revoke(revoked.id)
+    expire(keys, expired.id)
+    before = keys.path.read_bytes()
+    for key_id, error in ((revoked.id, Conflict), (expired.id, Conflict), ("nobody", NotFound)):
+        with pytest.raises(error):
+            keys.rotate(key_id)
+    assert keys.path.read_bytes() == before
+
+
+def test_a_listed_key_says_its_state_and_nothing_secret(keys):
+    entries = [made(keys)[0] for _ in range(3)]
+    keys.revoke(entries[1].id)
+    expire(keys, entries[2].id)
+    listed = [msgspec.to_builtins(KeyOut.of(key)) for key in keys.list()]
+    assert [key["state"] for key in listed] == ["valid", "revoked", "expired"]
+    assert not any({"key", "sha256"} & set(key) for key in listed)
 
 
 def test_the_file_and_its_folder_are_for_the_owner_alone(keys):
@@ -70,13 +134,36 @@ def test_the_file_and_its_folder_are_for_the_owner_alone(keys):
     assert stat.S_IMODE(keys.path.parent.stat().st_mode) == 0o700
 
 
-def test_keys_made_at_the_same_time_are_all_there(keys):
-    threads = [threading.Thread(target=made, args=(KeyFile(keys.path),)) for _ in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len({key.id for key in keys.list()}) == 12
+def test_keys_made_at_the_same_time_by_several_processes_are_all_there(keys):
+    program = (
+        "import sys; from pathlib import Path; from librarian.keys import KeyFile\n"
+        "for n in range(8): KeyFile(Path(sys.argv[1])).create(f'{sys.argv[2]}-{n}', namespaces=['a'], scopes=['read'])"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", program, keys.path, name]) for name in "xyz"]
+    assert [process.wait() for process in running] == [0, 0, 0]
+    assert {key.name for key in keys.list()} == {f"{name}-{n}" for name in "xyz" for n in range(8)}
+
+
+def test_a_file_that_cannot_be_written_is_one_clear_error(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(KeysFileError) as caught:
+        made(KeyFile(tmp_path / "file" / "keys.json"))
+    assert "keys.json" in str(caught.value)
+    assert "read-only" in caught.value.remedy
+
+
+def test_a_failed_write_leaves_the_keys_and_no_scrap(keys, monkeypatch):
+    _, secret = made(keys)
+    before = set(keys.path.parent.iterdir())
+
+    def busy(_self, _target):
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+
+    monkeypatch.setattr(Path, "replace", busy)  # as for a file that is mounted by itself
+    with pytest.raises(KeysFileError, match="busy"):
+        made(keys)
+    assert set(keys.path.parent.iterdir()) == before
+    assert keys.authenticate(secret)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"version": 2}', '{"version": 1, "keys": [{"id": "x"}]}', "\xff"])
@@ -108,7 +195,8 @@ def test_a_removed_file_lets_nobody_in(keys):
         {"namespaces": (":*",)},
         {"namespaces": ("a b",)},
         {"namespaces": ("a\n",)},
-        {"expires_days": 0},
+        {"expires_at": datetime.now(UTC)},
+        {"name": ""},
     ],
 )
 def test_a_key_with_impossible_rights_is_not_made(keys, bad):
@@ -159,3 +247,15 @@ def test_the_admin_key_is_made_once_and_a_deleted_one_is_replaced(tmp_path, keys
     assert keys.authenticate(second).has_scope("sweep")
     with pytest.raises(Unauthenticated):
         keys.authenticate(first)
+
+
+def test_rotating_the_admin_key_gives_the_home_the_new_one(keys):
+    home = keys.path.parent
+    home.mkdir()
+    ensure_admin_key(keys, home)
+    other, _ = made(keys)
+    assert not renew_admin_key(home, keys.rotate(other.id))
+    rotated = keys.rotate(keys.list()[0].id)
+    assert renew_admin_key(home, rotated)
+    assert read_admin_key(home) == rotated.secret == ensure_admin_key(keys, home)
+    assert stat.S_IMODE((home / "admin.key").stat().st_mode) == 0o600

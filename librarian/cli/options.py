@@ -1,0 +1,166 @@
+"""How each contract is given on the command line: one entry for each field, in the order of the help.
+
+A command gets the struct itself by `@takes(Contract)`; msgspec checks it, and errors name the option.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+import typer
+from msgspec import Struct
+
+from librarian.cli.values import last_moment, moment, pairs, text_or_stdin
+from librarian.contracts.changes import CorrectInput, DeleteInput, RememberInput
+from librarian.contracts.edges import EdgeQuery, UnlinkInput
+from librarian.contracts.items import LinkInput
+from librarian.contracts.listing import ItemQuery
+from librarian.contracts.search import SearchInput
+
+NamespaceOption: TypeAlias = Annotated[
+    str | None, typer.Option("--namespace", "-n", help="Default: LIBRARIAN_NAMESPACE.")
+]
+JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AllOption: TypeAlias = Annotated[
+    bool, typer.Option("--all", help="All pages, of --limit each; with --json one line for each.")
+]
+NoEmbedOption: TypeAlias = Annotated[bool, typer.Option("--no-embed", help="Leave the encoding to the service.")]
+VersionOption: TypeAlias = Annotated[
+    int | None, typer.Option("--if-version", help="Only if the item is still at this version.")
+]
+UidArgument: TypeAlias = Annotated[str, typer.Argument(metavar="UID", help="The item's uid, as searches show it.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """How one field is given: by an option where `name` begins with "-", by position otherwise.
+
+    `read` makes the field's value of the text, or of all texts where there may be `many`.
+    """
+
+    name: str
+    help: str
+    type: Any = str
+    many: bool = False
+    required: bool = False
+    short: str | None = None
+    read: Callable[[Any, str], Any] | None = None
+
+    def annotation(self) -> Any:
+        """What typer makes a parameter of."""
+        if self.name.startswith("-"):
+            names = (self.name, self.short) if self.short else (self.name,)
+            how: Any = typer.Option(*names, help=self.help, metavar=f"<{self.type.__name__}>" if self.many else None)
+        else:
+            how = typer.Argument(metavar=self.name, help=self.help)
+        type_ = list[self.type] if self.many else self.type  # type: ignore[name-defined]  # made at run time
+        return Annotated[type_ if self.required or self.type is bool else type_ | None, how]
+
+
+_TIME = "2026-03-01 or a full ISO 8601 time"
+_EDGE_TYPES = "CAUSES, BLOCKS, ENABLES or RELATES_TO"
+_CURSOR = Given("--cursor", "Where the page before ended, with the same conditions.")
+_PAGE = Given("--limit", "How many, 1 to 500; default 50.", type=int, short="-k")
+
+Options: TypeAlias = Mapping[str, Given]
+
+FILTERS: Options = {
+    "kinds": Given("--kind", "message, fact, memory or file_chunk; may be repeated.", many=True),
+    "types": Given(
+        "--type",
+        "Pattern, Decision, Problem, Insight, Exception, Reference or Unknown; may be repeated.",
+        many=True,
+    ),
+    "authors": Given("--author", "Who wrote it; may be repeated.", many=True),
+    "conversation_id": Given("--conversation", "Id of the conversation."),
+    "session_id": Given("--session", "Id of the session."),
+    "person_id": Given("--person", "Id of the person that facts are about."),
+    "domain": Given("--domain", "Domain."),
+    "tags": Given("--tag", "A tag; may be repeated: all must be there.", many=True),
+    "agent": Given("--agent", "The agent that keeps the memory."),
+    "path_prefix": Given("--path-prefix", "Start of a file's path."),
+    "occurred_from": Given("--from", f"When it happened at the earliest: {_TIME}.", read=moment),
+    "occurred_to": Given("--to", "The last day or moment.", read=last_moment),
+    "as_of": Given("--as-of", "Keep facts that were valid then.", read=moment),
+}
+
+_CORRECTION: Options = {
+    "text": Given("--text", "The new text; - reads standard input.", read=text_or_stdin),
+    "subject": Given("--subject", "Who or what the fact is about."),
+    "predicate": Given("--predicate", "What is said of it."),
+    "object": Given("--object", "The fact's other end."),
+    "attributes": Given("--attribute", "name=value; may be repeated.", many=True, read=pairs),
+    "confidence": Given("--confidence", "How sure, 0 to 1.", type=float),
+    "valid_from": Given("--valid-from", f"Since when it is true; default: now. {_TIME}.", read=moment),
+    "evidence": Given("--evidence", "Uid or message id of what supports it; may be repeated.", many=True),
+    "reason": Given("--reason", "Why; kept in the history."),
+}
+
+OPTIONS: Mapping[type[Struct], Options] = {
+    SearchInput: {
+        "queries": Given("QUERY", "One query, or several fused into one list.", many=True, required=True),
+        "limit": Given("--limit", "How many hits, 1 to 50; default 10.", type=int, short="-k"),
+        **FILTERS,
+        "fusion_method": Given("--fusion", "How several rankings become one: rrf."),
+        "explain": Given("--explain", "Say why each hit stands where it stands.", type=bool),
+    },
+    ItemQuery: {
+        **FILTERS,
+        "order": Given("--order", "newest (default) or oldest first, by when they were stored."),
+        "limit": _PAGE,
+        "cursor": _CURSOR,
+    },
+    DeleteInput: {
+        "uids": Given("UID", "Uids of the items; with filters, both must hold.", many=True),
+        **FILTERS,
+        "confirm_token": Given("--confirm", "Delete what the preview with this token showed."),
+    },
+    RememberInput: {
+        "text": Given("TEXT", "What to keep; - reads standard input.", read=text_or_stdin),
+        "kind": Given("--kind", "memory (default) or fact."),
+        "uid": Given("--uid", "A stable id of yours; default: made from the content."),
+        "domain": FILTERS["domain"],
+        "tags": Given("--tag", "A tag; may be repeated.", many=True),
+        "type": Given("--type", "Of a memory: Pattern, Decision, Problem, Insight, Exception, Reference or Unknown."),
+        "importance": Given("--importance", "Of a memory, 1 to 10.", type=int),
+        "agent": FILTERS["agent"],
+        "source": Given("--source", "Where the memory comes from."),
+        "occurred_at": Given("--at", f"When it happened: {_TIME}.", read=moment),
+        "subject": Given("--subject", "Of a fact: who or what it is about."),
+        "predicate": Given("--predicate", "Of a fact: what is said of it."),
+        "object": Given("--object", "Of a fact: its other end."),
+        "person_id": FILTERS["person_id"],
+        "fact_type": Given("--fact-type", "Of a fact: its type, such as preference."),
+        "confidence": Given("--confidence", "Of a fact: how sure, 0 to 1.", type=float),
+        "valid_from": Given("--valid-from", f"Of a fact: since when it is true. {_TIME}.", read=moment),
+        "valid_to": Given("--valid-to", "Of a fact: until when it is true.", read=moment),
+        "evidence": _CORRECTION["evidence"],
+    },
+    CorrectInput: {"uid": Given("UID", "The fact or memory that is wrong.", required=True), **_CORRECTION},
+    LinkInput: {
+        "source": Given("SOURCE", "Uid of the item that the edge leaves.", required=True),
+        "type": Given("TYPE", f"{_EDGE_TYPES}.", required=True),
+        "target": Given("TARGET", "Uid of the item that the edge enters.", required=True),
+        "confidence": Given("--confidence", "How sure, 0 to 1; default 1.", type=float),
+        "reason": Given("--reason", "Why."),
+        "source_quote": Given("--source-quote", "Where the source shows it."),
+        "target_quote": Given("--target-quote", "Where the target shows it."),
+    },
+    UnlinkInput: {
+        "edge_id": Given("EDGE_ID", "As `librarian edges` shows it."),
+        "source": Given("SOURCE", "Uid of the item that the edge leaves."),
+        "type": Given("TYPE", f"{_EDGE_TYPES}."),
+        "target": Given("TARGET", "Uid of the item that the edge enters."),
+    },
+    EdgeQuery: {
+        "uid": Given("--uid", "Uid of either end."),
+        "source": Given("--source", "Uid of the item that the edge leaves."),
+        "target": Given("--target", "Uid of the item that the edge enters."),
+        "types": Given("--type", f"{_EDGE_TYPES}; may be repeated.", many=True),
+        "states": Given("--state", "accepted, proposed or rejected; may be repeated.", many=True),
+        "methods": Given("--method", "rule, llm or human; may be repeated.", many=True),
+        "limit": _PAGE,
+        "cursor": _CURSOR,
+    },
+}
+"""Contract -> its fields (those of nested `filters` among them) -> how each is given."""

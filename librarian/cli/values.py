@@ -1,0 +1,111 @@
+"""Texts of the command line as values: each reader raises InvalidInput, which names the option."""
+
+import re
+import sys
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+import msgspec
+
+from librarian.errors import InvalidInput
+
+STDIN = "-"
+
+_SPAN = re.compile(r"(?P<count>[0-9]{1,5})(?P<unit>[dhm]?)")
+_UNITS = {"": timedelta(days=1), "d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1)}
+_MOMENTS = "Write 2026-03-01 or 2026-03-01T09:30Z."
+_SPANS = "Write 90d, 12h or 30m; a number alone means days."
+
+
+def moment(text: str, option: str) -> datetime:
+    """A time, UTC without an offset; a date is its first moment."""
+    return _moment(text, option, time.min)
+
+
+def last_moment(text: str, option: str) -> datetime:
+    """A time as `moment` reads it, but a date is its last moment."""
+    return _moment(text, option, time.max)
+
+
+def span(text: str, option: str) -> timedelta:
+    """A span of days, hours or minutes; a number alone counts days."""
+    found = _SPAN.fullmatch(text.strip())
+    if found is None:
+        raise InvalidInput(f"{text!r} is no span of time", field=option, remedy=_SPANS)
+    return int(found["count"]) * _UNITS[found["unit"]]
+
+
+def end_of(text: str, option: str, now: datetime) -> datetime:
+    """When something ends: after a span from `now`, or at a time; a date ends at its end."""
+    if _SPAN.fullmatch(text.strip()):
+        return now + span(text, option)
+    try:
+        return last_moment(text, option)
+    except InvalidInput as error:
+        raise InvalidInput(str(error), field=option, remedy=f"{_MOMENTS} {_SPANS}") from None
+
+
+def utf8(text: str, option: str) -> str:
+    """The text, which came in as UTF-8."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InvalidInput("the text is not valid UTF-8", field=option) from None
+    return text
+
+
+def text_or_stdin(text: str, option: str) -> str:
+    """The text, or all of standard input for "-"; its last line break is not part of it."""
+    if text != STDIN:
+        return text
+    try:
+        return sys.stdin.buffer.read().decode("utf-8").removesuffix("\n")
+    except UnicodeDecodeError:
+        raise InvalidInput("standard input is not valid UTF-8", field=option) from None
+
+
+def pairs(texts: list[str], option: str) -> dict[str, Any]:
+    """`name=value` texts as an object; a value that is a JSON number, true, false or null is that."""
+    split = [text.partition("=") for text in texts]
+    if not all(name and equals for name, equals, _ in split):
+        raise InvalidInput("it is not of the form name=value", field=option, remedy=f"Write {option} colour=blue.")
+    return {name: scalar(value) for name, _, value in split}
+
+
+def scalar(text: str) -> Any:
+    """A JSON number, boolean or null; anything else is the text itself."""
+    try:
+        return msgspec.json.decode(text, type=int | float | bool | None)
+    except msgspec.DecodeError:
+        return text
+
+
+def texts(text: str, option: str) -> list[str]:
+    """A list, written as a,b or as JSON."""
+    if text.lstrip().startswith("["):
+        found: list[str] = _decoded(text, option, list[str])
+        return found
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def json_value(text: str, option: str) -> Any:
+    """Any JSON value."""
+    return _decoded(text, option, Any)
+
+
+def _decoded(text: str, option: str, type_: Any) -> Any:
+    try:
+        return msgspec.json.decode(text, type=type_)
+    except msgspec.DecodeError as error:
+        raise InvalidInput(f"{text!r} cannot be read: {error}", field=option) from None
+
+
+def _moment(text: str, option: str, time_of_a_date: time) -> datetime:
+    try:
+        found = datetime.combine(date.fromisoformat(text), time_of_a_date)
+    except ValueError:
+        try:
+            found = datetime.fromisoformat(text)
+        except ValueError:
+            raise InvalidInput(f"{text!r} is no time", field=option, remedy=_MOMENTS) from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
