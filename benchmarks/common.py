@@ -110,7 +110,7 @@ async def load(librarian: Librarian, namespace: str, made: Sequence[NewItem], ve
         await store_batch(executor, namespace, batch)
         if vectors is not None and space is not None:
             rows = [
-                ItemVectors(namespace, item.uid, item.source_hash, [vectors[at + i].tolist()])
+                ItemVectors(namespace, item.uid, 1, [vectors[at + i].tolist()])
                 for i, item in enumerate(batch)
             ]
             await put_vectors(executor, space, rows)

@@ -11,9 +11,9 @@ A file holds statements and fragments. Each begins with a comment header; `// na
     CYPHER 25 MATCH (m:Item {namespace: $namespace, uid: $uid}) RETURN …
 
 `scope: namespace` promises that every item and embedding is filtered by namespace; `scope: admin` marks the few
-statements that cross namespaces. `// fragment: NAME` starts a text that statements include as `{{NAME}}`. A statement
-with `// template: space` holds `{{space}}` where the label and index of one embedding space go: Cypher knows no
-parameter there.
+statements that cross namespaces. `// fragment: NAME` starts a text that statements of any file include as
+`{{NAME}}`. A statement with `// template: space` holds `{{space}}` where the label and index of one embedding space go:
+Cypher knows no parameter there.
 """
 
 import re
@@ -22,6 +22,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
+from typing import TypeVar
+
+T = TypeVar("T")
 
 ACCESS = ("read", "write", "schema")
 SCOPES = ("namespace", "admin")
@@ -61,35 +64,35 @@ class Statement:
         return _PLACEHOLDER.sub(lambda match: str(values[match[1]]), self.text)
 
 
-def parse(text: str, source: str = "<text>") -> Mapping[str, Statement]:
-    """Statements of one file's text by name; `source` names the file in errors."""
+def parse(texts: Mapping[str, str]) -> Mapping[str, Statement]:
+    """Statements by name; `texts` holds each file's text by the name that errors call it."""
     fragments: dict[str, str] = {}
-    blocks: list[tuple[dict[str, str], str]] = []
-    for header, body in _blocks(text):
-        if "fragment" in header:
-            fragments[header["fragment"]] = body
-        elif "name" in header:
-            blocks.append((header, body))
-        else:
-            raise StatementError(f"{source}: a block has neither name nor fragment: {body[:60]!r}")
-    statements = [_statement(header, body, fragments, source) for header, body in blocks]
-    named = {statement.name: statement for statement in statements}
-    if len(named) != len(statements):
-        raise StatementError(f"{source}: two statements have the same name")
-    return named
+    blocks: list[tuple[str, dict[str, str], str]] = []
+    for source, text in texts.items():
+        for header, body in _blocks(text):
+            if "fragment" in header:
+                _add(fragments, header["fragment"], body, source)
+            elif "name" in header:
+                blocks.append((source, header, body))
+            else:
+                raise StatementError(f"{source}: a block has neither name nor fragment: {body[:60]!r}")
+    statements: dict[str, Statement] = {}
+    for source, header, body in blocks:
+        _add(statements, header["name"], _statement(header, body, fragments, source), source)
+    return MappingProxyType(statements)
 
 
 @cache
 def load() -> Mapping[str, Statement]:
-    """Every statement of the package by name. Raises StatementError when two files define one name."""
-    everything: dict[str, Statement] = {}
-    for entry in sorted(files(__package__).iterdir(), key=lambda item: item.name):
-        if entry.name.endswith(".cypher"):
-            found = parse(entry.read_text(encoding="utf-8"), entry.name)
-            if twice := everything.keys() & found.keys():
-                raise StatementError(f"{entry.name}: defined elsewhere too: {sorted(twice)}")
-            everything.update(found)
-    return MappingProxyType(everything)
+    """Every statement of the package by name."""
+    entries = sorted(files(__package__).iterdir(), key=lambda entry: entry.name)
+    return parse({e.name: e.read_text(encoding="utf-8") for e in entries if e.name.endswith(".cypher")})
+
+
+def _add(known: dict[str, T], name: str, value: T, source: str) -> None:
+    if name in known:
+        raise StatementError(f"{source}: {name}: two have the same name")
+    known[name] = value
 
 
 def _blocks(text: str) -> Iterator[tuple[dict[str, str], str]]:

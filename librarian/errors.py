@@ -10,6 +10,7 @@ LibrarianError
 ├── Conflict              what is stored contradicts the request (409)
 ├── PreconditionFailed    the item is not at the version the caller has seen (412)
 ├── IdempotencyKeyReused  one Idempotency-Key, two different requests (422)
+├── RequestInProgress     the first request with this Idempotency-Key still runs (409)
 ├── TooManyRequests       over the key's rate limit (429)
 ├── Overloaded            more requests at once than the service takes (503)
 ├── DeadlineExceeded      the request's time is up (504)
@@ -94,6 +95,12 @@ class _Retryable(LibrarianError):
     def __init__(self, message: str | None = None, *, retry_after_s: int = 1, remedy: str | None = None) -> None:
         super().__init__(message, remedy=remedy)
         self.retry_after_s = retry_after_s
+
+
+class RequestInProgress(_Retryable):
+    """The first request with this Idempotency-Key is still running."""
+
+    code = "request_in_progress"
 
 
 class TooManyRequests(_Retryable):

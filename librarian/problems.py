@@ -16,6 +16,7 @@ from graph.local import errors as local
 from librarian import errors as shell
 from migrations import errors as migration
 from retrieval.encoders import errors as encoder
+from retrieval.rerankers import errors as reranker
 
 T = TypeVar("T")
 
@@ -24,6 +25,8 @@ DEFECT_CODE = "internal_error"
 DEFECT_DETAIL = "An error inside Librarian. The log tells more under this request_id."
 EXIT_DEFECT = 70
 _RETRY_AFTER_S = 5
+# As RFC 9110 has them; Python's own phrases differ between its versions.
+_TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,9 @@ class Problem(Struct, kw_only=True, omit_defaults=True):
     request_id: str | None = None
 
 
-_Coded = type[shell.LibrarianError | graph.GraphError | migration.MigrationError | encoder.EncoderError]
+_Coded = type[
+    shell.LibrarianError | graph.GraphError | migration.MigrationError | encoder.EncoderError | reranker.RerankerError
+]
 
 
 def _of(error: _Coded, status: int, exit_code: int, *, public: bool = True) -> Rule:
@@ -77,6 +82,7 @@ RULES: dict[type[Exception], Rule] = {
     shell.Conflict: _of(shell.Conflict, 409, 65),
     shell.PreconditionFailed: _of(shell.PreconditionFailed, 412, 65),
     shell.IdempotencyKeyReused: _of(shell.IdempotencyKeyReused, 422, 65),
+    shell.RequestInProgress: _of(shell.RequestInProgress, 409, 75),
     shell.TooManyRequests: _of(shell.TooManyRequests, 429, 75),
     shell.Overloaded: _of(shell.Overloaded, 503, 75),
     shell.DeadlineExceeded: _of(shell.DeadlineExceeded, 504, 75),
@@ -86,6 +92,7 @@ RULES: dict[type[Exception], Rule] = {
     graph.GraphError: _of(graph.GraphError, 500, 70, public=False),
     graph.DatabaseUnavailable: _of(graph.DatabaseUnavailable, 503, 69),
     graph.DatabaseBusy: _of(graph.DatabaseBusy, 503, 75),
+    graph.DeletedMeanwhile: _of(graph.DeletedMeanwhile, 503, 75),
     graph.QueryTimeout: _of(graph.QueryTimeout, 504, 75),
     graph.DatabaseAuthFailed: _of(graph.DatabaseAuthFailed, 503, 77),
     graph.UnsupportedServer: _of(graph.UnsupportedServer, 503, 78),
@@ -117,6 +124,11 @@ RULES: dict[type[Exception], Rule] = {
     encoder.EncoderMisconfigured: _of(encoder.EncoderMisconfigured, 503, 78),
     encoder.EncoderRejectedText: _of(encoder.EncoderRejectedText, 422, 65),
     encoder.InvalidVectors: _of(encoder.InvalidVectors, 503, 78),
+    reranker.RerankerError: _of(reranker.RerankerError, 500, 70),
+    reranker.RerankerUnavailable: _of(reranker.RerankerUnavailable, 503, 69),
+    reranker.RerankerMisconfigured: _of(reranker.RerankerMisconfigured, 503, 78),
+    reranker.RerankerRejectedText: _of(reranker.RerankerRejectedText, 422, 65),
+    reranker.InvalidScores: _of(reranker.InvalidScores, 503, 78),
 }
 _DEFECT = Rule(500, DEFECT_CODE, EXIT_DEFECT, public=False)
 
@@ -146,7 +158,7 @@ def problem_of(error: BaseException, *, request_id: str | None = None) -> Proble
     """What a client is told about the error."""
     rule = rule_of(error)
     return Problem(
-        title=HTTPStatus(rule.status).phrase,
+        title=title_of(rule.status),
         status=rule.status,
         detail=_detail(error, rule),
         code=rule.code,
@@ -154,6 +166,11 @@ def problem_of(error: BaseException, *, request_id: str | None = None) -> Proble
         remedy=getattr(error, "remedy", None) if rule.public else None,
         request_id=request_id,
     )
+
+
+def title_of(status: int) -> str:
+    """The title of every problem with this status."""
+    return _TITLES.get(status) or HTTPStatus(status).phrase
 
 
 def message_of(error: BaseException) -> str:

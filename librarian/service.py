@@ -2,10 +2,10 @@
 
 import asyncio
 import contextlib
-import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import structlog
 
@@ -13,20 +13,40 @@ from graph.errors import GraphError
 from graph.lookup import get_object
 from graph.models import Item
 from graph.spaces import activate, compact, count_pending, count_vectors, index_state, list_spaces
+from graph.types import ItemFilter
 from librarian import metrics
-from librarian.contracts.items import IngestReport, ItemOut
+from librarian.audit import actor, audit
+from librarian.contracts.changes import (
+    Correction,
+    CorrectOutput,
+    DeleteCounts,
+    DeleteInput,
+    DeleteOutput,
+    PutOutput,
+    RememberInput,
+    RevisionList,
+)
+from librarian.contracts.edges import EdgeList, EdgeOut, EdgeQuery, LinkOutput, UnlinkInput
+from librarian.contracts.items import IngestReport, ItemIn, ItemOut, LinkInput
+from librarian.contracts.listing import ItemList, ItemQuery
+from librarian.contracts.namespaces import NamespaceList
 from librarian.contracts.search import SearchInput, SearchOutput
 from librarian.contracts.service import EvalReport, Readiness, SpaceStatus
 from librarian.errors import InvalidInput, NotFound
 from librarian.lifecycle import Lifecycle, Parts
 from librarian.rowmap import RowMap
 from librarian.settings import Settings
+from librarian.usecases import change_items as changing
+from librarian.usecases import delete_items as deleting
+from librarian.usecases import edges as edge_cases
 from librarian.usecases import evaluate as evaluation
 from librarian.usecases import items as item_cases
+from librarian.usecases import namespaces as namespace_cases
 from librarian.usecases import search as searching
 from librarian.usecases.embed import embed_pending, fill_space
 from librarian.usecases.ingest import Ingest
 from retrieval.encoders.errors import EncoderError
+from retrieval.types import SearchRequest
 
 SAMPLE_NAMESPACE = "sample"
 SAMPLE_FILES = ("messages", "facts", "memories", "edges")
@@ -85,8 +105,10 @@ class Librarian:
             mapping=mapping,
             any_namespace=any_namespace,
             after_line=after_line,
+            max_text_chars=self.settings.max_text_chars,
         )
         report = await run.run(lines, on_progress)
+        audit("ingest", namespace, added=report.added, updated=report.updated, failed=report.failed)
         self._new_items.set()
         report.pending_embeddings = await count_pending(self.parts.executor)
         metrics.count_rows(report)
@@ -95,10 +117,7 @@ class Librarian:
 
     async def search(self, namespace: str, query: SearchInput) -> SearchOutput:
         """Hits of `namespace`, best first; a broken arm is reported in `arms`, not raised."""
-        started = time.perf_counter()
-        answer = await searching.search(self.parts.pipeline, namespace, query)
-        metrics.observe_stage("search", time.perf_counter() - started)
-        return answer
+        return await searching.search(self.parts.pipeline, namespace, query)
 
     async def get_item(self, namespace: str, uid: str) -> ItemOut:
         """One item of `namespace`. Raises NotFound."""
@@ -114,6 +133,117 @@ class Librarian:
     async def load_sample(self) -> IngestReport:
         """Put the sample data into namespace `sample`; a second time changes nothing."""
         return await self.ingest(_sample_lines(), namespace=SAMPLE_NAMESPACE)
+
+    # Changing items.
+
+    async def list_items(self, namespace: str, query: ItemQuery) -> ItemList:
+        """One page of the items that pass the filters. Raises InvalidInput for a cursor of another query."""
+        return await item_cases.list_items(self.parts.executor, namespace, query)
+
+    async def put_item(self, namespace: str, uid: str, row: ItemIn, *, if_version: int | None = None) -> PutOutput:
+        """Make the item `uid` what `row` says; `if_version` 0 means that it must not be there yet.
+
+        Raises InvalidInput, Conflict when an item of another kind has this uid, PreconditionFailed at another version.
+        """
+        put = await changing.put(self.parts.executor, namespace, uid, row, if_version)
+        self._changed("item.put", put.item, outcome=put.outcome)
+        return put
+
+    async def patch_item(
+        self, namespace: str, uid: str, patch: Mapping[str, Any], *, if_version: int | None = None
+    ) -> ItemOut:
+        """Apply a JSON merge patch (RFC 7396) to the item's row: null removes a field; kind and uid stay.
+
+        Raises NotFound, InvalidInput, PreconditionFailed.
+        """
+        item = await changing.patch(self.parts.executor, namespace, uid, patch, if_version)
+        self._changed("item.patch", item)
+        return item
+
+    async def remember(self, namespace: str, what: RememberInput) -> PutOutput:
+        """Keep a memory or fact; the same content again is stored once. Raises InvalidInput, Conflict."""
+        put = await changing.remember(self.parts.executor, namespace, what)
+        self._changed("item.remember", put.item, outcome=put.outcome)
+        return put
+
+    async def correct(self, namespace: str, uid: str, correction: Correction) -> CorrectOutput:
+        """Store what is true instead of a fact, which becomes history, or of a memory, which keeps a revision.
+
+        The same correction again leads to the same item. Raises NotFound, InvalidInput, Conflict for a fact that
+        another one supersedes already, and for what cannot be corrected.
+        """
+        corrected = await changing.correct(self.parts.executor, namespace, uid, correction)
+        self._changed("item.correct", corrected.item, superseded=corrected.superseded)
+        return corrected
+
+    async def revisions(self, namespace: str, uid: str) -> RevisionList:
+        """What a fact or memory was before each of its changes, newest first. Raises NotFound."""
+        return await item_cases.revisions(self.parts.executor, namespace, uid)
+
+    async def delete_item(self, namespace: str, uid: str, *, if_version: int | None = None) -> DeleteCounts:
+        """Delete one item with all that hangs on it. Raises NotFound, PreconditionFailed."""
+        gone = await deleting.delete_item(self.parts.executor, namespace, uid, if_version)
+        audit("item.delete", namespace, uid=uid, edges=gone.edges, revisions=gone.revisions)
+        return gone
+
+    async def delete_items(self, namespace: str, request: DeleteInput) -> DeleteOutput:
+        """Without `confirm_token` a preview with the token to send; with it, delete what was previewed.
+
+        Raises InvalidInput when neither uids nor filters are given, Conflict when the selection changed since.
+        """
+        done = await deleting.delete_items(self.parts.executor, namespace, request)
+        if done.deleted:
+            audit("items.delete", namespace, items=done.counts.items, edges=done.counts.edges, kept=done.kept)
+        return done
+
+    def _changed(self, action: str, item: ItemOut, **what: Any) -> None:
+        audit(action, item.namespace, uid=item.uid, version=item.version, **what)
+        self._new_items.set()
+
+    # Edges.
+
+    async def link(self, namespace: str, edge: LinkInput) -> LinkOutput:
+        """Draw a typed edge between two items of `namespace`, or make the one that is there, proposed, rejected or
+        accepted, a human's: it keeps its id, and what `edge` leaves out. Raises InvalidInput, NotFound.
+        """
+        done = await edge_cases.link(self.parts.executor, namespace, edge, actor.get())
+        if done.changed:
+            audit("edge.link", namespace, edge_id=done.edge.edge_id, type=done.edge.type, created=done.created)
+        return edge_cases.link_output(done)
+
+    async def unlink(self, namespace: str, which: UnlinkInput) -> EdgeOut:
+        """Remove one edge, named by edge_id or by source, type and target; returns it as it was.
+
+        Proposed and rejected ones are removed by edge_id only. Raises InvalidInput, NotFound.
+        """
+        removed = await edge_cases.unlink(self.parts.executor, namespace, which)
+        audit("edge.unlink", namespace, edge_id=removed.edge_id, type=removed.type)
+        return removed
+
+    async def get_edge(self, namespace: str, edge_id: str) -> EdgeOut:
+        """One edge of `namespace`, accepted or not. Raises NotFound."""
+        return await edge_cases.get_edge(self.parts.executor, namespace, edge_id)
+
+    async def list_edges(self, namespace: str, query: EdgeQuery) -> EdgeList:
+        """One page of the edges of `namespace`, by edge_id. Raises InvalidInput for a cursor of another query."""
+        return await edge_cases.list_edges(self.parts.executor, namespace, query)
+
+    # Namespaces.
+
+    async def namespaces(self, allowed: Callable[[str], bool]) -> NamespaceList:
+        """The namespaces that hold items and for which `allowed` is true, by name."""
+        return await namespace_cases.list_namespaces(self.parts.executor, allowed)
+
+    async def delete_namespace(self, namespace: str, confirm_token: str | None = None) -> DeleteOutput:
+        """Without `confirm_token` a preview with the token to send; with it, delete everything in `namespace`.
+
+        An interrupted deletion is ended by another preview and its token. Raises NotFound, and Conflict when anything
+        changed since the preview.
+        """
+        done = await namespace_cases.delete_namespace(self.parts.executor, namespace, confirm_token)
+        if done.deleted:
+            audit("namespace.delete", namespace, items=done.counts.items, edges=done.counts.edges)
+        return done
 
     # Embeddings.
 
@@ -137,7 +267,7 @@ class Librarian:
     async def _warm_up(self) -> None:
         """Search once: the server plans a statement when it first sees it, which takes seconds, and no user's."""
         with contextlib.suppress(GraphError):  # a database that has just gone is no reason to end the worker
-            await self.search(SAMPLE_NAMESPACE, SearchInput(queries=["warm up"]))
+            await self.parts.pipeline.search(SearchRequest(["warm up"], ItemFilter(SAMPLE_NAMESPACE), limit=1))
 
     async def embed_pending(self, *, on_progress: Counted | None = None) -> int:
         """Encode every item that lacks a vector in the active space; 0 when this Librarian's encoder is not its one."""

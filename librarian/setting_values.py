@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
+
+from retrieval.rerankers.base import Endpoint
 
 LogFormat = Literal["json", "console"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -15,6 +18,22 @@ MASK = "••••••"
 _NEO4J_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 _ENCODERS = re.compile(r"onnx|none|sentence-transformers:.+|https?:.+")
 _NAMESPACE = re.compile(r"[\w.:@-]{1,128}")
+
+
+_PERIODS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86_400.0}
+_RATE = re.compile(rf"(?P<requests>[0-9]{{1,9}}) ?/ ?(?P<period>{'|'.join(_PERIODS)})")
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """So many requests in so many seconds; 0 requests: no limit."""
+
+    requests: int
+    per_s: float
+
+    def __str__(self) -> str:
+        periods = {seconds: period for period, seconds in _PERIODS.items()}
+        return f"{self.requests}/{periods[self.per_s]}" if self.requests else "off"
 
 
 def is_loopback(host: str) -> bool:
@@ -48,6 +67,27 @@ def seconds(raw: str) -> float:
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", raw) or not 0 < float(raw) <= 86_400:
         raise ValueError("it must be a number of seconds, more than 0 and at most 86400")
     return float(raw)
+
+
+def number(low: float, high: float) -> Callable[[str], float]:
+    """A parser of decimal numbers from `low` to `high`."""
+
+    def parse(raw: str) -> float:
+        if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", raw) or not low <= float(raw) <= high:
+            raise ValueError(f"it must be a number from {low:g} to {high:g}")
+        return float(raw)
+
+    return parse
+
+
+def rate(raw: str) -> Rate:
+    """A rate such as 6000/minute, or off."""
+    if raw.lower() == "off":
+        return Rate(0, 1.0)
+    found = _RATE.fullmatch(raw.lower())
+    if found is None or int(found["requests"]) == 0:
+        raise ValueError(f"it must look like 6000/minute (or {', '.join(_PERIODS)}), or be off")
+    return Rate(int(found["requests"]), _PERIODS[found["period"]])
 
 
 def flag(raw: str) -> bool:
@@ -105,6 +145,14 @@ def http_url(raw: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("it must be an http or https address")
     return raw
+
+
+def rerank_endpoint(raw: str) -> Endpoint:
+    """How pairs are put to a reranker's server."""
+    match raw.lower():
+        case "chat" | "rerank" as known:
+            return known
+    raise ValueError("it must be chat or rerank")
 
 
 def shown(value: object) -> str:

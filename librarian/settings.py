@@ -18,6 +18,7 @@ from librarian.setting_values import (
     MASK,
     LogFormat,
     LogLevel,
+    Rate,
     absolute_path,
     encoder_name,
     flag,
@@ -26,11 +27,15 @@ from librarian.setting_values import (
     log_level,
     namespace,
     neo4j_uri,
+    number,
+    rate,
+    rerank_endpoint,
     seconds,
     shown,
     whole_number,
     without_userinfo,
 )
+from retrieval.rerankers.base import RerankerConfig
 
 T = TypeVar("T")
 Source = Literal["default", "environment", "option"]
@@ -39,7 +44,14 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8765
 DEFAULT_NAMESPACE = "default"
 DEFAULT_MAX_BODY_MB = 64
+DEFAULT_MAX_TEXT_CHARS = 1_000_000
+DEFAULT_MAX_BATCH_ROWS = 10_000
 DEFAULT_REQUEST_TIMEOUT_S = 30.0
+DEFAULT_MAX_CONCURRENT = 32
+DEFAULT_MAX_QUEUED = 256
+DEFAULT_RATE_LIMIT = Rate(6000, 60.0)
+DEFAULT_IDEMPOTENCY_HOURS = 24
+DEFAULT_SLOW_QUERY_MS = 500
 
 _MIB = 2**20
 # Read by the Makefile and by the tests, not by the program.
@@ -57,12 +69,21 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """Where the service listens and what it accepts. `request_timeout_s` caps every request's deadline."""
+    """Where the service listens and what it accepts.
+
+    `request_timeout_s` caps every request's deadline. At most `max_concurrent` requests run and `max_queued` wait for
+    them. `rate_limit` holds for each API key in this process. Answers to an Idempotency-Key live `idempotency_hours`.
+    """
 
     host: str = DEFAULT_HOST
     port: int = DEFAULT_PORT
     max_body_bytes: int = DEFAULT_MAX_BODY_MB * _MIB
+    max_batch_rows: int = DEFAULT_MAX_BATCH_ROWS
     request_timeout_s: float = DEFAULT_REQUEST_TIMEOUT_S
+    max_concurrent: int = DEFAULT_MAX_CONCURRENT
+    max_queued: int = DEFAULT_MAX_QUEUED
+    rate_limit: Rate = DEFAULT_RATE_LIMIT
+    idempotency_hours: int = DEFAULT_IDEMPOTENCY_HOURS
     allow_insecure_bind: bool = False
 
 
@@ -96,31 +117,44 @@ class EncoderSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RerankerSettings:
+    """The reranker, and the share of searches (0..1) that use it; the others show what it changes."""
+
+    enabled: bool = True
+    traffic: float = 1.0
+    config: RerankerConfig = RerankerConfig()
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings:
     """How and what to log; None is the default of the command: JSON off a terminal, and info for `serve`, else warning.
 
-    `texts` allows texts of memories in logs, `queries` those of searches (hashed otherwise).
+    `texts` allows texts of memories in logs, `queries` those of searches (hashed otherwise). A database statement that
+    takes `slow_query_ms` or longer is logged by its name; 0 logs none.
     """
 
     format: LogFormat | None = None
     level: LogLevel | None = None
     texts: bool = False
     queries: bool = True
+    slow_query_ms: int = DEFAULT_SLOW_QUERY_MS
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be set."""
+    """Everything that can be set; `max_text_chars` bounds every single text that comes in, by whatever way."""
 
     home: Path
     cache: Path
     keys_file: Path
     namespace: str = DEFAULT_NAMESPACE
+    max_text_chars: int = DEFAULT_MAX_TEXT_CHARS
     eval_data: Path | None = None
     http: HttpSettings = HttpSettings()
     neo4j: Neo4jSettings = Neo4jSettings()
     server: ServerSettings = ServerSettings()
     encoder: EncoderSettings = EncoderSettings()
+    reranker: RerankerSettings = RerankerSettings()
     log: LogSettings = LogSettings()
     entries: tuple[Entry, ...] = field(default=(), repr=False, compare=False)
     warnings: tuple[str, ...] = field(default=(), repr=False, compare=False)
@@ -138,11 +172,15 @@ class Settings:
             cache=reader.read("LIBRARIAN_CACHE", absolute_path, default=platformdirs.user_cache_path("librarian")),
             keys_file=reader.read("LIBRARIAN_KEYS_FILE", absolute_path, default=home / "keys.json"),
             namespace=reader.read("LIBRARIAN_NAMESPACE", namespace, default=DEFAULT_NAMESPACE),
+            max_text_chars=reader.read(
+                "LIBRARIAN_MAX_TEXT_CHARS", whole_number(1000, 1_000_000), default=DEFAULT_MAX_TEXT_CHARS
+            ),
             eval_data=reader.read("LIBRARIAN_EVAL_DATA", absolute_path, default=None),
             http=_http(reader),
             neo4j=_neo4j(reader),
             server=_server(reader),
             encoder=_encoder(reader),
+            reranker=_reranker(reader),
             log=_log(reader),
         )
         return replace(settings, entries=tuple(reader.entries), warnings=tuple(reader.unknown()))
@@ -212,7 +250,16 @@ def _http(reader: _Reader) -> HttpSettings:
         host=reader.read("LIBRARIAN_HOST", str, default=DEFAULT_HOST),
         port=reader.read("LIBRARIAN_PORT", whole_number(0, 65535), default=DEFAULT_PORT),
         max_body_bytes=reader.read("LIBRARIAN_MAX_BODY_MB", whole_number(1, 4096), default=DEFAULT_MAX_BODY_MB) * _MIB,
+        max_batch_rows=reader.read(
+            "LIBRARIAN_MAX_BATCH_ROWS", whole_number(1, 1_000_000), default=DEFAULT_MAX_BATCH_ROWS
+        ),
         request_timeout_s=reader.read("LIBRARIAN_REQUEST_TIMEOUT_S", seconds, default=DEFAULT_REQUEST_TIMEOUT_S),
+        max_concurrent=reader.read("LIBRARIAN_MAX_CONCURRENT", whole_number(1, 10_000), default=DEFAULT_MAX_CONCURRENT),
+        max_queued=reader.read("LIBRARIAN_MAX_QUEUED", whole_number(0, 100_000), default=DEFAULT_MAX_QUEUED),
+        rate_limit=reader.read("LIBRARIAN_RATE_LIMIT", rate, default=DEFAULT_RATE_LIMIT),
+        idempotency_hours=reader.read(
+            "LIBRARIAN_IDEMPOTENCY_HOURS", whole_number(1, 720), default=DEFAULT_IDEMPOTENCY_HOURS
+        ),
         allow_insecure_bind=reader.read("LIBRARIAN_ALLOW_INSECURE_BIND", flag, default=False),
     )
 
@@ -243,10 +290,36 @@ def _encoder(reader: _Reader) -> EncoderSettings:
     )
 
 
+def _reranker(reader: _Reader) -> RerankerSettings:
+    default = RerankerConfig()
+    enabled = reader.read("RERANKER_ENABLED", flag, default=True)
+    max_concurrent = reader.read("RERANKER_MAX_CONCURRENT", whole_number(1, 256), default=default.max_concurrent)
+    config = RerankerConfig(
+        base_url=reader.read("RERANKER_BASE_URL", http_url, default=default.base_url),
+        api_key=reader.read("RERANKER_API_KEY", str, default=None, secret=True),
+        model=reader.read("RERANKER_MODEL", str, default=default.model),
+        instruction=reader.read("RERANKER_INSTRUCTION", str, default=default.instruction),
+        timeout_s=reader.read("RERANKER_TIMEOUT", seconds, default=default.timeout_s),
+        max_concurrent=max_concurrent,
+        # One step of a rerank fills the server, and no deadline waits for more.
+        batch_size=max_concurrent,
+        oversample=reader.read("RERANKER_OVERSAMPLE", number(1, 100), default=default.oversample),
+        endpoint=reader.read("RERANKER_ENDPOINT", rerank_endpoint, default=default.endpoint),
+    )
+    return RerankerSettings(
+        enabled=enabled,
+        traffic=reader.read("RERANKER_TRAFFIC", number(0, 1), default=1.0),
+        config=config,
+    )
+
+
 def _log(reader: _Reader) -> LogSettings:
     return LogSettings(
         format=reader.read("LIBRARIAN_LOG_FORMAT", log_format, default=None),
         level=reader.read("LIBRARIAN_LOG_LEVEL", log_level, default=None),
         texts=reader.read("LIBRARIAN_LOG_TEXT", flag, default=False),
         queries=reader.read("LIBRARIAN_LOG_QUERIES", flag, default=True),
+        slow_query_ms=reader.read(
+            "LIBRARIAN_SLOW_QUERY_MS", whole_number(0, 86_400_000), default=DEFAULT_SLOW_QUERY_MS
+        ),
     )

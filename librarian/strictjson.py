@@ -36,10 +36,13 @@ def decode(body: bytes, type_: type[T]) -> T:
     return value
 
 
-def convert(value: object, type_: type[T]) -> T:
-    """Decoded JSON as a value of `type_`. Raises InvalidInput as `decode` does."""
+def convert(value: object, type_: type[T], *, strict: bool = True) -> T:
+    """Decoded JSON as a value of `type_`. Raises InvalidInput as `decode` does.
+
+    Without `strict`, texts are read as numbers, booleans and null where the type wants those: for query strings.
+    """
     try:
-        return msgspec.convert(value, type_)
+        return msgspec.convert(value, type_, strict=strict)
     except msgspec.ValidationError as error:
         raise _invalid(str(error)) from None
 

@@ -1,8 +1,8 @@
 """What supports a fact, on the wire."""
 
-from datetime import datetime
-
 from msgspec import Struct
+
+from librarian.contracts.fields import Time
 
 
 class Evidence(Struct, kw_only=True):
@@ -12,4 +12,4 @@ class Evidence(Struct, kw_only=True):
     message_id: str | None
     author_name: str | None
     content: str
-    sent_at: datetime | None
+    sent_at: Time | None

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-Phase = Literal["starting", "recovering", "migrating", "ready", "failed", "unreachable"]
+Phase = Literal["starting", "recovering", "migrating", "ready", "failed", "unreachable", "stopping"]
 
 
 class Readiness(Struct, kw_only=True):
@@ -46,3 +46,9 @@ class EvalReport(Struct, kw_only=True):
     questions: int
     systems: dict[str, dict[str, float]]
     notes: list[str] = msgspec.field(default_factory=list)
+
+
+class Health(Struct, kw_only=True):
+    """The process answers."""
+
+    status: Literal["ok"] = "ok"

@@ -1,5 +1,6 @@
 """The HTTP application: routes, what happens around them, and the service that they share, from the lifespan."""
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
@@ -8,45 +9,45 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.routing import Route
 
-from librarian.http.middleware import BodyLimit, Deadline, Problems, RequestContext
+from librarian.http.api import ENDPOINTS
+from librarian.http.endpoints import routes_of
+from librarian.http.idempotency import forget_expired
+from librarian.http.lifetime import Lifetime
+from librarian.http.limits import Limits
+from librarian.http.middleware import BodyLimit, EarlyAnswers, Problems, RequestContext
 from librarian.http.responses import routing_problem
-from librarian.http.routes.health import healthz, readyz, show_metrics
-from librarian.http.routes.items import get_item, post_items
-from librarian.http.routes.search import post_search
 from librarian.keys import KeyFile
 from librarian.service import Librarian
 from librarian.settings import HttpSettings
 
 Connect = Callable[[], AbstractAsyncContextManager[Librarian]]
 
-ROUTES = (
-    Route("/healthz", healthz),
-    Route("/readyz", readyz),
-    Route("/metrics", show_metrics),
-    Route("/v1/items", post_items, methods=["POST"]),
-    Route("/v1/items/{uid:path}", get_item),
-    Route("/v1/search", post_search, methods=["POST"]),
-)
+ROUTES = routes_of(ENDPOINTS)
 
 
 def build_app(http: HttpSettings, keys: KeyFile, connect: Connect) -> Starlette:
     """Make the application; `connect` opens the service at start-up and closes it at the end."""
+    limits = Limits(http)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[dict[str, Any]]:
         async with connect() as librarian:
-            yield {"librarian": librarian, "keys": keys}
+            forgetting = asyncio.create_task(forget_expired(librarian))
+            yield {"librarian": librarian, "keys": keys, "limits": limits, "http": http}
+            forgetting.cancel()
 
-    return Starlette(
+    app = Starlette(
         routes=ROUTES,
         middleware=[
             Middleware(RequestContext, patterns={route.endpoint: route.path for route in ROUTES}),
+            Middleware(EarlyAnswers),
             Middleware(Problems),
+            Middleware(Lifetime, max_s=http.request_timeout_s),
             Middleware(BodyLimit, max_bytes=http.max_body_bytes),
-            Middleware(Deadline, max_s=http.request_timeout_s),
         ],
         exception_handlers={HTTPException: routing_problem},
         lifespan=lifespan,
     )
+    app.state.limits = limits  # for the server, which closes them when it stops
+    return app

@@ -1,23 +1,27 @@
 """Who calls, and what they may do: the API key decides on the scope, then on the namespace."""
 
+from typing import Literal
+
 import structlog
 from starlette.requests import Request
 
+from librarian.audit import actor
 from librarian.contracts.keys import ApiKey, Scope
 from librarian.errors import Forbidden, InvalidInput, Unauthenticated
+from librarian.http.limits import Limits
 from librarian.keys import KeyFile
 from librarian.setting_values import namespace
 
 NAMESPACE_HEADER = "Librarian-Namespace"
+Required = Scope | Literal["any"]
 
 
-def namespace_of(request: Request, scope: Scope) -> str:
-    """The namespace that this request works in.
+def namespace_of(request: Request, key: ApiKey) -> str:
+    """The namespace that this request works in: the path's, the header's, or the only one that the key opens.
 
-    Raises Unauthenticated, Forbidden for a scope or namespace beyond the key, InvalidInput where none is named.
+    Raises Forbidden for a namespace beyond the key, InvalidInput where none is named.
     """
-    key = authenticated(request, scope)
-    wanted = _named(request) or key.only_namespace()
+    wanted = _in_path(request) or _in_header(request) or key.only_namespace()
     if wanted is None:
         raise InvalidInput(
             f"no namespace is named, and the key opens more than one; send the header {NAMESPACE_HEADER}",
@@ -29,27 +33,51 @@ def namespace_of(request: Request, scope: Scope) -> str:
     return wanted
 
 
-def authenticated(request: Request, scope: Scope) -> ApiKey:
-    """The caller's key, which has `scope`. Raises Unauthenticated or Forbidden."""
-    keys: KeyFile = request.state.keys
-    kind, _, token = request.headers.get("authorization", "").partition(" ")
-    if kind.lower() != "bearer":
-        raise Unauthenticated(remedy="Send `Authorization: Bearer <key>`; `librarian keys create` makes a key.")
-    key = keys.authenticate(token.strip())
+def authenticated(request: Request, scope: Required) -> ApiKey:
+    """The caller's key, which has `scope` ("any": whatever it may do) and has not used up its rate.
+
+    Raises Unauthenticated, TooManyRequests or Forbidden.
+    """
+    limits: Limits = request.state.limits
+    try:
+        key = _known(request)
+    except Unauthenticated:
+        limits.count_failure(request.client.host if request.client else "")
+        raise
     structlog.contextvars.bind_contextvars(caller=key.id)
-    if not key.has_scope(scope):
+    actor.set(key.id)
+    limits.count_request(key.id)
+    if scope != "any" and not key.has_scope(scope):
         raise Forbidden(f"This API key lacks the scope {scope!r}.")
     return key
 
 
-def _named(request: Request) -> str | None:
+def _known(request: Request) -> ApiKey:
+    keys: KeyFile = request.state.keys
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    if kind.lower() != "bearer":
+        raise Unauthenticated(remedy="Send `Authorization: Bearer <key>`; `librarian keys create` makes a key.")
+    return keys.authenticate(token.strip())
+
+
+def _in_path(request: Request) -> str | None:
+    sent = request.path_params.get("namespace")
+    return None if sent is None else _checked(sent, "namespace")
+
+
+def _in_header(request: Request) -> str | None:
     """The header's namespace; HTTP carries its UTF-8 bytes as Latin-1."""
     sent = request.headers.get(NAMESPACE_HEADER)
     if sent is None:
         return None
     try:
-        return namespace(sent.encode("latin-1").decode("utf-8"))
+        return _checked(sent.encode("latin-1").decode("utf-8"), NAMESPACE_HEADER)
+    except UnicodeError:
+        return _checked("", NAMESPACE_HEADER)
+
+
+def _checked(sent: str, field: str) -> str:
+    try:
+        return namespace(sent)
     except ValueError:
-        raise InvalidInput(
-            "a namespace is 1 to 128 letters, digits or . : @ _ -, as UTF-8", field=NAMESPACE_HEADER
-        ) from None
+        raise InvalidInput("a namespace is 1 to 128 letters, digits or . : @ _ -, as UTF-8", field=field) from None

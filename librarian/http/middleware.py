@@ -1,6 +1,9 @@
-"""What happens around every request, as pure ASGI, outermost first: RequestContext, Problems, BodyLimit, Deadline."""
+"""What happens around every request, as pure ASGI, outermost first: RequestContext, EarlyAnswers, Problems, Lifetime
+(`lifetime.py`), BodyLimit.
+"""
 
 import asyncio
+import contextlib
 import re
 import time
 import uuid
@@ -13,16 +16,19 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from librarian import metrics
-from librarian.errors import DeadlineExceeded, InvalidInput, PayloadTooLarge
+from librarian.errors import PayloadTooLarge
 from librarian.http.responses import error_response
 from librarian.problems import caught, is_known
 
 REQUEST_ID_HEADER = "Request-Id"
-TIMEOUT_HEADER = "Request-Timeout-Ms"
 
 _USABLE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
-_TRY_AGAIN = f"Send it again, smaller or with a larger {TIMEOUT_HEADER}; writes are idempotent."
+# In the log and in metrics only: nobody was there to be answered.
+_CLIENT_GONE = 499
+# Small bodies come a moment after their heads; waiting for them keeps the connection.
+_UNDER_WAY_S = 0.05
+_LINGER_S = 2.0
 
 logger = structlog.stdlib.get_logger("librarian.http")
 
@@ -41,7 +47,7 @@ class RequestContext:
             return
         request_id = _request_id(scope)
         scope.setdefault("state", {})["request_id"] = request_id
-        status, started = 500, time.perf_counter()
+        status, started = _CLIENT_GONE, time.perf_counter()
 
         async def noting(message: Message) -> None:
             nonlocal status
@@ -91,6 +97,47 @@ class Problems:
         await error_response(error, request_id=scope["state"]["request_id"])(scope, receive, send)
 
 
+class EarlyAnswers:
+    """Hangs up on a client that goes on sending after it was answered; it gets some time to read the answer first."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Run one request and look after what is left of its body."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        unread, early = "content-length" in headers or "transfer-encoding" in headers, False
+
+        async def reading() -> Message:
+            nonlocal unread
+            message = await receive()
+            unread = message.get("more_body", False)
+            return message
+
+        async def drain(seconds: float) -> None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    while unread:
+                        await reading()
+
+        async def hanging_up(message: Message) -> None:
+            nonlocal early
+            if message["type"] == "http.response.start" and unread:
+                await drain(_UNDER_WAY_S)
+                if early := unread:
+                    MutableHeaders(scope=message)["Connection"] = "close"
+            if early and message["type"] == "http.response.body" and not message.get("more_body", False):
+                await send({**message, "more_body": True})
+                await drain(_LINGER_S)
+                message = {"type": "http.response.body"}
+            await send(message)
+
+        await self._app(scope, reading, hanging_up)
+
+
 class BodyLimit:
     """Refuses bodies larger than `max_bytes`, announced or streamed."""
 
@@ -125,41 +172,9 @@ class BodyLimit:
         )
 
 
-class Deadline:
-    """Ends a request after the time that its caller grants, at most `max_s` seconds."""
-
-    def __init__(self, app: ASGIApp, *, max_s: float) -> None:
-        self._app = app
-        self._max_s = max_s
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run one request against the clock; `state.deadline` is its end by the loop's clock."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        granted_s = min(_granted_s(scope), self._max_s)
-        scope["state"]["deadline"] = asyncio.get_running_loop().time() + granted_s
-        try:
-            async with asyncio.timeout(granted_s) as clock:
-                await self._app(scope, receive, send)
-        except TimeoutError:
-            if not clock.expired():
-                raise
-            raise DeadlineExceeded(f"The time of {granted_s:g} s was up.", remedy=_TRY_AGAIN) from None
-
-
 def _request_id(scope: Scope) -> str:
     sent = Headers(scope=scope).get(REQUEST_ID_HEADER, "")
     return sent if _USABLE_ID.fullmatch(sent) else uuid.uuid4().hex
-
-
-def _granted_s(scope: Scope) -> float:
-    sent = Headers(scope=scope).get(TIMEOUT_HEADER)
-    if sent is None:
-        return float("inf")
-    if not re.fullmatch(r"[0-9]{1,9}", sent) or int(sent) == 0:
-        raise InvalidInput("it must be a whole number of milliseconds, at least 1", field=TIMEOUT_HEADER)
-    return int(sent) / 1000
 
 
 def _log(error: Exception) -> None:

@@ -1,21 +1,25 @@
 """What routes read from a request."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
-from typing import TypeVar
+import re
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 
 from librarian import strictjson
-from librarian.errors import NotReady, UnsupportedMediaType
+from librarian.errors import InvalidInput, NotReady, PayloadTooLarge, UnsupportedMediaType
 from librarian.lines import numbered_lines
 from librarian.service import Librarian
+from librarian.texts import refuse_long_texts
 
 T = TypeVar("T")
 Rows = AsyncIterator[tuple[int, bytes]]
 
-_JSON = "application/json"
-_NDJSON = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
+JSON = "application/json"
+NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
+PATCHES = ("application/merge-patch+json", JSON)
+_ETAG = re.compile(r'"[0-9]{1,15}"')
 # The answer must leave before the deadline itself ends the request.
 _MARGIN_S = 0.25
 
@@ -24,8 +28,8 @@ async def ready_librarian(request: Request) -> Librarian:
     """The service, once it is ready; waits as long as the request may last. Raises NotReady, or why it cannot be."""
     librarian: Librarian = request.state.librarian
     try:
-        async with asyncio.timeout_at(request.state.deadline - _MARGIN_S):
-            await librarian.ready()
+        async with asyncio.timeout_at(request.state.clock.ends_at - _MARGIN_S):
+            await librarian.lifecycle.ready(patient=False)
     except TimeoutError:
         readiness = await librarian.readiness()
         raise NotReady(f"The graph is not ready yet: {readiness.phase}.", phase=readiness.phase) from None
@@ -33,19 +37,56 @@ async def ready_librarian(request: Request) -> Librarian:
 
 
 async def json_body(request: Request, type_: type[T]) -> T:
-    """The body as a value of `type_`. Raises InvalidInput or UnsupportedMediaType."""
-    _expect(request, frozenset({_JSON}))
-    return strictjson.decode(await request.body(), type_)
+    """The body as a value of `type_`. Raises InvalidInput, PayloadTooLarge or UnsupportedMediaType."""
+    _expect(request, (JSON,))
+    return strictjson.decode(await _body(request), type_)
+
+
+async def merge_patch(request: Request) -> dict[str, Any]:
+    """The body as a JSON merge patch (RFC 7396). Raises InvalidInput, PayloadTooLarge or UnsupportedMediaType."""
+    _expect(request, PATCHES)
+    return strictjson.decode(await _body(request), dict[str, Any])
+
+
+async def file_body(request: Request) -> bytes:
+    """The body as it is, whatever its content type."""
+    return await request.body()
 
 
 async def rows(request: Request) -> Rows:
     """Rows with their numbers from 1: elements of a JSON array, one object, or lines of an NDJSON stream.
 
-    A stream is read as the rows are asked for. Raises InvalidInput or UnsupportedMediaType.
+    A stream is read as the rows are asked for. Raises InvalidInput, PayloadTooLarge or UnsupportedMediaType.
     """
-    if _expect(request, _NDJSON | {_JSON}) in _NDJSON:
+    if _expect(request, (JSON, *NDJSON)) in NDJSON:
         return numbered_lines(request.stream())
-    return _numbered(strictjson.elements(await request.body()))
+    elements = list(strictjson.elements(await request.body()))
+    most = request.state.http.max_batch_rows
+    if len(elements) > most:
+        raise PayloadTooLarge(
+            f"The array holds {len(elements)} rows; {most} are the most (LIBRARIAN_MAX_BATCH_ROWS).",
+            field="$",
+            remedy=f"Send them as {NDJSON[0]}, one row a line, which has no such limit.",
+        )
+    return _numbered(elements)
+
+
+def if_match(request: Request) -> int | None:
+    """The version that the caller wants to change, from If-Match; None where any will do. Raises InvalidInput."""
+    sent = request.headers.get("if-match", "*").strip()
+    if sent == "*":
+        return None
+    if not _ETAG.fullmatch(sent):
+        raise InvalidInput('it must be the ETag of one item, such as "3"', field="If-Match")
+    return int(sent.strip('"'))
+
+
+async def _body(request: Request) -> bytes:
+    """The body of a request for one object. Raises PayloadTooLarge for a text over the limit."""
+    librarian: Librarian = request.state.librarian
+    body = await request.body()
+    refuse_long_texts(body, librarian.settings.max_text_chars)
+    return body
 
 
 async def _numbered(elements: Iterable[bytes]) -> Rows:
@@ -53,10 +94,10 @@ async def _numbered(elements: Iterable[bytes]) -> Rows:
         yield number, element
 
 
-def _expect(request: Request, known: frozenset[str]) -> str:
-    sent = request.headers.get("content-type", _JSON).partition(";")[0].strip().lower()
+def _expect(request: Request, known: Sequence[str]) -> str:
+    sent = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
     if sent not in known:
         raise UnsupportedMediaType(
-            f"The content type {sent[:100]!r} is not read here.", remedy=f"Send one of: {', '.join(sorted(known))}."
+            f"The content type {sent[:100]!r} is not read here.", remedy=f"Send one of: {', '.join(known)}."
         )
     return sent

@@ -8,19 +8,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from librarian import problems
+from librarian.errors import NotReady
 from librarian.problems import Problem
 
+# Answers are memories: no cache on the way keeps one, no browser takes one for a page.
+_PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
 def json_response(value: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Answer with `value` as JSON."""
-    return Response(msgspec.json.encode(value), status, headers, media_type="application/json")
+    return Response(msgspec.json.encode(value), status, {**_PRIVATE, **(headers or {})}, media_type="application/json")
 
 
 def problem_response(problem: Problem, *, headers: Mapping[str, str] | None = None) -> Response:
     """Answer with a problem."""
-    return Response(msgspec.json.encode(problem), problem.status, headers, media_type=problems.CONTENT_TYPE)
+    told = {**_PRIVATE, **(headers or {})}
+    return Response(msgspec.json.encode(problem), problem.status, told, media_type=problems.CONTENT_TYPE)
 
 
 def error_response(error: Exception, *, request_id: str | None) -> Response:
@@ -30,6 +34,8 @@ def error_response(error: Exception, *, request_id: str | None) -> Response:
     after = problems.retry_after_s(error)
     if after is not None:
         headers["Retry-After"] = str(after)
+    if isinstance(error, NotReady) and error.phase == "stopping":
+        headers["Connection"] = "close"  # so that the next try reaches another process
     return problem_response(problem, headers=headers)
 
 

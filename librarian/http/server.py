@@ -1,20 +1,26 @@
 """The listening socket and uvicorn around the application."""
 
+import asyncio
 import contextlib
 import errno
 import signal
 import socket
 from collections.abc import Iterator
+from types import FrameType
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.applications import Starlette
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from librarian.errors import SettingsError
+from librarian.http.limits import Limits
 from librarian.setting_values import is_loopback
 from librarian.settings import HttpSettings
 
 _BACKLOG = 2048
 _DRAIN_S = 30
+_POLL_S = 0.05
+_MAX_HEAD_BYTES = 64 * 1024
 
 
 def listen(http: HttpSettings) -> socket.socket:
@@ -38,13 +44,72 @@ def listen(http: HttpSettings) -> socket.socket:
     return listening
 
 
-class Server(uvicorn.Server):
-    """uvicorn that ends orderly on SIGTERM and SIGINT: requests finish, the service is closed, the exit code is 0."""
+class _Protocol(HttpToolsProtocol):
+    """HTTP/1.1 with an end to the head of a request: the parser alone would collect it for ever."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    _head_bytes = 0
+    _in_head = False
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._head_bytes, self._in_head = 0, True
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        super().on_headers_complete()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._in_head:
+            self._head_bytes += len(data)
+            if self._head_bytes > _MAX_HEAD_BYTES:
+                self.send_400_response("The head of the request is too large.")
+                self._in_head = False
+
+
+class Server(uvicorn.Server):
+    """uvicorn that ends orderly on the first SIGTERM or SIGINT, and at once on the second.
+
+    Orderly: no new connection and no new work on old ones, running requests finish within the drain limit, the service
+    is closed, the exit code is 0.
+    """
+
+    def __init__(self, app: Starlette) -> None:
         super().__init__(
-            uvicorn.Config(app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=_DRAIN_S)
+            uvicorn.Config(
+                app,
+                http=_Protocol,
+                log_config=None,
+                access_log=False,
+                lifespan="on",
+                timeout_graceful_shutdown=_DRAIN_S,
+            )
         )
+        self._limits: Limits = app.state.limits
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature of a handler
+        """Begin to end, or stop waiting for the end."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Finish what runs, then close what is left.
+
+        uvicorn alone would close idle connections first: /readyz could tell nobody, and requests just sent were lost.
+        """
+        ends_at = asyncio.get_running_loop().time() + _DRAIN_S
+        self._limits.capacity.close()
+        for server in self.servers:
+            server.close()
+        for listening in sockets or []:
+            listening.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(ends_at):
+                while self.server_state.tasks and not self.force_exit:
+                    await asyncio.sleep(_POLL_S)
+        left_s = ends_at - asyncio.get_running_loop().time()
+        self.config.timeout_graceful_shutdown = max(1, round(left_s))
+        await super().shutdown()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -1,16 +1,15 @@
 """Search."""
 
-from starlette.requests import Request
 from starlette.responses import Response
 
 from librarian.contracts.search import SearchInput
-from librarian.http.auth import namespace_of
-from librarian.http.requests import json_body
+from librarian.http.endpoints import Call
 from librarian.http.responses import json_response
 
 
-async def post_search(request: Request) -> Response:
-    """Find items of the caller's namespace."""
-    namespace = namespace_of(request, "read")
-    query = await json_body(request, SearchInput)
-    return json_response(await request.state.librarian.search(namespace, query))
+async def search(call: Call[SearchInput, None]) -> Response:
+    """Find items by meaning and by words.
+
+    1 to 20 queries are fused into one ranking. `arms` says what each arm of the search did.
+    """
+    return json_response(await call.librarian.search(call.namespace, call.body))

@@ -71,8 +71,14 @@ ADMIN_STATEMENTS = {
     "activate_space", "count_pending", "count_vectors", "create_space_index", "drop_space_index", "list_spaces",
     "mark_pending", "next_pending", "next_without_vector", "put_embeddings", "put_space", "put_space_languages",
     "space_index_state",
+    # answers to requests that may be sent twice
+    "delete_expired_idempotency_keys",
+    # which namespaces there are
+    "list_namespaces",
     # the server itself
     "ping", "probe_server", "show_constraints", "show_indexes",
+    # doctor
+    "adopt_edges", "adoptable_edges", "count_drawn_edges", "server_clock",
     # migrations
     "begin_migration", "create_lock_constraint", "create_migration_constraint", "finish_migration", "list_migrations",
     "release_lock", "renew_lock", "take_lock",

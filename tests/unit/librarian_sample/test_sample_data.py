@@ -10,7 +10,8 @@ from typing import get_args
 import msgspec
 import pytest
 
-from librarian.contracts.items import EdgeIn, FactIn, MemoryIn, MemoryType, MessageIn, RowIn
+from librarian.contracts.fields import MemoryType
+from librarian.contracts.items import EdgeIn, FactIn, MemoryIn, MessageIn, RowIn
 
 SAMPLE = files("librarian") / "sample"
 CONTRACTS = {"messages": MessageIn, "facts": FactIn, "memories": MemoryIn, "edges": EdgeIn}

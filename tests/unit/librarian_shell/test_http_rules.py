@@ -1,3 +1,5 @@
+import asyncio
+import contextlib
 import json
 
 import pytest
@@ -111,7 +113,7 @@ async def test_metrics_count_requests_by_route_never_by_path(client, key_for):
     await client.get("/v1/items/secret-uid", headers=key_for("read", "a"))
     await client.get("/nowhere/secret-path")
     text = (await client.get("/metrics")).text
-    assert 'librarian_http_requests_total{method="GET",route="/v1/items/{uid:path}",status="503"}' in text
+    assert 'librarian_http_requests_total{method="GET",route="/v1/items/{uid}",status="503"}' in text
     assert "secret" not in text
 
 
@@ -201,3 +203,81 @@ async def test_a_damaged_key_file_lets_nobody_in_and_keeps_its_path_to_itself(cl
     answer = await client.post("/v1/search", json=QUERY, headers=headers)
     assert_problem(answer, 500, "keys_file")
     assert str(keys.path) not in json.dumps(answer.json())
+
+
+async def raw(client, data):
+    """What the service answers to bytes that no client library would send."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
+    writer.write(data)
+    answer = await reader.read()
+    writer.close()
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("request_line", "status"),
+    [
+        (b"BREW / HTTP/1.1", 400),
+        (b"TRACE /v1/search HTTP/1.1", 405),
+        (b"OPTIONS * HTTP/1.1", 404),
+        (b"GET /v1/items/%00 HTTP/1.1", 401),
+        (b"GET /v1/items/%c0%ae HTTP/1.1", 401),
+        (b"GET /\x00 HTTP/1.1", 400),
+        (b"GET /v1/search\xff HTTP/1.1", 400),
+        (b"GET //v1/search HTTP/1.1", 404),
+        (b"GET http://elsewhere/healthz HTTP/1.1", 200),
+        (b"GET /healthz HTTP/9.9", 400),
+        (b"HEAD /healthz HTTP/1.1", 200),
+        (b"HEAD /v1/items/x HTTP/1.1", 401),
+    ],
+)
+async def test_odd_requests_are_answered_and_never_a_500(client, request_line, status):
+    """Unknown methods, broken encodings, other versions: the parser's 400, or a problem as for any request."""
+    answer = await raw(client, request_line + b"\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert answer.startswith(f"HTTP/1.1 {status} ".encode()), answer[:300]
+    assert (await client.get("/healthz")).status_code == 200
+
+
+@pytest.mark.parametrize("header", [b"Request-Id: a\rSet-Cookie: b", b"Request-Id: a\xe2\x80\xa8b", b"Request-Id: a b"])
+async def test_nothing_that_was_sent_becomes_a_header(client, header):
+    """An id that is not plain is replaced, so that no line of the answer or the log is the caller's."""
+    answer = await raw(client, b"GET /v2 HTTP/1.1\r\nHost: x\r\n" + header + b"\r\nConnection: close\r\n\r\n")
+    assert b"set-cookie" not in answer.lower()
+    assert header.partition(b": ")[2] not in answer
+
+
+async def test_a_head_without_end_is_cut_off(client):
+    """Headers are not collected for ever: 64 KiB are enough for every request."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
+    writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ")
+    with contextlib.suppress(ConnectionError):
+        for _ in range(64):
+            writer.write(b"x" * 65_536)
+            await writer.drain()
+    with contextlib.suppress(ConnectionError):
+        assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
+    writer.close()
+    with contextlib.suppress(ConnectionError):
+        await writer.wait_closed()
+    assert reader.at_eof() or isinstance(reader.exception(), ConnectionError)
+
+
+async def test_a_client_that_goes_on_sending_after_its_answer_is_cut_off(client, key_for):
+    """It may read its answer first; a body that never ends does not keep its connection for ever."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
+    writer.write(b"POST /v1/items HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+    assert b" 401 " in await reader.readuntil(b"\r\n\r\n")
+    with contextlib.suppress(ConnectionError):
+        while not reader.at_eof():
+            writer.write(b"1000\r\n" + b" " * 4096 + b"\r\n")
+            await writer.drain()
+            await asyncio.sleep(0.01)
+    writer.close()
+    with contextlib.suppress(ConnectionError):
+        await writer.wait_closed()
+
+
+async def test_a_refused_body_that_came_whole_keeps_the_connection(client):
+    """Most refusals cost no new connection."""
+    answer = await client.post("/v1/search", json=QUERY)
+    assert (answer.status_code, answer.headers.get("connection")) == (401, None)

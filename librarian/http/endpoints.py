@@ -1,0 +1,154 @@
+"""One declaration an operation: from it come its route, its checks, and its entry in the OpenAPI document.
+
+A handler is called only after the key, its scope, its namespace, the query string and the body have passed; an
+operation without a scope is open to everyone, and has to say so.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from inspect import getdoc
+from typing import Any, Generic, Literal, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from graph.idempotency import Claim
+from librarian.contracts.keys import ApiKey
+from librarian.http.auth import Required, authenticated, namespace_of
+from librarian.http.idempotency import answer_once, claim_of, key_of
+from librarian.http.limits import Limits
+from librarian.http.query import query_of
+from librarian.http.requests import JSON, json_body, ready_librarian
+from librarian.service import Librarian
+
+B = TypeVar("B")
+Q = TypeVar("Q")
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[B, Q]):
+    """One request that may be answered: who calls, in which namespace, with which body and query, all checked.
+
+    `key` is None for an open operation; `namespace` is empty for one that works in none.
+    """
+
+    request: Request
+    librarian: Librarian
+    key: ApiKey | None
+    namespace: str
+    body: B
+    query: Q
+
+    def path(self, name: str) -> str:
+        """A part of the path."""
+        part: str = self.request.path_params[name]
+        return part
+
+    def progressed(self, _report: object) -> None:
+        """Say that a part of the work is done and safe: the request's time begins anew."""
+        self.request.state.clock.restart()
+
+
+@dataclass(frozen=True, slots=True)
+class Body(Generic[B]):
+    """What an operation reads: the type that its schema is made of, the content types, and the reader."""
+
+    schema: Any
+    content_types: tuple[str, ...]
+    read: Callable[[Request], Awaitable[B]]
+
+
+def json_of(type_: type[B]) -> Body[B]:
+    """A JSON body of `type_`."""
+    return Body(type_, (JSON,), partial(json_body, type_=type_))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint(Generic[B, Q]):
+    """One operation.
+
+    `scope` "any" takes every valid key, None opens it to everyone. `answers` maps each status of success to the type
+    of its JSON (None: no JSON); `errors` are the classes it raises beyond those that every operation may raise;
+    `versioned` says that it understands If-Match. `name` and `doc` default to the handler's name and docstring.
+    """
+
+    method: Method
+    path: str
+    handler: Callable[[Call[B, Q]], Awaitable[Response]]
+    scope: Required | None
+    namespaced: bool = True
+    body: Body[B] | None = None
+    query: type[Q] | None = None
+    answers: Mapping[int, Any] = field(default_factory=dict)
+    errors: tuple[type[Exception], ...] = ()
+    versioned: bool = False
+    name: str = ""
+    doc: str = ""
+
+    @property
+    def operation_id(self) -> str:
+        """Its stable name."""
+        return self.name or self.handler.__name__
+
+    @property
+    def description(self) -> str:
+        """What it does; the first line is its summary."""
+        return self.doc or getdoc(self.handler) or ""
+
+    @property
+    def writes(self) -> bool:
+        """Whether it changes something. Such a request waits for a graph that is still starting, so that nothing is
+        lost (reads fail fast), and honours an Idempotency-Key.
+        """
+        return self.method != "GET" and self.scope in ("write", "sweep", "admin")
+
+
+def routes_of(endpoints: Iterable[Endpoint[Any, Any]]) -> list[Route]:
+    """One route a path, in the given order, each for all of its methods."""
+    by_path: dict[str, dict[str, Endpoint[Any, Any]]] = {}
+    for endpoint in endpoints:
+        by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
+    return [Route(path, _dispatcher(methods), methods=list(methods)) for path, methods in by_path.items()]
+
+
+def _dispatcher(by_method: Mapping[str, Endpoint[Any, Any]]) -> Callable[[Request], Awaitable[Response]]:
+    async def dispatch(request: Request) -> Response:
+        return await answer(by_method["GET" if request.method == "HEAD" else request.method], request)
+
+    return dispatch
+
+
+async def answer(endpoint: Endpoint[B, Q], request: Request) -> Response:
+    """Check one request from outside in, then let the handler answer it.
+
+    An open operation takes no slot: it must be answered when nothing else is.
+    """
+    if endpoint.scope is None:
+        return await endpoint.handler(await _call(endpoint, request, None, ""))
+    key = authenticated(request, endpoint.scope)
+    namespace = namespace_of(request, key) if endpoint.namespaced else ""
+    limits: Limits = request.state.limits
+    async with limits.capacity.slot():
+        sent = key_of(request) if endpoint.writes else None
+        claim = None if sent is None else await claim_of(request, sent, key, namespace)
+        call = await _call(endpoint, request, key, namespace)
+        if claim is None:
+            return await endpoint.handler(call)
+        return await _answer_once(endpoint, call, claim)
+
+
+async def _call(endpoint: Endpoint[B, Q], request: Request, key: ApiKey | None, namespace: str) -> Call[B, Q]:
+    query: Any = query_of(request, endpoint.query)
+    body: Any = None if endpoint.body is None else await endpoint.body.read(request)
+    librarian = await ready_librarian(request) if endpoint.writes else request.state.librarian
+    return Call(request, librarian, key, namespace, body, query)
+
+
+async def _answer_once(endpoint: Endpoint[B, Q], call: Call[B, Q], claim: Claim) -> Response:
+    state = call.request.state
+    keep_s = state.http.idempotency_hours * 3600
+    work = partial(endpoint.handler, call)
+    return await answer_once(call.librarian.parts.executor, claim, keep_s, work, request_id=state.request_id)

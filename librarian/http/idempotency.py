@@ -1,0 +1,172 @@
+"""`Idempotency-Key`: a write that is sent twice runs once, and both get the same answer.
+
+A key has a record in the graph, so that it holds for all replicas and after a restart. It belongs to one API key
+and namespace. While the request runs, its record is renewed; when its process dies, the record expires soon after.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import re
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from graph.errors import GraphError
+from graph.executor import Executor, deadline
+from graph.idempotency import Claim, Claimed, answer_key, claim_key, delete_expired_keys, release_key, renew_key
+from librarian import problems
+from librarian.contracts.keys import ApiKey
+from librarian.errors import IdempotencyKeyReused, InvalidInput, LibrarianError, RequestInProgress
+from librarian.http.responses import error_response
+from librarian.service import Librarian
+
+KEY_HEADER = "Idempotency-Key"
+REPLAYED_HEADER = "Idempotency-Replayed"
+MAX_KEPT_BYTES = 2**20
+
+# A retry after a crash of the service waits at most so long.
+LEASE_S = 10
+_RENEW_EVERY_S = 3.0
+# Settling a record must not hold up an answer or a shutdown; one that cannot be settled expires.
+_SETTLE_S = 2.0
+_FORGET_EVERY_S = 600.0
+_USABLE_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+log = logging.getLogger("librarian.http.idempotency")
+_settling: set[asyncio.Task[None]] = set()
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """An answer as the record holds it."""
+
+    status: int
+    headers: dict[str, str]
+    body: str
+
+
+def key_of(request: Request) -> str | None:
+    """The key that the client sent, if it did. Raises InvalidInput."""
+    sent = request.headers.getlist(KEY_HEADER)
+    if not sent:
+        return None
+    if len(sent) > 1 or not _USABLE_KEY.fullmatch(sent[0]):
+        raise InvalidInput("it must be 1 to 255 visible ASCII characters, once", field=KEY_HEADER)
+    return sent[0]
+
+
+async def claim_of(request: Request, key: str, caller: ApiKey, namespace: str) -> Claim:
+    """What `request` claims: its body is read whole, so that the same request can be told from another one."""
+    identity = (
+        request.method,
+        request.scope["raw_path"].decode("ascii", "replace"),
+        request.scope["query_string"].decode("ascii", "replace"),
+        request.headers.get("if-match"),
+        hashlib.sha256(await request.body()).hexdigest(),
+    )
+    digest = hashlib.sha256(msgspec.json.encode(identity)).hexdigest()
+    return Claim(namespace, f"{caller.id} {key}", uuid.uuid4().hex, digest)
+
+
+async def answer_once(
+    executor: Executor, claim: Claim, keep_s: int, work: Callable[[], Awaitable[Response]], *, request_id: str
+) -> Response:
+    """The answer of `work`, or the one that was given when the same request ran before.
+
+    Errors that the same request would meet again are kept like answers; after any other one, or when nobody waits any
+    more, the key is free again. Raises IdempotencyKeyReused, RequestInProgress, and what `work` raises.
+    """
+    claimed = await claim_key(executor, claim, LEASE_S)
+    if not claimed.granted:
+        return _replayed(claim, claimed)
+    try:
+        async with _renewed(executor, claim):
+            response = await _final(work, request_id)
+    except BaseException:
+        await _settle(release_key(executor, claim))
+        raise
+    kept = _kept(response)
+    await _settle(answer_key(executor, claim, kept, keep_s) if kept else release_key(executor, claim))
+    return response
+
+
+async def forget_expired(librarian: Librarian) -> None:
+    """Remove expired records now and then, until cancelled."""
+    while True:
+        await asyncio.sleep(_FORGET_EVERY_S)
+        error = await problems.caught(_forget(librarian))
+        if error is not None:
+            log.info("expired idempotency records were not removed: %s", type(error).__name__)
+
+
+async def _forget(librarian: Librarian) -> None:
+    await delete_expired_keys(librarian.parts.executor)
+
+
+async def _final(work: Callable[[], Awaitable[Response]], request_id: str) -> Response:
+    try:
+        return await work()
+    except LibrarianError as error:
+        if problems.is_retryable(error) or problems.rule_of(error).status >= 500:
+            raise
+        return error_response(error, request_id=request_id)
+
+
+def _replayed(claim: Claim, found: Claimed) -> Response:
+    if found.request_hash != claim.request_hash:
+        raise IdempotencyKeyReused(
+            "This Idempotency-Key was sent with another request.", field=KEY_HEADER, remedy="Send a new key."
+        )
+    if found.response is None:
+        raise RequestInProgress(remedy="Send the same again for its answer.")
+    kept = msgspec.json.decode(found.response, type=Kept)
+    return Response(kept.body.encode(), kept.status, {**kept.headers, REPLAYED_HEADER: "true"})
+
+
+def _kept(response: Response) -> str | None:
+    """The answer as text for the record; None for one too large to keep."""
+    body = bytes(response.body)
+    if len(body) > MAX_KEPT_BYTES:
+        return None
+    headers = {name: value for name, value in response.headers.items() if name != "content-length"}
+    return msgspec.json.encode(Kept(response.status_code, headers, body.decode())).decode()
+
+
+@contextlib.asynccontextmanager
+async def _renewed(executor: Executor, claim: Claim) -> AsyncIterator[None]:
+    """Keep the key for as long as the block runs."""
+    renewing = asyncio.create_task(_renew(executor, claim))
+    try:
+        yield
+    finally:
+        renewing.cancel()
+
+
+async def _renew(executor: Executor, claim: Claim) -> None:
+    deadline.set(None)
+    while True:
+        await asyncio.sleep(_RENEW_EVERY_S)
+        with contextlib.suppress(GraphError):
+            await renew_key(executor, claim, LEASE_S)
+
+
+async def _settle(change: Coroutine[Any, Any, None]) -> None:
+    """Carry out the last change of a record, also when the request is cancelled or out of time."""
+    task = asyncio.create_task(_bounded(change))
+    _settling.add(task)
+    task.add_done_callback(_settling.discard)
+    await asyncio.shield(task)
+
+
+async def _bounded(change: Coroutine[Any, Any, None]) -> None:
+    deadline.set(None)
+    try:
+        async with asyncio.timeout(_SETTLE_S):
+            await change
+    except (GraphError, TimeoutError) as error:
+        log.warning("an idempotency record was left to expire: %s", type(error).__name__)

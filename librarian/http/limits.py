@@ -1,0 +1,119 @@
+"""How much work the service takes on: a rate for each caller, and slots with a bounded queue for all of them."""
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from librarian import metrics
+from librarian.errors import NotReady, Overloaded, TooManyRequests
+from librarian.setting_values import Rate
+from librarian.settings import HttpSettings
+
+# What one address may get wrong. A valid key is never asked for it, so nobody behind the same proxy is locked out.
+FAILED_AUTHENTICATIONS = Rate(60, 60.0)
+
+_MOST_CALLERS = 10_000
+_OVERLOADED_RETRY_S = 1
+_STOPPING_RETRY_S = 2
+
+
+class RateLimiter:
+    """At most `rate` for each caller: a burst of the whole number, then evenly spaced (generic cell rate algorithm).
+
+    It keeps one float a caller, by the monotonic clock, and forgets those that came longest ago. (PyPI's `limits`
+    counts in wall-clock time and starts a thread, or tasks with threads, to forget its counters.)
+    """
+
+    def __init__(self, rate: Rate, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.rate = rate
+        self._clock = clock
+        self._due: dict[str, float] = {}  # when the caller's next request would be on time, oldest caller first
+
+    def take(self, caller: str) -> float:
+        """Count one request: 0 when it may go on, else the seconds until one may. Refused ones do not count."""
+        if not self.rate.requests:
+            return 0.0
+        now = self._clock()
+        interval = self.rate.per_s / self.rate.requests
+        due = max(self._due.pop(caller, now), now)
+        wait = due + interval - self.rate.per_s - now
+        granted = wait <= interval * 1e-6  # what rounding leaves of nothing
+        self._due[caller] = due + interval if granted else due
+        if len(self._due) > _MOST_CALLERS:
+            del self._due[next(iter(self._due))]
+        return 0.0 if granted else wait
+
+
+class Capacity:
+    """So many requests run, so many more wait for them in order, and the rest are told at once to come again."""
+
+    def __init__(self, *, running: int, queued: int) -> None:
+        self._slots = asyncio.Semaphore(running)
+        self._most_queued = queued
+        self._running = self._queued = 0
+        self.closed = False
+
+    def close(self) -> None:
+        """Take nothing new; what runs or waits goes on."""
+        self.closed = True
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Hold one slot, waiting for it if need be. Raises Overloaded, or NotReady when the service is stopping."""
+        if self.closed:
+            raise NotReady("The service is stopping.", phase="stopping", retry_after_s=_STOPPING_RETRY_S)
+        if self._slots.locked() and self._queued >= self._most_queued:
+            metrics.count_refused("overloaded")
+            raise Overloaded(retry_after_s=_OVERLOADED_RETRY_S)
+        await self._acquire()
+        try:
+            yield
+        finally:
+            self._slots.release()
+            self._count(running=-1)
+
+    async def _acquire(self) -> None:
+        self._count(queued=+1)
+        try:
+            await self._slots.acquire()
+        finally:
+            self._count(queued=-1)
+        self._count(running=+1)
+
+    def _count(self, *, running: int = 0, queued: int = 0) -> None:
+        self._running += running
+        self._queued += queued
+        metrics.set_load(self._running, self._queued)
+
+
+class Limits:
+    """The limits of one process. Other replicas count for themselves."""
+
+    def __init__(self, http: HttpSettings) -> None:
+        self.capacity = Capacity(running=http.max_concurrent, queued=http.max_queued)
+        self._keys = RateLimiter(http.rate_limit)
+        self._failures = RateLimiter(FAILED_AUTHENTICATIONS)
+
+    def count_request(self, key_id: str) -> None:
+        """Count a request of an API key. Raises TooManyRequests."""
+        wait = self._keys.take(key_id)
+        if wait:
+            metrics.count_refused("rate_limit")
+            raise TooManyRequests(
+                f"This API key has used up its {self._keys.rate} requests.",
+                retry_after_s=math.ceil(wait),
+                remedy="Send fewer; the operator can raise LIBRARIAN_RATE_LIMIT.",
+            )
+
+    def count_failure(self, address: str) -> None:
+        """Count a failed authentication from an address. Raises TooManyRequests."""
+        wait = self._failures.take(address)
+        if wait:
+            metrics.count_refused("failed_authentication")
+            raise TooManyRequests(
+                "Too many requests without a valid API key came from this address.",
+                retry_after_s=math.ceil(wait),
+                remedy="Send `Authorization: Bearer <key>` with a valid key.",
+            )

@@ -1,0 +1,49 @@
+"""The query string as a value: repeated names are lists, texts become what the field's type says."""
+
+from typing import TypeVar
+
+import msgspec
+from starlette.requests import Request
+
+from librarian.errors import InvalidInput
+from librarian.strictjson import convert
+
+T = TypeVar("T")
+
+
+def query_of(request: Request, type_: type[T] | None) -> T | None:
+    """The query string as a struct of `type_`; None where the operation takes none. Raises InvalidInput."""
+    sent = request.query_params.multi_items()
+    if type_ is None:
+        if sent:
+            raise InvalidInput("this operation takes no query parameters", field=sent[0][0][:100])
+        return None
+    lists = _list_fields(type_)
+    values: dict[str, object] = {}
+    for name, value in sent:
+        if name in lists:
+            values.setdefault(name, [])
+            values[name].append(value)  # type: ignore[attr-defined]  # a list since the line above
+        elif name in values:
+            raise InvalidInput("it is given twice", field=name, remedy="Give it once.")
+        else:
+            values[name] = value
+    try:
+        return convert(values, type_, strict=False)
+    except InvalidInput as error:
+        raise InvalidInput(str(error), field=(error.field or "").removeprefix("$.") or None) from None
+
+
+def _list_fields(type_: type[object]) -> frozenset[str]:
+    """Names of the fields that hold lists."""
+    described = msgspec.inspect.type_info(type_)
+    fields = described.fields if isinstance(described, msgspec.inspect.StructType) else ()
+    return frozenset(field.encode_name for field in fields if _holds_list(field.type))
+
+
+def _holds_list(type_: msgspec.inspect.Type) -> bool:
+    if isinstance(type_, msgspec.inspect.Metadata):
+        return _holds_list(type_.type)
+    if isinstance(type_, msgspec.inspect.UnionType):
+        return any(_holds_list(one) for one in type_.types)
+    return isinstance(type_, msgspec.inspect.ListType)

@@ -1,0 +1,181 @@
+"""`librarian serve` as a process: stopped while it works, killed while it writes."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+NDJSON = {"Content-Type": "application/x-ndjson"}
+
+
+@dataclass
+class Service:
+    process: asyncio.subprocess.Process
+    url: str
+
+    async def ready(self, http):
+        while (await http.get(f"{self.url}/readyz")).status_code != 200:
+            await asyncio.sleep(0.05)
+
+    async def refuses(self):
+        """Return when nobody accepts connections any more."""
+        async with httpx.AsyncClient(trust_env=False) as stranger:
+            with contextlib.suppress(httpx.TransportError):
+                while True:
+                    await stranger.get(f"{self.url}/healthz", headers={"Connection": "close"})
+
+    async def ended(self):
+        out, _ = await self.process.communicate()
+        sys.stderr.write(out.decode())
+        return self.process.returncode
+
+
+@pytest.fixture
+async def start(settings, keys, librarian, tmp_path):
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LIBRARIAN_")}
+    own = {
+        "LIBRARIAN_HOME": str(settings.home),
+        "LIBRARIAN_CACHE": str(settings.cache),
+        "LIBRARIAN_KEYS_FILE": str(keys.path),
+    }
+    started = []
+
+    async def run():
+        process = await asyncio.create_subprocess_exec(
+            Path(sys.executable).with_name("librarian"),
+            "serve",
+            "--port",
+            "0",
+            env={**inherited, **own},
+            cwd=tmp_path,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        started.append(process)
+        while b"Listening on " not in (line := await process.stdout.readline()):
+            assert line, "it ended at once"
+        return Service(process, line.decode().split()[2].rstrip(";"))
+
+    yield run
+    for process in started:
+        if process.returncode is None:
+            process.kill()
+            await process.communicate()
+
+
+@pytest.fixture
+async def http():
+    async with httpx.AsyncClient(trust_env=False, timeout=120) as client:
+        yield client
+
+
+def line(uid, text="x"):
+    return json.dumps({"kind": "message", "uid": uid, "text": text}).encode() + b"\n"
+
+
+async def test_it_finishes_what_runs_and_says_on_kept_connections_that_it_stops(start, http, headers):
+    """After SIGTERM: new connections are refused, /readyz says stopping, new work gets 503 and a closed connection, the
+    running upload is answered whole, and the exit code is 0.
+    """
+    service = await start()
+    await service.ready(http)
+    seen = {}
+    async with httpx.AsyncClient(trust_env=False, timeout=60, base_url=service.url) as kept:
+        assert (await kept.get("/healthz")).status_code == 200
+
+        async def body():
+            yield line("before")
+            service.process.send_signal(signal.SIGTERM)
+            await service.refuses()
+            seen["readyz"] = await kept.get("/readyz")
+            seen["work"] = await kept.post("/v1/search", json={"queries": ["x"]}, headers=headers)
+            yield line("after")
+
+        answer = await http.post(f"{service.url}/v1/items", content=body(), headers={**headers, **NDJSON})
+    assert (answer.status_code, answer.json()["added"]) == (200, 2)
+    assert (seen["readyz"].status_code, seen["readyz"].json()["phase"]) == (503, "stopping")
+    assert (seen["work"].status_code, seen["work"].json()["code"]) == (503, "not_ready")
+    assert seen["work"].headers["connection"] == "close"
+    assert int(seen["work"].headers["retry-after"]) > 0
+    assert await service.ended() == 0
+
+
+async def test_running_searches_are_answered(start, http, headers):
+    """Every search that was sent before SIGTERM gets its answer, also those that wait for a slot."""
+    service = await start()
+    await service.ready(http)
+    searches = [
+        asyncio.create_task(http.post(f"{service.url}/v1/search", json={"queries": [f"query {n}"]}, headers=headers))
+        for n in range(20)
+    ]
+    while "librarian_http_running 0.0" in (await http.get(f"{service.url}/metrics")).text.splitlines():
+        assert not all(search.done() for search in searches)
+    service.process.send_signal(signal.SIGTERM)
+    outcomes = await asyncio.gather(*searches, return_exceptions=True)
+    assert await service.ended() == 0
+    answers = [outcome for outcome in outcomes if isinstance(outcome, httpx.Response)]
+    assert answers
+    assert {answer.status_code for answer in answers} <= {200, 503}
+    # One that had not reached the service yet finds nobody; nobody loses an answer that was begun.
+    assert all(isinstance(outcome, httpx.Response | httpx.ConnectError) for outcome in outcomes)
+
+
+async def test_the_second_signal_ends_it_at_once(start, http, headers):
+    """Whoever does not want to wait for an upload without end need not."""
+    service = await start()
+    await service.ready(http)
+
+    async def endless():
+        yield line("first")
+        service.process.send_signal(signal.SIGTERM)
+        await service.refuses()
+        service.process.send_signal(signal.SIGTERM)
+        await service.process.wait()
+
+    with contextlib.suppress(httpx.TransportError):
+        answer = await http.post(f"{service.url}/v1/items", content=endless(), headers={**headers, **NDJSON})
+        assert answer.status_code >= 500
+    await service.ended()
+
+
+async def test_a_request_whose_process_was_killed_can_be_sent_again(start, http, headers, executor, namespace):
+    """kill -9 after rows were committed and before the answer was kept: the repetition is told to wait, then stores
+    what is missing, once.
+    """
+    service = await start()
+    await service.ready(http)
+    body = [{"kind": "message", "uid": f"k{n}", "text": f"text {n}"} for n in range(3000)]
+    keyed = {**headers, "Idempotency-Key": uuid.uuid4().hex}
+    first = asyncio.create_task(http.post(f"{service.url}/v1/items", json=body, headers=keyed))
+    while await stored(executor, namespace) == 0:
+        await asyncio.sleep(0.01)
+    service.process.kill()
+    with pytest.raises(httpx.TransportError):
+        await first
+    await service.ended()
+    before = await stored(executor, namespace)
+    service = await start()
+    await service.ready(http)
+    while (answer := await http.post(f"{service.url}/v1/items", json=body, headers=keyed)).status_code == 409:
+        await asyncio.sleep(int(answer.headers["retry-after"]))
+    report = answer.json()
+    assert (answer.status_code, report["failed"]) == (200, 0), answer.text
+    assert (report["unchanged"], report["added"]) == (before, 3000 - before)
+    assert await stored(executor, namespace) == 3000
+    again = await http.post(f"{service.url}/v1/items", json=body, headers=keyed)
+    assert (again.headers["idempotency-replayed"], again.content) == ("true", answer.content)
+
+
+async def stored(executor, namespace):
+    found, _, _ = await executor.driver.execute_query(
+        "MATCH (m:Message {namespace: $namespace}) RETURN count(m) AS items", {"namespace": namespace}
+    )
+    return found[0]["items"]

@@ -1,0 +1,68 @@
+"""HTTP, tools and command line take the same fields, because they are made from the same structs."""
+
+import pytest
+
+from librarian.cli.lazy import COMMANDS, load
+from librarian.cli.options import OPTIONS
+from librarian.contracts.changes import CorrectInput, DeleteInput, RememberInput
+from librarian.contracts.edges import EdgeQuery, UnlinkInput
+from librarian.contracts.filters import Filters
+from librarian.contracts.items import LinkInput
+from librarian.contracts.listing import ItemQuery
+from librarian.contracts.search import SearchInput
+from librarian.http.api import OPERATIONS
+from librarian.tools import TOOLS
+
+# Command -> the contract whose fields are its options, and what it takes beside them.
+COMMANDS_OF = {
+    "search": (SearchInput, {"namespace", "as_json"}),
+    "list": (ItemQuery, {"namespace", "every", "as_json"}),
+    "edges": (EdgeQuery, {"namespace", "every", "as_json"}),
+    "remember": (RememberInput, {"namespace", "no_embed", "as_json"}),
+    "correct": (CorrectInput, {"namespace", "no_embed", "as_json"}),
+    "forget": (DeleteInput, {"namespace", "yes", "as_json"}),
+    "link": (LinkInput, {"namespace", "as_json"}),
+}
+# `librarian unlink` takes one or three words, of which it makes the fields.
+BY_POSITION = {UnlinkInput}
+# Queries whose fields mean nothing at a terminal.
+HTTP_ONLY = {"ToolQuery"}
+
+
+def fields_of(contract):
+    """The contract's fields, with the filters in place of the field that holds them."""
+    fields = set(contract.__struct_fields__)
+    return fields if "filters" not in fields else fields - {"filters"} | set(Filters.__struct_fields__)
+
+
+@pytest.mark.parametrize("contract", OPTIONS)
+def test_every_field_of_a_contract_has_its_option(contract):
+    """A field that is added can be given at the terminal too."""
+    assert set(OPTIONS[contract]) == fields_of(contract)
+
+
+@pytest.mark.parametrize("command", COMMANDS_OF)
+def test_a_command_takes_its_contract_and_little_else(command):
+    """An option without a field would be something that HTTP and tools cannot do."""
+    contract, own = COMMANDS_OF[command]
+    module, _ = COMMANDS[command]
+    assert {parameter.name for parameter in load(module).params} - {"help"} == set(OPTIONS[contract]) | own
+
+
+def test_every_contract_of_the_command_line_is_in_the_table_above():
+    """A verb that is added is compared too."""
+    assert {contract for contract, _ in COMMANDS_OF.values()} | BY_POSITION == set(OPTIONS)
+
+
+def test_every_tool_is_a_command_and_a_route_with_its_very_struct():
+    """What an agent can do, a person and a program can do too, in the same words."""
+    bodies = {operation.path: operation.body.schema for operation in OPERATIONS if operation.body}
+    for tool in TOOLS:
+        assert tool.input in OPTIONS, tool.name
+        assert bodies[f"/v1/tools/{tool.name}"] is tool.input
+
+
+def test_every_query_of_http_is_a_command():
+    """Lists are filtered and paged alike."""
+    queries = {operation.query for operation in OPERATIONS if operation.query}
+    assert {query.__name__ for query in queries - set(OPTIONS)} == HTTP_ONLY
