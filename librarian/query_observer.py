@@ -8,7 +8,10 @@ log = structlog.stdlib.get_logger("librarian.neo4j")
 
 
 class QueryObserver:
-    """Counts every statement by name; logs those that take `slow_ms` or longer (0: none), never what is in them."""
+    """Counts every statement by name; logs those that take `slow_ms` or longer (0: none), never what is in them.
+
+    At level info: the service logs them, a one-off command, whose every statement is new to the server, does not.
+    """
 
     def __init__(self, slow_ms: int) -> None:
         self._slow_ms = slow_ms
@@ -30,4 +33,4 @@ class QueryObserver:
     def _report_slow(self, statement: str, seconds: float, **outcome: int | str) -> None:
         ms = seconds * 1000
         if self._slow_ms and ms >= self._slow_ms:
-            log.warning("slow query", statement=statement, ms=round(ms, 1), **outcome)
+            log.info("slow query", statement=statement, ms=round(ms, 1), **outcome)

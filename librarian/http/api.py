@@ -4,6 +4,7 @@ from typing import Any, cast
 
 from librarian.contracts.changes import Correction, CorrectOutput, DeleteCounts, DeleteInput, DeleteOutput, RevisionList
 from librarian.contracts.edges import EdgeList, EdgeOut, EdgeQuery, LinkOutput
+from librarian.contracts.imports import ImportQuery
 from librarian.contracts.items import IngestReport, ItemIn, ItemOut, LinkInput, RowsIn
 from librarian.contracts.listing import ItemList, ItemQuery
 from librarian.contracts.namespaces import DeleteNamespaceInput, NamespaceList
@@ -11,12 +12,13 @@ from librarian.contracts.patch import ItemPatch
 from librarian.contracts.search import SearchInput, SearchOutput
 from librarian.contracts.service import Health, Readiness
 from librarian.contracts.tools import ToolList, ToolQuery
-from librarian.errors import Conflict, NotFound, PreconditionFailed
+from librarian.errors import Conflict, NotFound, PayloadTooLarge, PreconditionFailed
 from librarian.http.endpoints import Body, Endpoint, json_of
-from librarian.http.requests import JSON, NDJSON, PATCHES, merge_patch, rows
+from librarian.http.requests import FILES, JSON, NDJSON, PATCHES, file_body, merge_patch, rows
 from librarian.http.routes.docs import documentation_of
 from librarian.http.routes.edges import delete_edge, get_edge, list_edges, post_edge
 from librarian.http.routes.health import healthz, readyz, show_metrics
+from librarian.http.routes.imports import post_import
 from librarian.http.routes.items import (
     correct_item,
     delete_item,
@@ -36,6 +38,7 @@ from librarian.tools import TOOLS
 _ITEM = json_of(cast("type[ItemIn]", ItemIn))
 _ROWS = Body(RowsIn, (JSON, *NDJSON), rows)
 _PATCH = Body(ItemPatch, PATCHES, merge_patch)
+_FILE = Body(bytes, FILES, file_body)
 _REPORT = {200: IngestReport, 207: IngestReport, 422: IngestReport}
 
 OPERATIONS: tuple[Endpoint[Any, Any], ...] = (
@@ -51,6 +54,16 @@ OPERATIONS: tuple[Endpoint[Any, Any], ...] = (
         answers={200: SearchOutput},
     ),
     Endpoint(method="POST", path="/v1/items", handler=post_items, scope="write", body=_ROWS, answers=_REPORT),
+    Endpoint(
+        method="POST",
+        path="/v1/imports/{format}",
+        handler=post_import,
+        scope="write",
+        body=_FILE,
+        query=ImportQuery,
+        answers=_REPORT,
+        errors=(PayloadTooLarge,),
+    ),
     Endpoint(
         method="GET", path="/v1/items", handler=list_items, scope="read", query=ItemQuery, answers={200: ItemList}
     ),

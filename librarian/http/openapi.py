@@ -83,7 +83,7 @@ class Schemas:
     """The schemas of everything that operations read and answer, by type; structs stand among the components."""
 
     def __init__(self, operations: Operations) -> None:
-        read = [operation.body.schema for operation in operations if operation.body]
+        read = [one.body.schema for one in operations if one.body and one.body.schema is not bytes]
         answered = [type_ for operation in operations for type_ in operation.answers.values() if type_]
         types = list(dict.fromkeys([*read, *answered]))
         schemas, components = schemas_of(types)
@@ -154,6 +154,8 @@ def _in_headers(operation: Endpoint[Any, Any]) -> list[Schema]:
 
 
 def _sent(content_type: str, type_: Any, schemas: Schemas) -> Schema:
+    if type_ is bytes:
+        return {}  # OpenAPI's way to say: any bytes
     if content_type not in NDJSON:
         return _media(schemas[type_], examples_of(type_))
     several = {title: value for title, value in examples_of(type_).items() if isinstance(value, list)}

@@ -6,9 +6,10 @@ from typing import Any
 
 from librarian import problems
 from librarian.contracts.fields import EdgeId, Namespace, Uid
+from librarian.contracts.imports import ImportFormat
 from librarian.schemas import Schema, inlined_schema, schemas_of
 
-_PATH_PARTS = {"uid": Uid, "edge_id": EdgeId, "namespace": Namespace}
+_PATH_PARTS = {"uid": Uid, "edge_id": EdgeId, "namespace": Namespace, "format": ImportFormat}
 _PART = re.compile(r"{(\w+)}")
 _ROUTING = {
     "method_not_allowed": "The path exists, not with this method.",

@@ -18,6 +18,8 @@ Rows = AsyncIterator[tuple[int, bytes]]
 
 JSON = "application/json"
 NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
+# What an upload may call itself; the bytes decide.
+FILES = ("application/octet-stream", "application/zip", JSON)
 PATCHES = ("application/merge-patch+json", JSON)
 _ETAG = re.compile(r'"[0-9]{1,15}"')
 # The answer must leave before the deadline itself ends the request.

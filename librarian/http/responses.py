@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from librarian import problems
+from librarian.contracts.items import IngestReport
 from librarian.errors import NotReady
 from librarian.problems import Problem
 
@@ -19,6 +20,13 @@ _CODES = {404: "not_found", 405: "method_not_allowed"}
 def json_response(value: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Answer with `value` as JSON."""
     return Response(msgspec.json.encode(value), status, {**_PRIVATE, **(headers or {})}, media_type="application/json")
+
+
+def report_response(report: IngestReport) -> Response:
+    """Answer with what became of rows: 200 when all were taken, 207 when some were, 422 when none was."""
+    if not report.failed:
+        return json_response(report)
+    return json_response(report, status=207 if report.failed < report.total else 422)
 
 
 def problem_response(problem: Problem, *, headers: Mapping[str, str] | None = None) -> Response:

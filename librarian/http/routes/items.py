@@ -5,11 +5,11 @@ from typing import Any
 from starlette.responses import Response
 
 from librarian.contracts.changes import Correction, DeleteInput
-from librarian.contracts.items import IngestReport, ItemIn, ItemOut
+from librarian.contracts.items import ItemIn, ItemOut
 from librarian.contracts.listing import ItemQuery
 from librarian.http.endpoints import Call
 from librarian.http.requests import Rows, if_match
-from librarian.http.responses import json_response
+from librarian.http.responses import json_response, report_response
 
 
 async def post_items(call: Call[Rows, None]) -> Response:
@@ -19,7 +19,7 @@ async def post_items(call: Call[Rows, None]) -> Response:
     were, 422 when none was; the report names each row's fault, and the valid rows lose nothing by it.
     """
     report = await call.librarian.ingest(call.body, namespace=call.namespace, on_progress=call.progressed)
-    return json_response(report, status=_status(report))
+    return report_response(report)
 
 
 async def list_items(call: Call[None, ItemQuery]) -> Response:
@@ -88,9 +88,3 @@ async def list_revisions(call: Call[None, None]) -> Response:
 
 def _item(item: ItemOut, *, status: int = 200) -> Response:
     return json_response(item, status=status, headers={"ETag": f'"{item.version}"'})
-
-
-def _status(report: IngestReport) -> int:
-    if not report.failed:
-        return 200
-    return 207 if report.failed < report.total else 422

@@ -19,7 +19,17 @@ async def test_the_service_keeps_what_its_document_promises(service, key, namesp
     tried = await asyncio.create_subprocess_exec(
         Path(sys.executable).with_name("schemathesis"),
         *("--config-file", HERE / "schemathesis.toml", "run", f"{service}/openapi.json"),
-        *("--max-time", SECONDS, "--suppress-health-check", "all", "--no-color", "--output-truncate", "true"),
+        *(
+            "--max-time",
+            SECONDS,
+            "--request-timeout",
+            "60",
+            "--suppress-health-check",
+            "all",
+            "--no-color",
+            "--output-truncate",
+            "true",
+        ),
         cwd=tmp_path,
         env={
             **os.environ,

@@ -21,7 +21,7 @@ def test_every_example_is_one(type_, value):
 
 def test_every_body_and_every_answer_has_an_example():
     """But for those that no JSON is made of."""
-    bodies = {operation.body.schema for operation in OPERATIONS if operation.body}
+    bodies = {operation.body.schema for operation in OPERATIONS if operation.body} - {bytes}
     answers = {type_ for operation in OPERATIONS for type_ in operation.answers.values() if type_}
     assert [type_ for type_ in bodies | answers if not examples_of(type_)] == []
 

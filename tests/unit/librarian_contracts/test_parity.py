@@ -26,7 +26,7 @@ COMMANDS_OF = {
 # `librarian unlink` takes one or three words, of which it makes the fields.
 BY_POSITION = {UnlinkInput}
 # Queries whose fields mean nothing at a terminal.
-HTTP_ONLY = {"ToolQuery"}
+HTTP_ONLY = {"ImportQuery", "ToolQuery"}
 
 
 def fields_of(contract):

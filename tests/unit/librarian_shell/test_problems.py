@@ -9,8 +9,9 @@ from librarian.errors import InvalidInput, LibrarianError, NotReady
 from librarian.problems import DEFECT_CODE, DEFECT_DETAIL, RULES, message_of, problem_of, retry_after_s, rule_of
 from migrations.errors import MigrationError
 from retrieval.encoders.errors import EncoderError
+from retrieval.rerankers.errors import RerankerError
 
-TREES = (LibrarianError, GraphError, LocalServerError, MigrationError, EncoderError)
+TREES = (LibrarianError, GraphError, LocalServerError, MigrationError, EncoderError, RerankerError)
 
 
 def walked(error):

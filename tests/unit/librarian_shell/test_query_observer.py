@@ -17,8 +17,8 @@ def test_only_statements_at_or_over_the_threshold_are_logged_by_name():
         observer.succeeded("slow", 0.5, 3)
         observer.failed("slower", 1.0, "query_timeout")
     assert logged == [
-        {"event": "slow query", "log_level": "warning", "statement": "slow", "ms": 500.0, "rows": 3},
-        {"event": "slow query", "log_level": "warning", "statement": "slower", "ms": 1000.0, "code": "query_timeout"},
+        {"event": "slow query", "log_level": "info", "statement": "slow", "ms": 500.0, "rows": 3},
+        {"event": "slow query", "log_level": "info", "statement": "slower", "ms": 1000.0, "code": "query_timeout"},
     ]
 
 

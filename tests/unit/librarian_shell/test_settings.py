@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from librarian.errors import SettingsError
-from librarian.setting_values import MASK, is_loopback
+from librarian.setting_values import MASK, Rate, is_loopback
 from librarian.settings import Settings
 
 NAMES = [entry.name for entry in Settings.from_env({}).entries]
@@ -59,6 +59,9 @@ def test_credentials_inside_addresses_never_show():
         ("LIBRARIAN_PORT", "８７６５"),
         ("LIBRARIAN_REQUEST_TIMEOUT_S", "nan"),
         ("LIBRARIAN_REQUEST_TIMEOUT_S", "0"),
+        ("LIBRARIAN_MAX_TEXT_CHARS", "2000000"),
+        ("LIBRARIAN_RATE_LIMIT", "0/minute"),
+        ("LIBRARIAN_RATE_LIMIT", "100 per fortnight"),
         ("LIBRARIAN_LOG_FORMAT", "xml"),
         ("LIBRARIAN_LOG_TEXT", "maybe"),
         ("LIBRARIAN_NAMESPACE", "a b"),
@@ -74,6 +77,16 @@ def test_a_bad_value_names_key_value_and_remedy(name, value):
     assert value in str(caught.value)
     assert caught.value.field == name
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("value", "rate"), [("5/second", Rate(5, 1)), ("6000 / Hour", Rate(6000, 3600)), ("OFF", Rate(0, 1))]
+)
+def test_a_rate_is_a_number_and_a_period_or_off(value, rate):
+    settings = Settings.from_env({"LIBRARIAN_RATE_LIMIT": value})
+    assert settings.http.rate_limit == rate
+    (shown,) = (entry.value for entry in settings.entries if entry.name == "LIBRARIAN_RATE_LIMIT")
+    assert Settings.from_env({"LIBRARIAN_RATE_LIMIT": shown}).http.rate_limit == rate
 
 
 def test_a_misspelt_variable_is_warned_about_and_the_right_one_named():
