@@ -109,10 +109,7 @@ async def load(librarian: Librarian, namespace: str, made: Sequence[NewItem], ve
         batch = made[at : at + 500]
         await store_batch(executor, namespace, batch)
         if vectors is not None and space is not None:
-            rows = [
-                ItemVectors(namespace, item.uid, 1, [vectors[at + i].tolist()])
-                for i, item in enumerate(batch)
-            ]
+            rows = [ItemVectors(namespace, item.uid, 1, [vectors[at + i].tolist()]) for i, item in enumerate(batch)]
             await put_vectors(executor, space, rows)
         progress(f"{namespace}: {at + len(batch)} of {len(made)} items")
     return time.perf_counter() - started

@@ -176,7 +176,8 @@ CALL (f) {
   SET newer:UnresolvedReferences
 }
 CALL (f) {
-  MATCH (f)-[old:ABOUT|EVIDENCED_BY|SUPERSEDES]->()
+  MATCH (f)-[old:ABOUT|EVIDENCED_BY|SUPERSEDES]->(named)
+  WHERE named.namespace = $namespace
   DELETE old
 }
 

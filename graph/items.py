@@ -20,9 +20,10 @@ _LAST: Position = ("9999-12-31T23:59:59Z", "")
 async def change_item(executor: Executor, namespace: str, uid: str, decide: Decide, provenance: Provenance) -> Changed:
     """Lock the item `uid`, let `decide` say what to write instead, and write that.
 
-    `decide` gets None where there is no such item; what it raises ends the change with nothing written. It may run more
-    than once, and may answer with an item of another uid (a fact that supersedes this one, which keeps a revision too). Of an absent item it never
-    says that it is as wanted. Nobody else changes the item between what `decide` sees and what it leads to.
+    `decide` gets None where there is no such item, and never says of that that it is as wanted; what it raises ends the
+    change with nothing written. It may run more than once, and may answer with an item of another uid: a fact that
+    supersedes this one, which keeps a revision too. Nobody else changes the item between what `decide` sees and what it
+    leads to.
     """
 
     async def work(transaction: Transaction) -> Changed:

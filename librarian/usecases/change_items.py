@@ -14,6 +14,7 @@ from graph.types import AsIs, Changed, Kind, NewItem, Provenance, StoredItem
 from librarian import strictjson
 from librarian.audit import actor
 from librarian.contracts.changes import Correction, CorrectOutput, PutOutput, RememberInput
+from librarian.contracts.fields import Uid
 from librarian.contracts.items import FactIn, ItemIn, ItemOut, MemoryIn
 from librarian.corrections import corrected_fact, corrected_memory
 from librarian.errors import Conflict, InvalidInput, PreconditionFailed
@@ -26,6 +27,7 @@ _ITEM = cast("type[ItemIn]", ItemIn)  # a union of classes decodes like one
 
 async def put(executor: Executor, namespace: str, uid: str, row: ItemIn, if_version: int | None) -> PutOutput:
     """Make the item what `row` says, whatever it was; the same row again changes nothing."""
+    _check_uid(uid)
     if row.uid not in (None, uid):
         raise InvalidInput("the row names another uid than the request", field="$.uid")
     if row.namespace not in (None, namespace):
@@ -103,6 +105,14 @@ async def _change(executor: Executor, namespace: str, uid: str, decide: graph.De
 
 def _put_output(changed: Changed) -> PutOutput:
     return PutOutput(outcome=changed.outcome, item=item_out(changed.item))
+
+
+def _check_uid(uid: str) -> None:
+    """Refuse what no row may have as its uid."""
+    try:
+        strictjson.convert(uid, Uid)
+    except InvalidInput as fault:
+        raise InvalidInput(str(fault), field="uid") from None
 
 
 def _check_version(stored: StoredItem | None, if_version: int | None) -> None:

@@ -37,14 +37,6 @@ CYPHER 25 CREATE (:Drawn {mark: $mark})
 // access: read
 // scope: admin
 CYPHER 25 MATCH (n:Drawn {mark: $mark}) RETURN count(n) AS n
-
-// name: lock_mark
-// purpose: a node that only one transaction can write to at a time
-// params: mark
-// returns: nothing
-// access: write
-// scope: admin
-CYPHER 25 MERGE (n:Locked {mark: $mark}) SET n.touched = true
 """
 RUNNING = (
     "SHOW TRANSACTIONS YIELD metaData, status, currentQuery "
@@ -120,26 +112,6 @@ async def test_a_cancelled_transaction_leaves_nothing(small, graph, running, eve
     await ended(task)
     await eventually(is_gone)
     assert await small.fetch_one("drawn", {"mark": namespace}) == {"n": 0}
-
-
-async def test_a_cancelled_wait_for_a_lock_ends_too(small, graph, running, eventually, namespace):
-    """A statement that waits behind another one's lock is gone from the server when its task is cancelled."""
-    async with graph.driver.session() as session, await session.begin_transaction() as holder:
-        await (await holder.run("MERGE (n:Locked {mark: $mark}) SET n.touched = true", mark=namespace)).consume()
-        task = asyncio.create_task(small.write("lock_mark", {"mark": namespace}))
-
-        async def waits():
-            return await running("lock_mark") == 1
-
-        async def is_gone():
-            return await running("lock_mark") == 0
-
-        await eventually(waits)
-        task.cancel()
-        await ended(task)
-        await eventually(is_gone)
-        await holder.rollback()
-    assert await small.fetch_one("ping") == {"alive": 1}
 
 
 async def test_the_server_ends_a_statement_at_the_deadline_of_its_request(small):
