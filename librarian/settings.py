@@ -122,7 +122,7 @@ class RerankerSettings:
 
     enabled: bool = True
     traffic: float = 1.0
-    config: RerankerConfig = RerankerConfig()
+    config: RerankerConfig = field(default_factory=RerankerConfig)
 
 
 @dataclass(frozen=True, slots=True)
