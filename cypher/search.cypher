@@ -157,26 +157,8 @@ COLLECT {
     RETURN source {.uid, .message_id, .author_name, .text, .sent_at} ORDER BY source.sent_at, source.uid
   }
 
-// name: hydrate_pool
-// purpose: the candidates' properties and evidence, and the best cosine over the queries for those the vector arm did not give
-// params: namespace, uids, unscored (uids without a cosine), vectors (one list of float a query)
-// returns: item, evidence, cosine (-1..1 or null)
-// access: read
-// scope: namespace
-// template: space, dimension
-CYPHER 25
-UNWIND $uids AS uid
-MATCH (m:Item {namespace: $namespace, uid: uid})
-CALL (m, uid) {
-  OPTIONAL MATCH (m)-[:HAS_EMBEDDING]->(e:Embedding_{{space}})
-  WHERE uid IN $unscored AND e.namespace = $namespace AND size(e.vector) = {{dimension}}
-  UNWIND $vectors AS vector
-  RETURN max(CASE WHEN e IS NULL THEN null ELSE 2 * vector.similarity.cosine(e.vector, vector) - 1 END) AS cosine
-}
-RETURN m {.*, tokens: null, search_text: null} AS item, {{evidence}} AS evidence, cosine
-
 // name: hydrate_items
-// purpose: the candidates' properties and evidence, where no vectors are at hand
+// purpose: the properties and evidence of items
 // params: namespace, uids
 // returns: item, evidence
 // access: read
@@ -185,3 +167,51 @@ CYPHER 25
 UNWIND $uids AS uid
 MATCH (m:Item {namespace: $namespace, uid: uid})
 RETURN m {.*, tokens: null, search_text: null} AS item, {{evidence}} AS evidence
+
+// fragment: pool_traits
+uid, m.author_name AS author, m.conversation_id AS conversation, m.session_id AS session, m.position AS position,
+  m.occurred_at AS occurred_at, m.text ENDS WITH '?' OR m.text ENDS WITH '？' AS asks,
+  $time_words IS NOT NULL AND left(m.text, 4000) =~ $time_words AS tells_time
+
+// name: pool_traits
+// purpose: what the signals need to know of the candidates, and the cosines that the vector arm did not give
+// params: namespace, rows (uid, queries: places in `vectors` whose cosine is missing), vectors (one list of float a query), time_words (regular expression or null)
+// returns: uid, author, conversation, session, position, occurred_at, asks, tells_time, cosines (one for each of the row's queries, -1..1 or null)
+// access: read
+// scope: namespace
+// template: space, dimension
+CYPHER 25
+UNWIND $rows AS row
+MATCH (m:Item {namespace: $namespace, uid: row.uid})
+CALL (m, row) {
+  UNWIND row.queries AS query
+  OPTIONAL MATCH (m)-[:HAS_EMBEDDING]->(e:Embedding_{{space}})
+  WHERE e.namespace = $namespace AND size(e.vector) = {{dimension}}
+  WITH query, max(CASE WHEN e IS NULL THEN null ELSE 2 * vector.similarity.cosine(e.vector, $vectors[query]) - 1 END) AS cosine
+  ORDER BY query
+  RETURN collect(coalesce(cosine, -2.0)) AS cosines
+}
+WITH m, row.uid AS uid, cosines
+RETURN {{pool_traits}}, cosines
+
+// name: pool_traits_only
+// purpose: what the signals need to know of the candidates, where no vectors are at hand
+// params: namespace, uids, time_words (regular expression or null)
+// returns: uid, author, conversation, session, position, occurred_at, asks, tells_time
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $uids AS uid
+MATCH (m:Item {namespace: $namespace, uid: uid})
+RETURN {{pool_traits}}
+
+// name: list_authors
+// purpose: who has spoken in a namespace
+// params: namespace, limit
+// returns: author
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Message {namespace: $namespace})
+WHERE m.author_name IS NOT NULL
+RETURN DISTINCT m.author_name AS author LIMIT $limit

@@ -6,7 +6,7 @@ from typing import Any
 
 from graph.executor import Executor, Row
 from graph.tokens import required_clause
-from graph.types import FOREVER, UNKNOWN_TIME, Candidate, Evidence, FoundItem, ItemFilter, Kind, native
+from graph.types import FOREVER, UNKNOWN_TIME, Candidate, Evidence, FoundItem, ItemFilter, Kind, PoolRow, native
 
 INDEX_ROWS = 10_000
 """The server gives no more rows of a vector index, whatever is asked (measured with 2026.09: 20,000 gave 10,000)."""
@@ -97,29 +97,34 @@ async def hydrate(executor: Executor, namespace: str, uids: Sequence[str]) -> li
     return [found_item(row) for row in rows]
 
 
-async def hydrate_with_cosine(
+async def pool_rows(
     executor: Executor,
     namespace: str,
-    uids: Sequence[str],
+    unscored: Mapping[str, Sequence[int]],
     *,
-    unscored: Sequence[str],
-    queries: Sequence[VectorQuery],
-) -> list[FoundItem]:
-    """As `hydrate`, with the best cosine over `queries` (all of one space) and the item's passages for the `unscored`
-    uids.
+    vectors: Sequence[VectorQuery],
+    time_words: str | None,
+) -> list[PoolRow]:
+    """What ranking needs to know of candidates, in no particular order.
+
+    `unscored` names for each uid the places in `vectors` (all of one space) whose cosine is wanted. `time_words` is the
+    regular expression of `PoolRow.tells_time`; None when that does not matter.
     """
-    rows = await executor.fetch_all(
-        "hydrate_pool",
-        {
-            "namespace": namespace,
-            "uids": list(uids),
-            "unscored": list(unscored),
-            "vectors": [list(query.vector) for query in queries],
-        },
-        space=queries[0].space,
-        dimension=len(queries[0].vector),
-    )
-    return [found_item(row) for row in rows]
+    params: dict[str, Any] = {"namespace": namespace, "time_words": time_words}
+    if not vectors:
+        found = await executor.fetch_all("pool_traits_only", params | {"uids": list(unscored)})
+        return [_pool_row(row) for row in found]
+    params["rows"] = [{"uid": uid, "queries": list(queries)} for uid, queries in unscored.items()]
+    params["vectors"] = [list(query.vector) for query in vectors]
+    dimension = len(vectors[0].vector)
+    found = await executor.fetch_all("pool_traits", params, space=vectors[0].space, dimension=dimension)
+    return [_pool_row(row) for row in found]
+
+
+async def list_authors(executor: Executor, namespace: str, limit: int) -> list[str]:
+    """At most `limit` of those who have spoken in `namespace`."""
+    rows = await executor.fetch_all("list_authors", {"namespace": namespace, "limit": limit})
+    return [row["author"] for row in rows]
 
 
 def filter_params(where: ItemFilter) -> dict[str, Any]:
@@ -190,6 +195,12 @@ def _candidates(rows: Sequence[Row]) -> list[Candidate]:
     return [Candidate(row["arm"], row["uid"], float(row["score"]), bool(row["keep"])) for row in rows]
 
 
+def _pool_row(row: Row) -> PoolRow:
+    # A list of the database holds no null: what has no vector says -2, which no cosine is.
+    cosines = [None if cosine < -1.5 else cosine for cosine in row.get("cosines", ())]
+    return PoolRow(**{**row, "occurred_at": native(row["occurred_at"]), "cosines": cosines})
+
+
 def found_item(row: Mapping[str, Any]) -> FoundItem:
     """A row with `item`, `evidence` and perhaps `cosine` as a value."""
     properties = native({key: value for key, value in row["item"].items() if value is not None})
@@ -198,7 +209,6 @@ def found_item(row: Mapping[str, Any]) -> FoundItem:
         kind=Kind(properties["kind"]),
         properties=properties,
         evidence=[evidence(source) for source in row["evidence"]],
-        cosine=row.get("cosine"),
     )
 
 

@@ -161,6 +161,25 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolRow:
+    """What ranking needs to know of a candidate; None where its kind has no such thing.
+
+    `asks`: its text ends in a question mark; `tells_time`: it matches the search's words of time; `cosines` (-1..1,
+    None without a vector) answer the queries that were asked for, in their order.
+    """
+
+    uid: str
+    author: str | None
+    conversation: str | None
+    session: str | None
+    position: int | None
+    occurred_at: datetime | None
+    asks: bool
+    tells_time: bool
+    cosines: Sequence[float | None] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """An item that supports a fact."""
 
@@ -173,15 +192,12 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class FoundItem:
-    """An item's properties as stored (times native, internal ones left out), its evidence and, if asked for, its
-    cosine.
-    """
+    """An item's properties as stored (times native, internal ones left out) and its evidence."""
 
     uid: str
     kind: Kind
     properties: Mapping[str, Any] = field(repr=False)
     evidence: Sequence[Evidence] = ()
-    cosine: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def score_hit_for_query(hit: Answerable, query: str) -> float:
     +0.02 for a direct answer ("yes", "the answer is", …) in an assistant's message.
     """
     assistant = (hit.role or "").casefold() == "assistant"
-    score = hit.score + MAX_WORD_BONUS * _overlap(query, hit.content)
+    score = hit.score + MAX_WORD_BONUS * overlap(query, hit.content)
     if is_question(hit.content):
         score += QUESTION_PENALTY
     if assistant:
@@ -71,7 +71,7 @@ def is_question(text: str) -> bool:
     return bool(_ENGLISH_QUESTION.match(text) or _JAPANESE_QUESTION.match(text) or _JAPANESE_ENDING.search(text))
 
 
-def _overlap(query: str, content: str) -> float:
+def overlap(query: str, content: str) -> float:
     """Share (0..1) of the query's topical words that `content` holds."""
     wanted = {word for word in _WORD.findall(query.casefold()) if word not in ENGLISH}
     if not wanted:

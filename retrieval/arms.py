@@ -28,6 +28,7 @@ from graph.search import (
 )
 from graph.types import Candidate, ItemFilter
 from retrieval.fusion import Ranking
+from retrieval.signals import Asked
 from retrieval.types import KEYWORD, VECTOR
 
 log = logging.getLogger("librarian.retrieval")
@@ -54,6 +55,7 @@ class PlannedQuery:
     vector: VectorQuery | None
     keyword: KeywordQuery
     status: Mapping[str, str]
+    asked: Asked
 
 
 @dataclass(frozen=True, slots=True)

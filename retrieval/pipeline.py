@@ -7,18 +7,21 @@ when duplicates leave too few hits.
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.executor import Executor
-from graph.search import KeywordQuery, VectorQuery, hydrate, hydrate_with_cosine
-from graph.types import FoundItem
+from graph.search import KeywordQuery, VectorQuery, hydrate
 from retrieval.arms import OK, ArmResults, Depth, Effort, PlannedQuery, run_arms
 from retrieval.dedupe import deduplicate
 from retrieval.encoders.base import Encoder
 from retrieval.encoders.errors import EncoderError
-from retrieval.fusion import DEFAULT_RRF_K, Fused, Share, reciprocal_rank_fusion
+from retrieval.fusion import Fused, boosted, reciprocal_rank_fusion, score_max, score_sum
+from retrieval.linear import Pool, default_weights, linear_fusion
 from retrieval.lucene import keyword_query
+from retrieval.names import NameBook, authors_named, without_names
+from retrieval.pool import best_cosines, pools
+from retrieval.signals import asked
 from retrieval.stopwatch import Stopwatch
 from retrieval.text import language, normalise
 from retrieval.types import KEYWORD, VECTOR, Overfetch, ScoredItem, SearchRequest, SearchResult
@@ -81,6 +84,7 @@ class SearchPipeline:
         self._executor = executor
         self._arm = vector_arm
         self._reach = reach
+        self._names = NameBook(executor)
         self._slots = asyncio.Semaphore(SIDE_BY_SIDE)
 
     async def search(self, request: SearchRequest) -> SearchResult:
@@ -109,11 +113,12 @@ class SearchPipeline:
         depth = self._reach.depth(request.limit, times)
         with clock.stage("arms"):
             answers = await asyncio.gather(*(self._run(request, query, depth) for query in queries))
+        with clock.stage("traits"):
+            found = await pools(self._executor, request.where.namespace, queries, answers)
         with clock.stage("fuse"):
-            rankings = [ranking for answer in answers for ranking in answer.rankings]
-            fused = reciprocal_rank_fusion(rankings, k=DEFAULT_RRF_K)
+            fused = _fused(request, found)
         with clock.stage("hydrate"):
-            hits = await self._hits(request, fused, queries)
+            hits = await self._hits(request, fused, best_cosines(found))
         return answers, hits
 
     async def _run(self, request: SearchRequest, query: PlannedQuery, depth: Depth) -> ArmResults:
@@ -122,16 +127,20 @@ class SearchPipeline:
 
     async def _plan(self, request: SearchRequest) -> list[PlannedQuery]:
         texts = [normalise(query) for query in request.queries]
+        authors = await self._names.authors(request.where.namespace)
+        named = [authors_named(text, authors) for text in texts]
         wanted = VECTOR in request.arms
         reasons = [self._no_vector_reason(text) if wanted else NOT_ASKED for text in texts]
-        readable = [text for text, reason in zip(texts, reasons, strict=True) if reason == OK]
+        readable = [
+            without_names(text, own) for text, own, reason in zip(texts, named, reasons, strict=True) if reason == OK
+        ]
         vectors, failure = await self._encode(readable)
         planned = []
         for number, (text, reason) in enumerate(zip(texts, reasons, strict=True)):
             vector = vectors.pop(0) if reason == OK and vectors else None
             keyword = keyword_query(text) if KEYWORD in request.arms else KeywordQuery()
             status = {VECTOR: failure or reason if reason == OK else reason, KEYWORD: _keyword_status(request, keyword)}
-            planned.append(PlannedQuery(number, vector, keyword, status))
+            planned.append(PlannedQuery(number, vector, keyword, status, asked(text, named[number])))
         return planned
 
     def _no_vector_reason(self, text: str) -> str:
@@ -155,53 +164,46 @@ class SearchPipeline:
         return [VectorQuery(encoder.space.id, vector.tolist()) for vector in vectors], ""
 
     async def _hits(
-        self, request: SearchRequest, fused: Sequence[Fused], queries: Sequence[PlannedQuery]
+        self, request: SearchRequest, fused: Sequence[Fused], cosines: Mapping[str, float]
     ) -> list[ScoredItem]:
         """Hydrated hits without duplicates: at least the limit, where that many different ones were found."""
         hits: list[ScoredItem] = []
         at, step = 0, math.ceil(request.limit * HYDRATED_PER_HIT)
         while at < len(fused) and len(hits) < request.limit:
-            hits = deduplicate([*hits, *await self._hydrate(request, fused[at : at + step], queries)])
+            hits = deduplicate([*hits, *await self._hydrate(request, fused[at : at + step], cosines)])
             at, step = at + step, step * 2
         return hits
 
     async def _hydrate(
-        self, request: SearchRequest, fused: Sequence[Fused], queries: Sequence[PlannedQuery]
+        self, request: SearchRequest, fused: Sequence[Fused], cosines: Mapping[str, float]
     ) -> list[ScoredItem]:
-        if not fused:
-            return []
-        cosines = {item.uid: _best_cosine(item.shares) for item in fused}
-        found = await self._fetch(request.where.namespace, cosines, queries)
+        items = await hydrate(self._executor, request.where.namespace, [entry.uid for entry in fused])
+        found = {item.uid: item for item in items}
         return [
-            ScoredItem(item, entry.score, _similarity(item, cosines[entry.uid]), entry.shares)
+            ScoredItem(item, entry.score, cosines.get(entry.uid), entry.shares, entry.signals)
             for entry in fused
             if (item := found.get(entry.uid)) is not None
         ]
 
-    async def _fetch(
-        self, namespace: str, cosines: dict[str, float | None], queries: Sequence[PlannedQuery]
-    ) -> dict[str, FoundItem]:
-        vectors = [query.vector for query in queries if query.vector is not None]
-        uids = list(cosines)
-        if not vectors:
-            return {item.uid: item for item in await hydrate(self._executor, namespace, uids)}
-        unscored = [uid for uid, cosine in cosines.items() if cosine is None]
-        found = await hydrate_with_cosine(self._executor, namespace, uids, unscored=unscored, queries=vectors)
-        return {item.uid: item for item in found}
+
+def _fused(request: SearchRequest, found: Sequence[Pool]) -> list[Fused]:
+    rankings = [ranking for pool in found for ranking in pool.rankings]
+    match request.fusion_method:
+        case "linear":
+            fused = linear_fusion(found, default_weights() if request.weights is None else request.weights)
+        case "rrf":
+            fused = reciprocal_rank_fusion(rankings)
+        case "score_sum":
+            fused = score_sum(rankings)
+        case "score_max":
+            fused = score_max(rankings)
+    return boosted(fused, len(found), request.multi_query_boost)
 
 
 def _keyword_status(request: SearchRequest, keyword: KeywordQuery) -> str:
     if KEYWORD not in request.arms:
         return NOT_ASKED
     return "skipped: the query has no word to look up" if keyword.empty else OK
-
-
-def _best_cosine(shares: Sequence[Share]) -> float | None:
-    return max((share.score for share in shares if share.arm == VECTOR), default=None)
-
-
-def _similarity(item: FoundItem, cosine: float | None) -> float | None:
-    return item.cosine if cosine is None else cosine
 
 
 def _statuses(answers: Sequence[ArmResults]) -> dict[str, str]:

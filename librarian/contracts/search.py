@@ -7,8 +7,9 @@ from msgspec import Meta, Struct
 from librarian.contracts.evidence import Evidence
 from librarian.contracts.fields import Attribute, Kind, MemoryType, Namespace, Time
 from librarian.contracts.filters import Filters
+from retrieval.types import DEFAULT_FUSION_METHOD, DEFAULT_MULTI_QUERY_BOOST
 
-FusionMethod = Literal["rrf"]
+FusionMethod = Literal["rrf", "score_sum", "score_max", "linear"]
 Query = Annotated[str, Meta(min_length=1, max_length=1_000_000)]
 
 
@@ -20,8 +21,14 @@ class SearchInput(Struct, forbid_unknown_fields=True, kw_only=True):
     ]
     limit: Annotated[int, Meta(ge=1, le=50, description="How many hits at most.")] = 10
     fusion_method: Annotated[
-        FusionMethod, Meta(description="How rankings become one: reciprocal rank fusion, the only method.")
-    ] = "rrf"
+        FusionMethod,
+        Meta(
+            description="How the rankings of arms and queries become one; linear also weighs author, time and session."
+        ),
+    ] = DEFAULT_FUSION_METHOD
+    multi_query_boost: Annotated[
+        float, Meta(ge=0, le=1, description="How much to favour what several queries find; 0: not at all.")
+    ] = DEFAULT_MULTI_QUERY_BOOST
     filters: Filters | None = None
     explain: Annotated[bool, Meta(description="Say of each hit why it stands where it stands.")] = False
 
@@ -39,10 +46,20 @@ class ArmExplanation(Struct, kw_only=True):
     share: float
 
 
+class SignalExplanation(Struct, kw_only=True):
+    """What one signal added for one query: its value, and its share of the fused score (linear fusion only)."""
+
+    query: int
+    signal: str
+    value: float
+    share: float
+
+
 class Explanation(Struct, kw_only=True):
-    """Why a hit stands where it stands."""
+    """Why a hit stands where it stands; `signals` are those of the query that fits it best."""
 
     arms: list[ArmExplanation]
+    signals: list[SignalExplanation]
     fused_score: float
     merged_duplicates: list[str]
 

@@ -18,6 +18,7 @@ from librarian.contracts.search import (
     Hit,
     SearchInput,
     SearchOutput,
+    SignalExplanation,
 )
 from librarian.rows import as_utc
 from retrieval.pipeline import SearchPipeline
@@ -37,7 +38,13 @@ _COPIED = tuple(
 
 async def search(pipeline: SearchPipeline, namespace: str, query: SearchInput) -> SearchOutput:
     """Hits of `namespace` for `query`, best first."""
-    request = SearchRequest(queries=query.queries, where=item_filter(namespace, query.filters), limit=query.limit)
+    request = SearchRequest(
+        queries=query.queries,
+        where=item_filter(namespace, query.filters),
+        limit=query.limit,
+        fusion_method=query.fusion_method,
+        multi_query_boost=query.multi_query_boost,
+    )
     result = await pipeline.search(request)
     _observe(namespace, query, result)
     return SearchOutput(
@@ -140,4 +147,13 @@ def _explanation(scored: ScoredItem) -> Explanation:
         )
         for share in scored.shares
     ]
-    return Explanation(arms=arms, fused_score=round(scored.score, 6), merged_duplicates=list(scored.duplicates))
+    signals = [
+        SignalExplanation(query=one.query, signal=one.signal, value=round(one.value, 4), share=round(one.share, 6))
+        for one in scored.signals
+    ]
+    return Explanation(
+        arms=arms,
+        signals=signals,
+        fused_score=round(scored.score, 6),
+        merged_duplicates=list(scored.duplicates),
+    )

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from librarian.contracts.search import SearchInput
@@ -19,11 +19,15 @@ FILTERS = [
     *("kinds", "types", "authors", "conversation_id", "session_id", "person_id", "domain", "tags", "agent"),
     *("path_prefix", "occurred_from", "occurred_to", "as_of"),
 ]
+# Words of many items, so that the full-text indexes have more than a first look takes.
+COMMON = "note file person harbor deploy test cache booking quote"
 WORDS = ["zebra", "麒麟"]
 # A first look that finds next to nothing, and a deeper one that often needs the exact scan.
 SHALLOW = Reach(rows_per_hit=1, min_rows=1, deeper_rows=40)
+# Without shrinking: the drawn filters are few and labelled, and each example searches a real graph.
 relaxed = settings(
-    max_examples=20,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    max_examples=30,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -113,7 +117,7 @@ async def test_every_look_keeps_to_every_filter(worlds: Any, librarian: Libraria
         matching = world.matching(filters)
         assert 0 < len(matching) < len(world.items)
         for reach in (Reach(), Reach(1, 1, 10_000), Reach(1, 1, 1)):
-            answer = await search(pipeline(librarian, reach), world.namespace, wire(filters, 50, QUERIES[0]))
+            answer = await search(pipeline(librarian, reach), world.namespace, wire(filters, 50, COMMON))
             check([hit.uid for hit in answer.results], matching, 50)
 
 

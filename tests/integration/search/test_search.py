@@ -96,7 +96,7 @@ async def test_both_arms_answer_and_explain(ingest: Any, librarian: Librarian, n
     assert "a" in uids(answer)[:2]
     for hit in answer.results:
         assert hit.explanation is not None
-        assert hit.explanation.fused_score == pytest.approx(sum(arm.share for arm in hit.explanation.arms), abs=1e-5)
+        assert hit.explanation.fused_score == pytest.approx(sum(one.share for one in hit.explanation.signals), abs=1e-5)
         assert all((arm.score is None) == (arm.arm != "vector") for arm in hit.explanation.arms)
 
 
