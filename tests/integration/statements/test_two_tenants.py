@@ -62,19 +62,23 @@ async def poisoned(librarian: Librarian, executor: Executor) -> AsyncIterator[Li
     )
 
 
+# The rows of statements that read by them; a writing one is asked with none.
+ROWS = {"pool_traits": [{"uid": uid, "queries": [0]} for uid in ("shared-1", "shared-2", "shared-3")]}
+
+
 def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
     space = librarian.parts.space
     assert space is not None
     every = required_clause(OURS, [kind.value for kind in Kind], None)
     known = {
-        "namespace": OURS, "uid": "shared-1", "uids": ["shared-1", "shared-2", "shared-3"], "unscored": ["shared-1"],
+        "namespace": OURS, "uid": "shared-1", "uids": ["shared-1", "shared-2", "shared-3"],
         "kinds": [kind.value for kind in Kind], "k": 100, "limit": 100, "vector": [1.0] * space.dimension,
         "vectors": [[1.0] * space.dimension], "english": f"{every} +(search_text:(billing))",
         "cjk": f"{every} +(search_text:(請求書))", "files": None, "occurred_from": UNKNOWN_TIME, "occurred_to": FOREVER,
         "unknown_time": UNKNOWN_TIME, "valid_after": UNKNOWN_TIME, "author_from": "", "author_to": "\U0010ffff",
         "conversation_from": "", "conversation_to": "\U0010ffff", "domain_from": "", "domain_to": "\U0010ffff",
         "key": "k", "owner": "o", "request_hash": "h", "response": "{}", "lease_s": 10, "keep_s": 10,
-        "reason": "test", "actor": "test", "rows": [], "forever": FOREVER, "after_time": "0001-01-01T00:00:00Z",
+        "reason": "test", "actor": "test", "rows": ROWS.get(statement.name, []), "forever": FOREVER, "after_time": "0001-01-01T00:00:00Z",
         "source": "shared-1", "target": "shared-3", "type": "CAUSES", "anchor": "shared-1", "after": "",
         "edge_id": new_edge(OURS, LinkInput(source="shared-1", type="CAUSES", target="shared-3")).edge_id,
         "properties": {},
