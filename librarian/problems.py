@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from agents import errors as agent
 from graph import errors as graph
 from graph.local import errors as local
 from librarian import errors as shell
@@ -57,7 +58,12 @@ class Problem(Struct, kw_only=True, omit_defaults=True):
 
 
 _Coded = type[
-    shell.LibrarianError | graph.GraphError | migration.MigrationError | encoder.EncoderError | reranker.RerankerError
+    shell.LibrarianError
+    | graph.GraphError
+    | migration.MigrationError
+    | encoder.EncoderError
+    | reranker.RerankerError
+    | agent.AgentError
 ]
 
 
@@ -129,6 +135,12 @@ RULES: dict[type[Exception], Rule] = {
     reranker.RerankerMisconfigured: _of(reranker.RerankerMisconfigured, 503, 78),
     reranker.RerankerRejectedText: _of(reranker.RerankerRejectedText, 422, 65),
     reranker.InvalidScores: _of(reranker.InvalidScores, 503, 78),
+    agent.AgentError: _of(agent.AgentError, 500, 70),
+    agent.ChatModelError: _of(agent.ChatModelError, 500, 70),
+    agent.ChatModelUnavailable: _of(agent.ChatModelUnavailable, 503, 69),
+    agent.ChatModelMisconfigured: _of(agent.ChatModelMisconfigured, 503, 78),
+    agent.ChatModelRejected: _of(agent.ChatModelRejected, 422, 65),
+    agent.UnusableReply: _of(agent.UnusableReply, 502, 69),
 }
 _DEFECT = Rule(500, DEFECT_CODE, EXIT_DEFECT, public=False)
 

@@ -13,6 +13,7 @@ from typing import Literal, TypeVar
 
 import platformdirs
 
+from agents.chat import ChatConfig
 from librarian.errors import SettingsError
 from librarian.setting_values import (
     MASK,
@@ -35,6 +36,7 @@ from librarian.setting_values import (
     whole_number,
     without_userinfo,
 )
+from retrieval.context import DEFAULT_MAX_CHARS
 from retrieval.rerankers.base import RerankerConfig
 
 T = TypeVar("T")
@@ -52,6 +54,9 @@ DEFAULT_MAX_QUEUED = 256
 DEFAULT_RATE_LIMIT = Rate(6000, 60.0)
 DEFAULT_IDEMPOTENCY_HOURS = 24
 DEFAULT_SLOW_QUERY_MS = 500
+DEFAULT_LLM_TIMEOUT_S = 60.0
+DEFAULT_LLM_MAX_TOKENS = 1024
+DEFAULT_LLM_INTENT = "librarian"
 
 _MIB = 2**20
 # Read by the Makefile and by the tests, not by the program.
@@ -126,6 +131,18 @@ class RerankerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LlmSettings:
+    """The language model; there is none without `config`, and the other fields mean nothing.
+
+    It gets at most `context_chars` characters of hits, and `timeout_s` for a whole reply, retries included.
+    """
+
+    config: ChatConfig | None = None
+    context_chars: int = DEFAULT_MAX_CHARS
+    timeout_s: float = DEFAULT_LLM_TIMEOUT_S
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings:
     """How and what to log; None is the default of the command: JSON off a terminal, and info for `serve`, else warning.
 
@@ -155,6 +172,7 @@ class Settings:
     server: ServerSettings = ServerSettings()
     encoder: EncoderSettings = EncoderSettings()
     reranker: RerankerSettings = RerankerSettings()
+    llm: LlmSettings = LlmSettings()
     log: LogSettings = LogSettings()
     entries: tuple[Entry, ...] = field(default=(), repr=False, compare=False)
     warnings: tuple[str, ...] = field(default=(), repr=False, compare=False)
@@ -181,6 +199,7 @@ class Settings:
             server=_server(reader),
             encoder=_encoder(reader),
             reranker=_reranker(reader),
+            llm=_llm(reader),
             log=_log(reader),
         )
         return replace(settings, entries=tuple(reader.entries), warnings=tuple(reader.unknown()))
@@ -310,6 +329,25 @@ def _reranker(reader: _Reader) -> RerankerSettings:
         enabled=enabled,
         traffic=reader.read("RERANKER_TRAFFIC", number(0, 1), default=1.0),
         config=config,
+    )
+
+
+def _llm(reader: _Reader) -> LlmSettings:
+    base_url = reader.read("LLM_BASE_URL", http_url, default=None)
+    model = reader.read("LLM_MODEL", str, default=None)
+    api_key = reader.read("LLM_API_KEY", str, default=None, secret=True)
+    intent = reader.read("LLM_INTENT", str, default=DEFAULT_LLM_INTENT)
+    timeout_s = reader.read("LLM_TIMEOUT", seconds, default=DEFAULT_LLM_TIMEOUT_S)
+    max_tokens = reader.read("LLM_MAX_TOKENS", whole_number(16, 100_000), default=DEFAULT_LLM_MAX_TOKENS)
+    context_chars = reader.read("LLM_CONTEXT_CHARS", whole_number(500, 2_000_000), default=DEFAULT_MAX_CHARS)
+    if base_url is None:
+        return LlmSettings(None, context_chars, timeout_s)
+    if model is None:
+        raise SettingsError(
+            "LLM_BASE_URL is set without LLM_MODEL.", field="LLM_MODEL", remedy="Name the model, or unset LLM_BASE_URL."
+        )
+    return LlmSettings(
+        ChatConfig(base_url, model, api_key, intent, timeout_s, max_tokens=max_tokens), context_chars, timeout_s
     )
 
 

@@ -3,6 +3,7 @@ import inspect
 
 import pytest
 
+from agents.errors import AgentError
 from graph.errors import DatabaseUnavailable, GraphError, StatementFailed
 from graph.local.errors import LocalServerError, ServerStartFailed
 from librarian.errors import InvalidInput, LibrarianError, NotReady
@@ -11,7 +12,7 @@ from migrations.errors import MigrationError
 from retrieval.encoders.errors import EncoderError
 from retrieval.rerankers.errors import RerankerError
 
-TREES = (LibrarianError, GraphError, LocalServerError, MigrationError, EncoderError, RerankerError)
+TREES = (LibrarianError, GraphError, LocalServerError, MigrationError, EncoderError, RerankerError, AgentError)
 
 
 def walked(error):

@@ -36,7 +36,7 @@ def test_the_command_line_wins_over_the_environment():
 
 
 def test_secrets_never_show(monkeypatch):
-    env = {"NEO4J_PASSWORD": "s3cret-pw", "LIBRARIAN_ENCODER_API_KEY": "s3cret-key"}
+    env = {"NEO4J_PASSWORD": "s3cret-pw", "LIBRARIAN_ENCODER_API_KEY": "s3cret-key", "RERANKER_API_KEY": "s3cret-too"}
     settings = Settings.from_env(env)
     everything = repr(settings) + repr(settings.entries) + repr(dataclasses.replace(settings))
     assert settings.neo4j.password == "s3cret-pw"
@@ -66,6 +66,10 @@ def test_credentials_inside_addresses_never_show():
         ("LIBRARIAN_LOG_TEXT", "maybe"),
         ("LIBRARIAN_NAMESPACE", "a b"),
         ("LIBRARIAN_ENCODER", "magic"),
+        ("RERANKER_BASE_URL", "localhost:8080"),
+        ("RERANKER_ENDPOINT", "both"),
+        ("RERANKER_OVERSAMPLE", "0.5"),
+        ("RERANKER_TRAFFIC", "1.5"),
         ("NEO4J_URI", "http://host:7474"),
         ("LIBRARIAN_MAVEN_URL", "file:///tmp"),
     ],

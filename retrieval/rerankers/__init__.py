@@ -1,0 +1,1 @@
+"""Rerankers: how well a text answers a query, judged pair by pair."""

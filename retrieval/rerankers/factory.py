@@ -1,0 +1,16 @@
+"""From a configuration to a reranker."""
+
+import asyncio
+
+from retrieval.rerankers.base import Reranker, RerankerConfig
+from retrieval.rerankers.cross_encoder import CrossEncoderReranker
+from retrieval.rerankers.llama_server import AsyncLlamaServerReranker
+
+CROSS_ENCODER = "cross-encoder:"
+
+
+async def reranker_from_config(config: RerankerConfig) -> Reranker:
+    """The reranker that `config` names; a local model loads in a thread. Raises RerankerMisconfigured."""
+    if config.model.startswith(CROSS_ENCODER):
+        return await asyncio.to_thread(CrossEncoderReranker, config.model.removeprefix(CROSS_ENCODER), config)
+    return AsyncLlamaServerReranker(config)

@@ -1,0 +1,273 @@
+"""A Qwen3 reranker behind llama-server, or another server of its chat API, for asynchronous and synchronous callers."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import httpx
+
+from retrieval.rerankers.base import PairScorer, Ranked, RerankerConfig, Score, ranked
+from retrieval.rerankers.errors import RerankerError, RerankerMisconfigured, RerankerUnavailable
+from retrieval.rerankers.parse import Answer
+from retrieval.rerankers.probe import discover
+from retrieval.rerankers.protocol import Call, Setup, Talk, identity_of, talks
+
+T = TypeVar("T")
+
+logger = logging.getLogger("librarian.retrieval")
+
+HEALTH_TIMEOUT_S = 2.0
+
+# llama-server closes a connection that has been idle for 5 s.
+_KEEPALIVE_S = 4.0
+# What it means to have met a kept connection that the server has closed: the request is worth sending once more.
+_STALE = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
+_FAULTS = (httpx.RequestError, httpx.InvalidURL)
+
+
+class AsyncLlamaServerReranker(PairScorer):
+    """Scores pairs by the probability that the model says yes, at most `max_concurrent` requests at once.
+
+    The server is looked at (template, context) before the first score, and anew when it was away. Raises
+    RerankerError; no call takes longer than `timeout_s`.
+    """
+
+    def __init__(self, config: RerankerConfig) -> None:
+        self._config = config
+        self._client = httpx.AsyncClient(**_options(config))
+        self._slots = asyncio.Semaphore(config.max_concurrent)
+        self._setup: Setup | None = None
+
+    @property
+    def batch_size(self) -> int:
+        """Pairs of one step."""
+        return self._config.batch_size
+
+    async def setup(self) -> Setup:
+        """How the server is asked, found out on first use."""
+        async with self._guarded():
+            return await self._known()
+
+    async def identity(self) -> str:
+        """Model and template of the server, the way it is asked, and the instruction."""
+        return identity_of(self._config, await self.setup())
+
+    async def score_pairs(self, query: str, documents: Sequence[str]) -> list[Score]:
+        """The scores of `documents`, in their order."""
+        async with self._guarded():
+            work = talks(self._config, await self._known(), query, documents)
+            return _joined(await _all([self._run(talk) for talk in work]))
+
+    async def is_available(self) -> bool:
+        """Whether the server is up and has loaded its model."""
+        with contextlib.suppress(*_FAULTS):
+            return (await self._client.get("/health", timeout=HEALTH_TIMEOUT_S)).status_code == httpx.codes.OK
+        return False
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    @contextlib.asynccontextmanager
+    async def _guarded(self) -> AsyncIterator[None]:
+        """The deadline of one call. A server that was away may come back as another one."""
+        try:
+            async with asyncio.timeout(self._config.timeout_s):
+                yield
+        except TimeoutError:
+            self._setup = None
+            raise _late(self._config) from None
+        except RerankerUnavailable:
+            self._setup = None
+            raise
+
+    async def _known(self) -> Setup:
+        if self._setup is None:
+            self._setup = await self._run(discover(self._config))
+            _report(self._setup)
+        return self._setup
+
+    async def _run(self, talk: Talk[T]) -> T:
+        call = next(talk)
+        while True:
+            answer = await self._send(call)
+            try:
+                call = talk.send(answer)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+
+    async def _send(self, call: Call) -> Answer:
+        async with self._slots:
+            try:
+                return await self._request(call)
+            except _FAULTS as error:
+                raise _failure(error) from None
+
+    async def _request(self, call: Call) -> Answer:
+        try:
+            response = await self._client.request(_method(call), call.path, json=call.body)
+        except _STALE:
+            response = await self._client.request(_method(call), call.path, json=call.body)
+        return _answer(response)
+
+
+class LlamaServerReranker:
+    """The same for synchronous callers, by as many threads; may be used from several threads at once."""
+
+    def __init__(self, config: RerankerConfig) -> None:
+        self._config = config
+        self._client = httpx.Client(**_options(config))
+        self._threads = ThreadPoolExecutor(config.max_concurrent, thread_name_prefix="librarian-reranker")
+        self._setup: Setup | None = None
+
+    def score_pair(self, query: str, document: str) -> Score:
+        """The score of one document."""
+        (score,) = self.score_pairs(query, [document])
+        return score
+
+    def score_pairs(self, query: str, documents: Sequence[str]) -> list[Score]:
+        """The scores of `documents`, in their order."""
+        ends_at = time.monotonic() + self._config.timeout_s
+        with self._guarded():
+            work = talks(self._config, self._known(ends_at), query, documents)
+            running = [self._threads.submit(self._run, talk, ends_at) for talk in work]
+            try:
+                return _joined([one.result(_left(ends_at)) for one in running])
+            finally:
+                for one in running:
+                    one.cancel()
+
+    def rerank(
+        self, query: str, items: Sequence[T], text_extractor: Callable[[T], str], top_k: int | None = None
+    ) -> list[Ranked[T]]:
+        """The best `top_k` items (None: all), best first; equal scores keep their order."""
+        scores = self.score_pairs(query, [text_extractor(item) for item in items])
+        return ranked(items, scores, top_k)
+
+    def is_available(self) -> bool:
+        """Whether the server is up and has loaded its model."""
+        with contextlib.suppress(*_FAULTS):
+            return self._client.get("/health", timeout=HEALTH_TIMEOUT_S).status_code == httpx.codes.OK
+        return False
+
+    def close(self) -> None:
+        """End the threads and close the connections."""
+        self._threads.shutdown(cancel_futures=True)
+        self._client.close()
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except TimeoutError:
+            self._setup = None
+            raise _late(self._config) from None
+        except RerankerUnavailable:
+            self._setup = None
+            raise
+
+    def _known(self, ends_at: float) -> Setup:
+        if self._setup is None:
+            self._setup = self._run(discover(self._config), ends_at)
+            _report(self._setup)
+        return self._setup
+
+    def _run(self, talk: Talk[T], ends_at: float) -> T:
+        call = next(talk)
+        while True:
+            answer = self._send(call, ends_at)
+            try:
+                call = talk.send(answer)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+
+    def _send(self, call: Call, ends_at: float) -> Answer:
+        try:
+            return self._request(call, ends_at)
+        except _FAULTS as error:
+            raise _failure(error) from None
+
+    def _request(self, call: Call, ends_at: float) -> Answer:
+        try:
+            response = self._client.request(_method(call), call.path, json=call.body, timeout=_left(ends_at))
+        except _STALE:
+            response = self._client.request(_method(call), call.path, json=call.body, timeout=_left(ends_at))
+        return _answer(response)
+
+
+def server_url(base_url: str) -> str:
+    """The server's root: addresses of OpenAI-compatible servers are often given with their /v1."""
+    return base_url.rstrip("/").removesuffix("/v1")
+
+
+def _options(config: RerankerConfig) -> dict[str, Any]:
+    return {
+        "base_url": server_url(config.base_url),
+        "headers": _authorization(config.api_key),
+        "timeout": config.timeout_s,
+        "limits": httpx.Limits(
+            max_connections=config.max_concurrent + 1,  # one for is_available
+            max_keepalive_connections=config.max_concurrent,
+            keepalive_expiry=_KEEPALIVE_S,
+        ),
+    }
+
+
+def _authorization(api_key: str | None) -> dict[str, str]:
+    if not api_key:
+        return {}
+    if not (api_key.isascii() and api_key.isprintable()):
+        raise RerankerMisconfigured("RERANKER_API_KEY holds characters that cannot be sent")
+    return {"Authorization": f"Bearer {api_key}"}
+
+
+def _method(call: Call) -> str:
+    return "GET" if call.body is None else "POST"
+
+
+def _report(setup: Setup) -> None:
+    logger.info("reranker's server: asked by %s, %s tokens of context", setup.way, setup.context_tokens or "unknown")
+
+
+def _answer(response: httpx.Response) -> Answer:
+    asked = response.headers.get("Retry-After", "")
+    return Answer(response.status_code, response.content, int(asked) if asked.isdecimal() else None)
+
+
+def _failure(error: Exception) -> RerankerError:
+    if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol):
+        return RerankerMisconfigured("RERANKER_BASE_URL is not a valid address")
+    if isinstance(error, httpx.TimeoutException):
+        return RerankerUnavailable("the reranker's server did not answer in time")
+    return RerankerUnavailable(f"the reranker's server does not answer ({type(error).__name__})")
+
+
+def _late(config: RerankerConfig) -> RerankerError:
+    return RerankerUnavailable(f"the reranker's server did not answer within {config.timeout_s:g} s")
+
+
+def _left(ends_at: float) -> float:
+    """Seconds until then. Raises TimeoutError when there are none."""
+    if (left := ends_at - time.monotonic()) <= 0:
+        raise TimeoutError
+    return left
+
+
+def _joined(parts: Iterable[list[Score]]) -> list[Score]:
+    return [score for part in parts for score in part]
+
+
+async def _all(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """All results, or the first error; then the others are not waited for."""
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
