@@ -60,18 +60,6 @@ CALL (doomed) {
 }
 RETURN by_kind, edges, evidence_links, revisions, embeddings
 
-// name: lock_doomed
-// purpose: lock items that are to go: what is told of them holds until the commit
-// params: namespace, uids (sorted, so that two writers take locks in one order)
-// returns: uid, kind, version
-// access: write
-// scope: namespace
-CYPHER 25
-UNWIND $uids AS uid
-MATCH (m:Item {namespace: $namespace, uid: uid})
-REMOVE m:Locked
-RETURN m.uid AS uid, m.kind AS kind, coalesce(m.version, 1) AS version
-
 // name: delete_items
 // purpose: locked items go with all that hangs on them; what cited or superseded them waits for them again, what they superseded holds again, conversations and people left with nothing go too
 // params: namespace, doomed (uids)

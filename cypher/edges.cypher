@@ -49,19 +49,6 @@ CALL (row, source, target, known) {
 }
 RETURN row.line AS line, NOT known AS created, source IS NOT NULL AND target IS NOT NULL AS found
 
-// name: lock_items
-// purpose: lock items in the order given until the transaction ends; what is read after it is what others have committed
-// params: namespace, uids
-// returns: uid
-// access: write
-// scope: namespace
-CYPHER 25
-UNWIND $uids AS uid
-MATCH (m:Item {namespace: $namespace, uid: uid})
-// Taking away a label that no item carries locks the node and changes nothing.
-REMOVE m:Locked
-RETURN m.uid AS uid
-
 // name: edges_between
 // purpose: all typed edges from one item to another, proposed ones included
 // params: namespace, source, target

@@ -73,3 +73,16 @@ WHERE m.namespace = $namespace AND m.created_at <= datetime($before_time) AND m.
   AND {{chosen}}
 WITH m ORDER BY m.namespace DESC, m.created_at DESC, m.uid DESC LIMIT $limit
 RETURN m {.*, tokens: null, search_text: null} AS item, {{evidence}} AS evidence, toString(m.created_at) AS created_at
+
+// name: lock_items
+// purpose: lock items in the order given until the transaction ends; what is read after it is what others have committed
+// params: namespace, uids (sorted, so that two writers take locks in one order)
+// returns: uid, kind, version
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $uids AS uid
+MATCH (m:Item {namespace: $namespace, uid: uid})
+// Taking away a label that no item carries locks the node and changes nothing.
+REMOVE m:Locked
+RETURN m.uid AS uid, m.kind AS kind, coalesce(m.version, 1) AS version

@@ -28,7 +28,7 @@ MATCH (e:Embedding_{{space}})
   MATCH (m:Item)-[:HAS_EMBEDDING]->(e)
   RETURN 'vector' AS arm, m.uid AS uid, 2 * nearness - 1 AS score, ({{item_filters}}) AS keep
 
-// fragment: nearest_filtered
+// fragment: filtered_index_rows
 MATCH (e:Embedding_{{space}})
     SEARCH e IN (VECTOR INDEX embedding_{{space}} FOR $vector WHERE e.namespace = $namespace AND e.kind IN $kinds
       AND e.author >= $author_from AND e.author <= $author_to
@@ -37,6 +37,9 @@ MATCH (e:Embedding_{{space}})
       AND e.occurred_at >= $occurred_from AND e.occurred_at <= $occurred_to
       AND e.valid_to >= $valid_after LIMIT $k) SCORE AS nearness
   MATCH (m:Item)-[:HAS_EMBEDDING]->(e)
+
+// fragment: nearest_filtered
+{{filtered_index_rows}}
   RETURN 'vector' AS arm, m.uid AS uid, 2 * nearness - 1 AS score, ({{item_filters}}) AS keep
 
 // fragment: keyword_arms
@@ -105,18 +108,17 @@ CALL () {
 RETURN arm, uid, score, keep ORDER BY arm, score DESC, uid
 
 // name: search_vector_deeper
-// purpose: the best items that pass all filters among the k nearest embeddings, judged where they lie: a row that fails costs a hundredth of one that is sent
+// purpose: the best items that pass all filters among the k nearest embeddings, judged where they lie
 // params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k (rows of the index; it gives 10,000 at most), limit (items)
 // returns: arm, uid, score (cosine -1..1), keep (true)
 // access: read
 // scope: namespace
 // template: space
 CYPHER 25
-CALL () {
-  {{nearest_filtered}}
-}
-WITH arm, uid, score, keep WHERE keep
-RETURN arm, uid, max(score) AS score, keep ORDER BY score DESC, uid LIMIT $limit
+{{filtered_index_rows}}
+  WHERE {{item_filters}}
+RETURN 'vector' AS arm, m.uid AS uid, max(2 * nearness - 1) AS score, true AS keep
+ORDER BY score DESC, uid LIMIT $limit
 
 // name: search_vector_exact
 // purpose: the nearest of all items that pass the filters, measured one by one without the vector index
@@ -137,19 +139,26 @@ ORDER BY score DESC, uid LIMIT $limit
 
 // name: search_keyword_deeper
 // purpose: the best items that pass all filters among the first k rows of each full-text index, judged where they lie
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, k (rows an index), english, cjk, files, limit (items an arm)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, k (rows an index), english, cjk, files, limit (items an index)
 // returns: arm, uid, score (BM25, unbounded), keep (true)
 // access: read
 // scope: namespace
 CYPHER 25
 CALL () {
-  {{keyword_arms}}
+  MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX item_text FOR $english LIMIT $k) SCORE AS relevance
+  WITH m, relevance WHERE {{item_filters}}
+  RETURN CASE WHEN m:CjkText THEN 'keyword_both' ELSE 'keyword' END AS arm, m.uid AS uid, relevance AS score
+  ORDER BY score DESC, uid LIMIT $limit
+  UNION ALL
+  MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX item_text_cjk FOR $cjk LIMIT $k) SCORE AS relevance
+  WITH m, relevance WHERE {{item_filters}}
+  RETURN 'keyword_cjk' AS arm, m.uid AS uid, relevance AS score ORDER BY score DESC, uid LIMIT $limit
+  UNION ALL
+  MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX chunk_text FOR $files LIMIT $k) SCORE AS relevance
+  WITH m, relevance WHERE {{item_filters}}
+  RETURN 'files' AS arm, m.uid AS uid, relevance AS score ORDER BY score DESC, uid LIMIT $limit
 }
-WITH arm, uid, score, keep WHERE keep
-ORDER BY score DESC, uid
-WITH arm, keep, collect({uid: uid, score: score})[..$limit] AS best
-UNWIND best AS row
-RETURN arm, row.uid AS uid, row.score AS score, keep ORDER BY arm, score DESC, uid
+RETURN arm, uid, score, true AS keep ORDER BY arm, score DESC, uid
 
 // fragment: evidence
 COLLECT {

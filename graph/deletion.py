@@ -63,7 +63,7 @@ async def _delete_chunk(executor: Executor, namespace: str, versions: Mapping[st
 
 
 async def _lock(transaction: Transaction, namespace: str, uids: Sequence[str]) -> list[Row]:
-    return await transaction.run("lock_doomed", {"namespace": namespace, "uids": list(uids)})
+    return await transaction.run("lock_items", {"namespace": namespace, "uids": list(uids)})
 
 
 async def _delete(transaction: Transaction, namespace: str, locked: Sequence[Row]) -> Cascade:

@@ -84,8 +84,8 @@ async def vector_candidates_exact(
 async def keyword_candidates_deeper(
     executor: Executor, where: ItemFilter, keyword: KeywordQuery, *, k: int, limit: int
 ) -> list[Candidate]:
-    """The best `limit` items an arm that pass `where` among the first `k` rows of each asked full-text index; with
-    ALL_ROWS the best of all items that hold a word of the query.
+    """Of each asked full-text index the best `limit` items that pass `where` among its first `k` rows; with ALL_ROWS
+    the best of all its items that hold a word of the query.
     """
     params = filter_params(where) | _keyword_params(where, keyword) | {"k": k, "limit": limit}
     return _candidates(await executor.fetch_all("search_keyword_deeper", params))

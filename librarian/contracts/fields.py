@@ -36,8 +36,8 @@ Uid = Annotated[
     Meta(
         min_length=1,
         max_length=200,
-        pattern=r"^[^\s/\\]+$(?!\n)",
-        description="Stable id of an item: 1 to 200 characters, no blanks and no slashes.",
+        pattern=r"^[^\s/\\\x00-\x1f\x7f]+$(?!\n)",
+        description="Stable id of an item: 1 to 200 characters, no blanks, slashes or control characters.",
     ),
 ]
 Namespace = Annotated[
