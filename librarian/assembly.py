@@ -14,21 +14,24 @@ from graph.executor import Executor
 from graph.local.artifacts import Progress, encoder_model
 from graph.local.server import Endpoint, ManagedServer, ServerOptions
 from graph.local.state import Phase
-from graph.spaces import ensure_space, set_languages
+from graph.spaces import ensure_space
 from graph.types import NewSpace, SpaceRecord
 from librarian import metrics
 from librarian.lifecycle import Parts
 from librarian.query_observer import QueryObserver
+from librarian.reranking import Reranking, open_reranking
 from librarian.service import Librarian
 from librarian.settings import Settings
+from librarian.usecases.calibrate import prepared
 from migrations.runner import Migrator
 from retrieval.encoders.base import Encoder
 from retrieval.encoders.factory import encoder_from_spec
-from retrieval.encoders.language_probe import covered_languages
 from retrieval.pipeline import SearchPipeline, VectorArm
 
 # Long enough for a killed server of ours to come back, so that a write in flight succeeds instead of failing.
 _RETRY_WINDOW_S = 25.0
+# A one-off search wants to know whether there is a reranker; a port where nobody listens says so at once.
+_RERANKER_PATIENCE_S = 1.0
 
 
 @dataclass(slots=True)
@@ -45,6 +48,7 @@ class Assembly:
     config: GraphConfig | None = None
     executor: Executor | None = None
     encoder: Encoder | None = None
+    reranking: Reranking | None = None
 
     async def build(self) -> Parts:
         """All parts, ready for use. May be called again, after it raised or when the database was away."""
@@ -56,7 +60,7 @@ class Assembly:
     async def parts(self, executor: Executor) -> Parts:
         """The parts over a graph that is as it should be, by the embedding space that is active now."""
         space, arm = await self._vector_arm(executor)
-        return Parts(executor, SearchPipeline(executor, arm), self.encoder, space)
+        return Parts(executor, SearchPipeline(executor, arm), self.encoder, space, await self._reranking())
 
     async def connect(self) -> Executor:
         """A connection to a server that answers and can run our statements; closed by the stack.
@@ -141,14 +145,18 @@ class Assembly:
         space = await ensure_space(
             executor, NewSpace(own.id, own.model, own.dimension, own.text_form, own.normalised, own.revision)
         )
-        languages = space.languages
-        if languages is None:
-            languages = await covered_languages(encoder)
-            await set_languages(executor, space.space, languages)
+        space = await prepared(executor, space, encoder)
         if not space.active:
             reason = f"skipped: {own.model} is not the active embedding space; run `librarian embeddings switch`"
             return space, VectorArm(None, off_reason=reason)
-        return space, VectorArm(encoder, languages)
+        return space, VectorArm(encoder, space.languages or frozenset())
+
+    async def _reranking(self) -> Reranking:
+        """The reranker, on or off; probed in the background from the first build on."""
+        if self.reranking is None:
+            opening = open_reranking(self.settings.reranker, patience_s=_RERANKER_PATIENCE_S)
+            self.reranking = await self.stack.enter_async_context(opening)
+        return self.reranking
 
     async def _load_encoder(self) -> Encoder | None:
         if self.encoder is not None:

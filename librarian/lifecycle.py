@@ -12,6 +12,7 @@ from graph.schema import differences
 from graph.types import SpaceRecord
 from librarian.contracts.service import Phase, Readiness
 from librarian.errors import NotReady
+from librarian.reranking import Reranking
 from retrieval.encoders.base import Encoder
 from retrieval.pipeline import SearchPipeline
 
@@ -29,6 +30,7 @@ class Parts:
     pipeline: SearchPipeline
     encoder: Encoder | None
     space: SpaceRecord | None
+    reranking: Reranking
 
 
 class Lifecycle:
@@ -96,7 +98,8 @@ class Lifecycle:
         if self._parts is None or self._phase != "ready":
             return Readiness(ready=False, phase=self.phase, checks={"graph": self._reason})
         phase, said = await self._check_graph(self._parts.executor)
-        checks = {"graph": said, "encoder": check_encoder(self._parts)}
+        reranker = self._parts.reranking.status
+        checks = {"graph": said, "encoder": check_encoder(self._parts), "reranker": reranker}
         return Readiness(ready=phase == "ready", phase=phase, checks=checks)
 
     @property

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import math
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -15,7 +16,7 @@ from librarian.setting_values import without_userinfo
 from librarian.settings import RerankerSettings
 from retrieval.rerankers.base import Reranker
 from retrieval.rerankers.cache import CachedReranker, ScoreCache
-from retrieval.rerankers.cascade import RerankOutcome, RerankStatus, rerank_pool, unchanged
+from retrieval.rerankers.cascade import MAX_CANDIDATES, RerankOutcome, RerankStatus, rerank_pool, unchanged
 from retrieval.rerankers.factory import CROSS_ENCODER, reranker_from_config
 from retrieval.rerankers.probe import DEFAULT_RULES, ProbeReport, ProbeRules, examine, pause_s
 
@@ -51,6 +52,20 @@ class Reranking:
     def status(self) -> str:
         """Whether searches are reranked: "ok", or "off: …" with the reason."""
         return f"off: {self._reason}" if self._trusted is None else "ok"
+
+    @property
+    def on(self) -> bool:
+        """Whether it is trusted now."""
+        return self._trusted is not None
+
+    @property
+    def timeout_s(self) -> float:
+        """The longest a search waits for it."""
+        return self._settings.config.timeout_s
+
+    def pool(self, limit: int) -> int:
+        """How many candidates it chooses `limit` hits from."""
+        return min(MAX_CANDIDATES, math.ceil(limit * self._settings.config.oversample))
 
     async def rerank(
         self, tool: str, query: str, texts: Sequence[str], *, limit: int, deadline_s: float

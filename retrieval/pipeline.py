@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.executor import Executor
-from graph.search import KeywordQuery, VectorQuery, hydrate
+from graph.search import INDEX_ROWS, KeywordQuery, VectorQuery, hydrate
 from retrieval.arms import OK, ArmResults, Depth, Effort, PlannedQuery, run_arms
 from retrieval.dedupe import deduplicate
 from retrieval.encoders.base import Encoder
@@ -32,15 +32,16 @@ SIDE_BY_SIDE = 4
 # Rows an arm for each hit wanted: deep enough that a fused list of 10 keeps what either arm has in its first 50.
 ROWS_PER_HIT = 5
 MIN_ROWS = 60
-# Rows of each index in a deeper look, when filters left too few of the first. Milliseconds of one arm, both judging the
-# rows in the database, with 50,000 of 100,000 items in the namespace (2 cores):
-#   items that pass       .1 %    1 %   10 %
-#   index, 960 rows         18     17     21   finds 0, 5 and 60 of the 60 wanted
-#   index, 4,000 rows       37     37     38   finds 2, 37 and 60
-#   index, 10,000 rows      55     54     53   finds 10, 60 and 60
-#   exact scan              69     82    114   finds all; a matter of the namespace's size, mostly
-# So 4,000 rows cost half an exact scan, a twentieth with ten times the items, and are enough down to about .3 %.
-DEEPER_ROWS = 4_000
+# Rows of each index in a deeper look, when filters left too few of the first. Milliseconds of the vector and the keyword
+# arm, and what they find of 60 wanted, with 50,000 of 100,000 items in the namespace (2 cores):
+#   items that pass        .1 %               1 %              10 %
+#   960 rows           23 + 13:  3, 1    18 + 11:  4, 13   25 + 16: 60, 60
+#   4,000 rows         41 + 19:  5, 4    42 + 20: 34, 35   54 + 26: 60, 60
+#   10,000 rows        52 + 33: 13, 10   55 + 36: 60, 60   51 + 32: 60, 60
+#   exact scan         82 + 123: all     123 + 161: all    123 + 108: all
+# 10,000 rows, the most that a vector index gives, cost little more than 4,000 and a half to a third of an exact scan, which
+# grows with the namespace while they do not; they fill 10 hits down to one item in a thousand.
+DEEPER_ROWS = INDEX_ROWS
 # Duplicates that take the place of hits make a search look again for this many times as many items.
 _DEEPER = 4
 # Candidates hydrated at once for each hit wanted: a few more than one, since duplicates are dropped afterwards.
@@ -101,8 +102,8 @@ class SearchPipeline:
             if len(hits) >= request.limit or all(answer.complete for answer in answers):
                 break
             times *= _DEEPER
-        hits = hits[: request.limit]
-        overfetch = _overfetch(answers, again=times > 1, filled=len(hits) == request.limit)
+        hits = hits[: request.limit + request.spare]
+        overfetch = _overfetch(answers, again=times > 1, filled=len(hits) >= request.limit)
         notes = [] if overfetch is None else [_NOTES[overfetch].format(hits=len(hits), limit=request.limit)]
         return SearchResult(hits, _statuses(answers), notes, overfetch, clock.read_ms())
 
@@ -168,8 +169,9 @@ class SearchPipeline:
     ) -> list[ScoredItem]:
         """Hydrated hits without duplicates: at least the limit, where that many different ones were found."""
         hits: list[ScoredItem] = []
-        at, step = 0, math.ceil(request.limit * HYDRATED_PER_HIT)
-        while at < len(fused) and len(hits) < request.limit:
+        wanted = request.limit + request.spare
+        at, step = 0, math.ceil(wanted * HYDRATED_PER_HIT)
+        while at < len(fused) and len(hits) < wanted:
             hits = deduplicate([*hits, *await self._hydrate(request, fused[at : at + step], cosines)])
             at, step = at + step, step * 2
         return hits

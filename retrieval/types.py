@@ -18,13 +18,14 @@ DEFAULT_MULTI_QUERY_BOOST = 0.1
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
     """What to search: at least one query; `where` holds the namespace; `limit` hits at most; `arms` says which may
-    answer. `multi_query_boost` (0..1) favours what several queries find; `weights` are those of linear fusion, None
-    for the measured ones.
+    answer. `spare` more hits are given where they are at hand, for a reranker to choose from. `multi_query_boost`
+    (0..1) favours what several queries find; `weights` are those of linear fusion, None for the measured ones.
     """
 
     queries: Sequence[str]
     where: ItemFilter
     limit: int
+    spare: int = 0
     arms: frozenset[str] = BOTH_ARMS
     fusion_method: FusionMethod = DEFAULT_FUSION_METHOD
     multi_query_boost: float = DEFAULT_MULTI_QUERY_BOOST
@@ -57,8 +58,8 @@ class Overfetch(StrEnum):
 class SearchResult:
     """Hits best first; `arms` says of each arm "ok", "skipped: …" or "failed: …"; `notes` are for the caller.
 
-    `overfetch` is None when a first look was enough. `timings_ms` has the stages encode, arms, fuse and hydrate, each
-    summed up when a search looked more than once, and total.
+    `overfetch` is None when a first look was enough. `timings_ms` has the stages encode, arms, traits, fuse and
+    hydrate, each summed up when a search looked more than once, and total.
     """
 
     hits: Sequence[ScoredItem]

@@ -10,11 +10,13 @@ from typing import Annotated, Any, TypeAlias
 import typer
 from msgspec import Struct
 
-from librarian.cli.values import last_moment, moment, pairs, text_or_stdin
+from librarian.cli.values import last_moment, moment, pairs, text_or_stdin, yes_no
+from librarian.contracts.answer import AnswerInput
 from librarian.contracts.changes import CorrectInput, DeleteInput, RememberInput
 from librarian.contracts.edges import EdgeQuery, UnlinkInput
 from librarian.contracts.items import LinkInput
 from librarian.contracts.listing import ItemQuery
+from librarian.contracts.relevant import RelevantInput
 from librarian.contracts.search import SearchInput
 
 NamespaceOption: TypeAlias = Annotated[
@@ -96,12 +98,29 @@ _CORRECTION: Options = {
     "reason": Given("--reason", "Why; kept in the history."),
 }
 
+_QUESTION: Options = {
+    "query": Given("QUESTION", "The question.", required=True),
+    "max_hits": Given("--max-hits", "How many hits, 1 to 50; default 30.", type=int, short="-k"),
+    "answer_over_question": Given(
+        "--answer-over-question",
+        "yes (default): what tells before what asks; no: the order of the search.",
+        read=yes_no,
+    ),
+}
+
 OPTIONS: Mapping[type[Struct], Options] = {
+    AnswerInput: _QUESTION,
+    RelevantInput: _QUESTION,
     SearchInput: {
         "queries": Given("QUERY", "One query, or several fused into one list.", many=True, required=True),
         "limit": Given("--limit", "How many hits, 1 to 50; default 10.", type=int, short="-k"),
         **FILTERS,
-        "fusion_method": Given("--fusion", "How several rankings become one: rrf."),
+        "fusion_method": Given("--fusion", "How rankings become one: linear (default), rrf, score_sum or score_max."),
+        "multi_query_boost": Given("--multi-query-boost", "Favour for what several queries find, 0 to 1.", type=float),
+        "enable_reranking": Given(
+            "--rerank", "yes (default): the reranker orders the best hits, if there is one; no.", read=yes_no
+        ),
+        "rerank_query": Given("--rerank-query", "What the reranker is asked; default: the first query."),
         "explain": Given("--explain", "Say why each hit stands where it stands.", type=bool),
     },
     ItemQuery: {

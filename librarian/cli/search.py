@@ -6,7 +6,7 @@ from librarian.cli.opening import ask
 from librarian.cli.options import JsonOption, NamespaceOption
 from librarian.cli.runtime import new_app, say
 from librarian.cli.structs import takes
-from librarian.contracts.search import Hit, SearchInput, SearchOutput
+from librarian.contracts.search import Explanation, Hit, SearchInput, SearchOutput
 
 app = new_app()
 
@@ -44,5 +44,21 @@ def _text(hit: Hit) -> str:
     text = shortened(hit.content)
     if hit.explanation is None:
         return text
-    arms = [f"query {arm.query + 1}: {arm.arm} rank {arm.rank}, +{arm.share:.4f}" for arm in hit.explanation.arms]
-    return "\n".join([text, "", *arms])
+    return "\n".join([text, "", *_explained(hit.explanation)])
+
+
+def _explained(why: Explanation) -> list[str]:
+    """Where each arm had the hit, and a bar for what each signal added or took."""
+    shares = {one.signal: one.share for one in why.signals if one.share}
+    arms = [f"query {arm.query + 1}: {arm.arm} rank {arm.rank}{_added(arm.share)}" for arm in why.arms]
+    longest = max((abs(share) for share in shares.values()), default=1.0)
+    return [*arms, *(f"{name:<17}{_bar(share / longest)} {share:+.3f}" for name, share in shares.items())]
+
+
+def _added(share: float) -> str:
+    return f", {share:+.4f}" if share else ""
+
+
+def _bar(part: float) -> str:
+    """A bar of up to ten blocks; what takes away is drawn lighter."""
+    return ("█" if part > 0 else "░") * max(1, round(abs(part) * 10))

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from librarian.errors import InvalidInput
+from librarian.setting_values import flag
 
 STDIN = "-"
 
@@ -62,6 +63,14 @@ def text_or_stdin(text: str, option: str) -> str:
         return sys.stdin.buffer.read().decode("utf-8").removesuffix("\n")
     except UnicodeDecodeError:
         raise InvalidInput("standard input is not valid UTF-8", field=option) from None
+
+
+def yes_no(text: str, option: str) -> bool:
+    """Yes or no, in the words that settings take too."""
+    try:
+        return flag(text)
+    except ValueError:
+        raise InvalidInput(f"{text!r} is neither yes nor no", field=option) from None
 
 
 def pairs(texts: list[str], option: str) -> dict[str, Any]:

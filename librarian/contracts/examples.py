@@ -6,6 +6,7 @@ One story: a deploy that failed, what its team remembers of it, and a meeting in
 from collections.abc import Mapping
 from typing import Any
 
+from librarian.contracts.answer import AnswerInput, AnswerOutput
 from librarian.contracts.changes import (
     CorrectInput,
     Correction,
@@ -22,6 +23,7 @@ from librarian.contracts.items import IngestReport, ItemIn, ItemOut, LinkInput, 
 from librarian.contracts.listing import ItemList
 from librarian.contracts.namespaces import DeleteNamespaceInput, NamespaceList
 from librarian.contracts.patch import ItemPatch
+from librarian.contracts.relevant import RelevantInput, RelevantOutput
 from librarian.contracts.search import SearchInput, SearchOutput
 from librarian.contracts.service import Health, Readiness
 from librarian.contracts.tools import ToolList
@@ -141,6 +143,16 @@ _PREVIEW = {"deleted": False, "counts": _COUNTS, "sample": _SAMPLE, "confirm_tok
 _DELETED = {"deleted": True, "counts": _COUNTS}
 _FAULT = {"line": 2, "field": "$.txt", "code": "invalid_input", "message": "Object contains unknown field `txt`"}
 
+_MEMORY_HIT = {
+    "uid": "m-eb6bb1799e9b84510a35c3c9",
+    "kind": "message",
+    "content": _MESSAGE["text"],
+    "score": 0.6312,
+    "message_id": "deploy-9",
+    "author_name": "Kenji Mori",
+    "sent_at": "2026-02-18T05:22:00Z",
+}
+
 # By type; an answer with a status of its own has the pair.
 EXAMPLES: Mapping[Any, Examples] = {
     # sent
@@ -168,6 +180,11 @@ EXAMPLES: Mapping[Any, Examples] = {
         },
         "in Japanese": {"queries": ["レポートは何時に実行されますか？"], "limit": 3},
     },
+    RelevantInput: {
+        "one question": {"query": "how long did the rollback take?", "max_hits": 10},
+        "in the order of the search": {"query": "rollback", "answer_over_question": False},
+    },
+    AnswerInput: {"one question": {"query": "how long did the rollback take?"}},
     LinkInput: {"a cause": _EDGE},
     UnlinkInput: {
         "by its ends": {"source": "mem-chart-cleanup", "type": "CAUSES", "target": "fact-deploy-outcome"},
@@ -247,8 +264,40 @@ EXAMPLES: Mapping[Any, Examples] = {
                 }
             ],
             "arms": {"vector": "ok", "keyword": "ok"},
+            "reranked": False,
             "notes": [],
         }
+    },
+    RelevantOutput: {
+        "one hit": {
+            "namespace": "team:harbor",
+            "query": "how long did the rollback take?",
+            "hits": [_MEMORY_HIT],
+            "arms": {"vector": "ok", "keyword": "ok"},
+            "notes": [],
+        }
+    },
+    AnswerOutput: {
+        "with a language model": {
+            "namespace": "team:harbor",
+            "query": "how long did the rollback take?",
+            "status": "answered",
+            "method": "llm",
+            "text": "It took 16 minutes in total [memory: m-eb6bb1799e9b84510a35c3c9].",
+            "citations": [{"id": "m-eb6bb1799e9b84510a35c3c9", "uid": "m-eb6bb1799e9b84510a35c3c9"}],
+            "hits": [_MEMORY_HIT],
+            "model": "qwen3-8b",
+        },
+        "nothing to answer with": {
+            "namespace": "team:harbor",
+            "query": "who won the regatta?",
+            "status": "refused",
+            "method": "extractive",
+            "text": "",
+            "citations": [],
+            "hits": [],
+            "reason": "no hit is close enough to the question to support an answer",
+        },
     },
     ToolList: {
         "for the Model Context Protocol, shortened": {

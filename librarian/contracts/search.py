@@ -29,6 +29,12 @@ class SearchInput(Struct, forbid_unknown_fields=True, kw_only=True):
     multi_query_boost: Annotated[
         float, Meta(ge=0, le=1, description="How much to favour what several queries find; 0: not at all.")
     ] = DEFAULT_MULTI_QUERY_BOOST
+    enable_reranking: Annotated[
+        bool, Meta(description="Let the reranker order the best candidates, where the service has one.")
+    ] = True
+    rerank_query: Annotated[
+        Query | None, Meta(description="What the reranker is asked; the first query when left out.")
+    ] = None
     filters: Filters | None = None
     explain: Annotated[bool, Meta(description="Say of each hit why it stands where it stands.")] = False
 
@@ -65,14 +71,16 @@ class Explanation(Struct, kw_only=True):
 
 
 class Hit(Struct, kw_only=True, omit_defaults=True):
-    """One result. `score` orders the list (relative, method-dependent); `similarity_score` is the cosine of the
-    best query and passage (-1..1), null where the item has no vector in the active space.
+    """One result. `score` orders the list (relative, method-dependent), unless a reranker did: then `rerank_score`
+    (0..1) does, and what it did not score stands behind. `similarity_score` is the cosine of the best query and passage
+    (-1..1), null where the item has no vector in the active space.
     """
 
     uid: str
     kind: Kind
     score: float
     similarity_score: float | None
+    rerank_score: float | None = None
     content: str
     occurred_at: Time | None = None
     domain: str | None = None
@@ -113,12 +121,14 @@ class Hit(Struct, kw_only=True, omit_defaults=True):
 
 class SearchOutput(Struct, kw_only=True):
     """The answer: hits best first, what each arm did ("ok" or "skipped: …"/"failed: …"), and remarks: one when a first
-    look at the indexes could not fill the limit. `timings_ms` tells the milliseconds of each stage with `explain`.
+    look at the indexes could not fill the limit, one when a reranker could not order the hits. `timings_ms` tells the
+    milliseconds of each stage with `explain`.
     """
 
     namespace: Namespace
     queries: list[str]
     results: list[Hit]
     arms: dict[str, str]
+    reranked: bool
     notes: list[str]
     timings_ms: dict[str, float] | None = None

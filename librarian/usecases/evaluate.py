@@ -109,7 +109,7 @@ async def evaluate(pipeline: SearchPipeline, dataset: Dataset, on_progress: OnPr
         by_system = {}
         for system, arms in SYSTEMS.items():
             where = ItemFilter(question.namespace)
-            result = await pipeline.search(SearchRequest([question.text], where, max(CUTOFFS), arms))
+            result = await pipeline.search(SearchRequest([question.text], where, max(CUTOFFS), arms=arms))
             notes.update(
                 dict.fromkeys(
                     f"{arm}: {status}" for arm, status in result.arms.items() if status not in (OK, NOT_ASKED)

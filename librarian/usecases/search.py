@@ -1,12 +1,14 @@
 """Search: the wire's request to the pipeline, its hits back to the wire."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import msgspec
 import structlog
 
+from graph.executor import deadline
 from graph.types import FOREVER, FoundItem, ItemFilter, Kind
 from librarian import metrics
 from librarian.contracts.evidence import Evidence
@@ -20,14 +22,19 @@ from librarian.contracts.search import (
     SearchOutput,
     SignalExplanation,
 )
+from librarian.reranking import Reranking
 from librarian.rows import as_utc
 from retrieval.pipeline import SearchPipeline
+from retrieval.rerankers.cascade import RerankOutcome, RerankStatus, candidate_text
 from retrieval.types import VECTOR, ScoredItem, SearchRequest, SearchResult
 
 log = structlog.get_logger("librarian.search")
 
 # A query may have a million characters.
 _LOGGED_CHARS = 200
+# The answer must leave before the deadline itself ends the request.
+_MARGIN_S = 0.25
+_NO_TIME_S = 0.001
 _COPIED = tuple(
     name
     for name in Hit.__struct_fields__
@@ -36,37 +43,68 @@ _COPIED = tuple(
 )
 
 
-async def search(pipeline: SearchPipeline, namespace: str, query: SearchInput) -> SearchOutput:
+async def search(pipeline: SearchPipeline, reranking: Reranking, namespace: str, query: SearchInput) -> SearchOutput:
     """Hits of `namespace` for `query`, best first."""
+    reranks = query.enable_reranking and reranking.on
     request = SearchRequest(
         queries=query.queries,
         where=item_filter(namespace, query.filters),
         limit=query.limit,
+        spare=reranking.pool(query.limit) - query.limit if reranks else 0,
         fusion_method=query.fusion_method,
         multi_query_boost=query.multi_query_boost,
     )
     result = await pipeline.search(request)
-    _observe(namespace, query, result)
+    outcome = await _reranked(reranking, query, result.hits) if reranks else None
+    order = range(len(result.hits)) if outcome is None else outcome.order
+    scores = {} if outcome is None else outcome.scores
+    hits = [_hit(result.hits[place], scores.get(place), explain=query.explain) for place in order[: query.limit]]
+    _observe(namespace, query, result, len(hits))
     return SearchOutput(
         namespace=namespace,
         queries=query.queries,
-        results=[_hit(scored, explain=query.explain) for scored in result.hits],
+        results=hits,
         arms=dict(result.arms),
-        notes=list(result.notes),
+        reranked=outcome is not None and outcome.reranked,
+        notes=[*result.notes, *_remarks(outcome)],
         timings_ms=_rounded(result.timings_ms) if query.explain else None,
     )
 
 
-def _observe(namespace: str, query: SearchInput, result: SearchResult) -> None:
+async def _reranked(reranking: Reranking, query: SearchInput, hits: Sequence[ScoredItem]) -> RerankOutcome:
+    texts = [candidate_text(hit.item) for hit in hits]
+    asked = query.rerank_query or query.queries[0]
+    return await reranking.rerank(
+        "search", asked, texts, limit=query.limit, deadline_s=_time_left_s(reranking.timeout_s)
+    )
+
+
+def _time_left_s(most_s: float) -> float:
+    """Seconds until the request has to be answered, at most `most_s`."""
+    ends_at = deadline.get()
+    if ends_at is None:
+        return most_s
+    left_s = ends_at - asyncio.get_running_loop().time() - _MARGIN_S
+    return min(most_s, max(left_s, _NO_TIME_S))
+
+
+def _remarks(outcome: RerankOutcome | None) -> list[str]:
+    """Why a reranker that was asked did not order the hits."""
+    if outcome is None or outcome.reranked or outcome.status is RerankStatus.SKIPPED:
+        return []
+    return [f"not reranked: {outcome.reason}"]
+
+
+def _observe(namespace: str, query: SearchInput, result: SearchResult, hits: int) -> None:
     """Count and log one search."""
     for stage, spent_ms in result.timings_ms.items():
         metrics.observe_stage(stage, spent_ms / 1000)
-    metrics.count_search(arms=result.arms, overfetch=result.overfetch, hits=len(result.hits))
+    metrics.count_search(arms=result.arms, overfetch=result.overfetch, hits=hits)
     log.info(
         "search",
         namespace=namespace,
         queries=[text[:_LOGGED_CHARS] for text in query.queries],
-        hits=len(result.hits),
+        hits=hits,
         limit=query.limit,
         arms=dict(result.arms),
         overfetch=result.overfetch,
@@ -94,13 +132,14 @@ def item_filter(namespace: str, filters: Filters | None) -> ItemFilter:
     return ItemFilter(namespace, kinds, **given)
 
 
-def _hit(scored: ScoredItem, *, explain: bool) -> Hit:
+def _hit(scored: ScoredItem, rerank_score: float | None, *, explain: bool) -> Hit:
     properties = scored.item.properties
     return Hit(
         uid=scored.item.uid,
         kind=scored.item.kind.value,
         score=round(scored.score, 6),
         similarity_score=None if scored.similarity is None else round(scored.similarity, 4),
+        rerank_score=None if rerank_score is None else round(rerank_score, 4),
         content=properties["text"],
         valid_to=open_end(properties.get("valid_to")),
         attributes=attributes_of(properties),

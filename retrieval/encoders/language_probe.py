@@ -6,11 +6,17 @@ own recall at 1 is .31 where bigram BM25 has .79. So the vector arm is asked in 
 """
 
 import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 
 import numpy as np
 
-from retrieval.encoders.base import Encoder
+from retrieval.encoders.base import Encoder, Vectors
+
+LANGUAGES = ("en", "ja", "zh", "ko")
+"""What retrieval.text.language tells apart."""
 
 COVERED_ACCURACY = 0.8
 """Share of queries whose own passage is the nearest of the 12, from which on a language counts as covered.
@@ -20,24 +26,37 @@ little. One that understands a language gets nearly all, since the pairs are eas
 """
 
 
-async def covered_languages(encoder: Encoder) -> frozenset[str]:
-    """The languages among en, ja, zh and ko in which the encoder can be trusted."""
-    accuracies = await probe_accuracies(encoder)
-    return frozenset(language for language, accuracy in accuracies.items() if accuracy >= COVERED_ACCURACY)
+@dataclass(frozen=True, slots=True)
+class ProbeVectors:
+    """Vectors of one language's probes: row n of `passages` answers row n of `queries`."""
+
+    queries: Vectors
+    passages: Vectors
 
 
-async def probe_accuracies(encoder: Encoder) -> dict[str, float]:
-    """Language -> share of its probe queries (0-1) whose own passage is nearer than the others of that language."""
-    return {language: await _accuracy(encoder, pairs) for language, pairs in _probes().items()}
+async def encode_probes(encoder: Encoder, languages: Collection[str] = LANGUAGES) -> dict[str, ProbeVectors]:
+    """Language -> the vectors of its probes, for some of LANGUAGES."""
+    found = {}
+    for language in languages:
+        pairs = _probes()[language]
+        queries = await encoder.encode_query([pair["query"] for pair in pairs])
+        passages = await encoder.encode_passages([pair["passage"] for pair in pairs])
+        found[language] = ProbeVectors(queries, passages)
+    return found
 
 
-async def _accuracy(encoder: Encoder, pairs: list[dict[str, str]]) -> float:
-    queries = await encoder.encode_query([pair["query"] for pair in pairs])
-    passages = await encoder.encode_passages([pair["passage"] for pair in pairs])
-    nearest = (queries @ passages.T).argmax(axis=1)
-    return float(np.mean(nearest == np.arange(len(pairs))))
+def covered_languages(probes: Mapping[str, ProbeVectors]) -> frozenset[str]:
+    """Those of the probed languages in which the encoder can be trusted."""
+    return frozenset(language for language, vectors in probes.items() if accuracy(vectors) >= COVERED_ACCURACY)
 
 
+def accuracy(vectors: ProbeVectors) -> float:
+    """Share of queries (0-1) whose own passage is nearer than the others of that language."""
+    nearest = (vectors.queries @ vectors.passages.T).argmax(axis=1)
+    return float(np.mean(nearest == np.arange(len(nearest))))
+
+
+@cache
 def _probes() -> dict[str, list[dict[str, str]]]:
     text = resources.files("retrieval.encoders").joinpath("language_probes.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)

@@ -16,7 +16,7 @@ from librarian.service import Librarian
 from retrieval.pipeline import Reach, SearchPipeline, VectorArm
 from retrieval.types import SearchRequest
 
-STAGES = {"encode", "arms", "fuse", "hydrate", "total"}
+STAGES = {"encode", "arms", "traits", "fuse", "hydrate", "total"}
 
 
 def metric(name: str, labels: str = "") -> float:

@@ -4,11 +4,13 @@ import pytest
 
 from librarian.cli.lazy import COMMANDS, load
 from librarian.cli.options import OPTIONS
+from librarian.contracts.answer import AnswerInput
 from librarian.contracts.changes import CorrectInput, DeleteInput, RememberInput
 from librarian.contracts.edges import EdgeQuery, UnlinkInput
 from librarian.contracts.filters import Filters
 from librarian.contracts.items import LinkInput
 from librarian.contracts.listing import ItemQuery
+from librarian.contracts.relevant import RelevantInput
 from librarian.contracts.search import SearchInput
 from librarian.http.api import OPERATIONS
 from librarian.tools import TOOLS
@@ -16,6 +18,8 @@ from librarian.tools import TOOLS
 # Command -> the contract whose fields are its options, and what it takes beside them.
 COMMANDS_OF = {
     "search": (SearchInput, {"namespace", "as_json"}),
+    "ask": (AnswerInput, {"namespace", "as_json"}),
+    "relevant": (RelevantInput, {"namespace", "as_json"}),
     "list": (ItemQuery, {"namespace", "every", "as_json"}),
     "edges": (EdgeQuery, {"namespace", "every", "as_json"}),
     "remember": (RememberInput, {"namespace", "no_embed", "as_json"}),

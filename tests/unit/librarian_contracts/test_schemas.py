@@ -46,5 +46,5 @@ def test_what_says_nothing_is_left_out():
 def test_patterns_mean_the_same_in_other_languages():
     """No look-ahead and no `\\Z`; letters of other scripts pass where ours let them pass."""
     (uid, namespace), _ = schemas_of([Uid, Namespace])
-    assert uid["pattern"] == r"^[^\s\x1c-\x1f\x85/\\]+$"
+    assert uid["pattern"] == r"^[^\s\x1c-\x1f\x85/\\\x00-\x1f\x7f]+$"
     assert namespace["pattern"] == r"^[\w\x80-\uffff.:@-]+$"

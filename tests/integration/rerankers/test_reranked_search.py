@@ -1,0 +1,62 @@
+"""Searches whose order a real llama-server decides."""
+
+from librarian.contracts.search import SearchInput
+from librarian.reranking import open_reranking
+from librarian.settings import RerankerSettings
+from librarian.usecases.search import search
+
+PATIENCE_S = 120
+# The tiny model finds whatever holds plus signs relevant; fusion does not.
+TEXTS = [
+    "the deploy failed",
+    "why the deploy failed: the pool",
+    "the deploy failed again " + "+" * 60,
+    "lunch",
+    "dinner",
+]
+
+
+def stored(ingest):
+    return ingest(*({"kind": "memory", "uid": f"m{number}", "text": text} for number, text in enumerate(TEXTS)))
+
+
+async def test_the_reranker_orders_what_fusion_found(ingest, librarian, namespace, llama, plus_rules):
+    """Before the cut: the best for the reranker is first although fusion had left it out."""
+    await stored(ingest)
+    pipeline = librarian.parts.pipeline
+    query = SearchInput(queries=["why did the deploy fail?"], limit=1)
+    async with open_reranking(
+        RerankerSettings(config=llama.config()), patience_s=PATIENCE_S, rules=plus_rules
+    ) as reranking:
+        answer = await search(pipeline, reranking, namespace, query)
+        plain = await search(
+            pipeline, reranking, namespace, SearchInput(queries=query.queries, limit=1, enable_reranking=False)
+        )
+    assert (answer.reranked, [hit.uid for hit in answer.results]) == (True, ["m2"])
+    assert answer.results[0].rerank_score is not None
+    assert (plain.reranked, [hit.uid for hit in plain.results]) == (False, ["m0"])
+    assert plain.results[0].rerank_score is None
+
+
+async def test_a_reranker_that_dies_leaves_the_fused_order_and_says_so(
+    ingest, librarian, namespace, start_llama, plus_rules
+):
+    """One line in the notes; the hits are those of a search without it."""
+    await stored(ingest)
+    server = start_llama()
+    async with open_reranking(
+        RerankerSettings(config=server.config()), patience_s=PATIENCE_S, rules=plus_rules
+    ) as reranking:
+        server.kill()
+        query = SearchInput(queries=["why did the deploy fail?"], limit=1)
+        answer = await search(librarian.parts.pipeline, reranking, namespace, query)
+    assert (answer.reranked, [hit.uid for hit in answer.results]) == (False, ["m0"])
+    assert [note for note in answer.notes if note.startswith("not reranked: ")]
+
+
+async def test_without_a_reranker_a_search_says_nothing_of_it(ingest, librarian, namespace):
+    """Most installations have none; readiness tells why."""
+    await stored(ingest)
+    answer = await librarian.search(namespace, SearchInput(queries=["why did the deploy fail?"], limit=1))
+    assert (answer.reranked, answer.notes) == (False, [])
+    assert (await librarian.readiness()).checks["reranker"].startswith("off: ")
