@@ -80,25 +80,35 @@ def signals(pool: Mapping[str, Traits], query: Asked) -> dict[str, list[float]]:
     """Each signal's value for each candidate of `pool`, in its order.
 
     vector, keyword: its own scores; window: the mean cosine of the turn and its neighbours; previous_keyword: the score
-    of the turn before; session_keyword, session_vector: the best of its session; author: whom the query names wrote it;
+    of the turn before; session_keyword, session_vector: the best of its session (these three are the candidate's own
+    scores where it belongs to no conversation); author: whom the query names wrote it;
     question: it asks; time_words: the query asks when and it tells a time; date: its date is among the query's.
     """
     candidates = list(pool.values())
     lowest = min((one.cosine for one in candidates if one.cosine is not None), default=0.0)
     cosine = [lowest if one.cosine is None else one.cosine for one in candidates]
     neighbours = _Neighbours(candidates)
+    vector, keyword = scaled(cosine), scaled([one.keyword for one in candidates])
+    lone = [_session_key(one) is None for one in candidates]
     return {
-        "vector": scaled(cosine),
-        "keyword": scaled([one.keyword for one in candidates]),
+        "vector": vector,
+        "keyword": keyword,
         "window": scaled([neighbours.window(place, cosine) for place in range(len(candidates))]),
-        "previous_keyword": scaled([neighbours.before(place) for place in range(len(candidates))]),
-        "session_keyword": scaled(_session_sums(candidates)),
-        "session_vector": scaled(_session_best(candidates, cosine)),
+        "previous_keyword": _or_own(scaled([neighbours.before(place) for place in range(len(lone))]), keyword, lone),
+        "session_keyword": _or_own(scaled(_session_sums(candidates)), keyword, lone),
+        "session_vector": _or_own(scaled(_session_best(candidates, cosine)), vector, lone),
         "author": [float(query.author is not None and one.author == query.author) for one in candidates],
         "question": [float(one.asks) for one in candidates],
         "time_words": [float(query.when and one.tells_time) for one in candidates],
         "date": [_date_overlap(query.dates, one.occurred_at) for one in candidates],
     }
+
+
+def _or_own(values: Sequence[float], own: Sequence[float], lone: Sequence[bool]) -> list[float]:
+    """`values`, and for what belongs to no conversation its own score: a fact or memory stands for itself, and must not
+    fall behind for want of neighbours.
+    """
+    return [mine if alone else value for value, mine, alone in zip(values, own, lone, strict=True)]
 
 
 class _Neighbours:

@@ -55,11 +55,15 @@ def test_neighbours_are_turns_of_the_same_session_only():
     assert value("previous_keyword", pool) == {"first": 0, "after": 1, "other": 0, "elsewhere": 0}
 
 
-def test_what_has_no_session_shares_none():
-    """Facts and memories are not one big conversation."""
-    pool = {"fact": Traits(keyword=1.0, cosine=0.9), "memory": Traits(keyword=0.2, cosine=0.1)}
-    assert set(value("session_keyword", pool).values()) == {0.0}
-    assert set(value("session_vector", pool).values()) == {0.0}
+def test_what_belongs_to_no_conversation_stands_for_itself():
+    """Facts and memories are not one big conversation, and do not fall behind turns for want of neighbours."""
+    pool = {
+        "fact": Traits(keyword=1.0, cosine=0.9),
+        "memory": Traits(keyword=0.0, cosine=0.1),
+        "turn": Traits(keyword=0.5, cosine=0.5, conversation="c", session="1", position=1),
+    }
+    for name in ("session_keyword", "previous_keyword", "session_vector"):
+        assert (value(name, pool)["fact"], value(name, pool)["memory"]) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize(
