@@ -62,13 +62,14 @@ class Redactor:
                 event[name] = f"<{len(str(event[name]))} characters>"
         if not self._queries:
             for name in event.keys() & _QUERY_FIELDS:
-                event[name] = _hashed(event[name])
+                event[name] = hashed(event[name])
         return event
 
 
-def _hashed(value: object) -> object:
+def hashed(value: object) -> object:
+    """A query, or each of several, as the start of its SHA-256."""
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_hashed(one) for one in value]
+        return [hashed(one) for one in value]
     return hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_CHARS]
 
 

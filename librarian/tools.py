@@ -20,6 +20,7 @@ from librarian.contracts.changes import (
 from librarian.contracts.edges import EdgeOut, LinkOutput, UnlinkInput
 from librarian.contracts.items import LinkInput
 from librarian.contracts.keys import ApiKey, Scope
+from librarian.contracts.relevant import RelevantInput, RelevantOutput
 from librarian.contracts.search import SearchInput, SearchOutput
 from librarian.contracts.tools import ToolFormat
 from librarian.errors import Conflict, NotFound
@@ -44,6 +45,10 @@ class Tool(Generic[Input]):
 
 async def _search_all(librarian: Librarian, namespace: str, given: SearchInput) -> SearchOutput:
     return await librarian.search(namespace, given)
+
+
+async def _relevant_memory(librarian: Librarian, namespace: str, given: RelevantInput) -> RelevantOutput:
+    return await librarian.relevant_memory(namespace, given)
 
 
 async def _remember(librarian: Librarian, namespace: str, given: RememberInput) -> PutOutput:
@@ -75,6 +80,15 @@ TOOLS: tuple[Tool[Any], ...] = (
         SearchInput,
         SearchOutput,
         _search_all,
+    ),
+    Tool(
+        "relevant_memory",
+        "Get what helps to answer one question: messages, memories and facts, best first, what tells before what only "
+        "asks. Use it to recall; use search_all to filter or to ask in several wordings.",
+        "read",
+        RelevantInput,
+        RelevantOutput,
+        _relevant_memory,
     ),
     Tool(
         "remember",

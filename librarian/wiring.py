@@ -8,6 +8,7 @@ from functools import partial
 
 from graph.local.artifacts import Progress
 from librarian.assembly import Assembly
+from librarian.language_model import chat_model
 from librarian.service import Librarian
 from librarian.settings import Settings
 from librarian.supervisor import BeforeReady, Supervisor, cancel
@@ -35,8 +36,11 @@ async def open_librarian(
     elsewhere, and encodes pending items as they come; `before_ready` is what it does with the graph before it says
     that it is ready.
     """
-    librarian = Librarian(settings)
+    chat = chat_model(settings.llm)
+    librarian = Librarian(settings, chat)
     async with AsyncExitStack() as stack:
+        if chat is not None:
+            stack.push_async_callback(chat.aclose)
         assembly = Assembly(settings, librarian, stack, purpose, linger_s, progress)
         if wait:
             librarian.lifecycle.connected(await assembly.build())

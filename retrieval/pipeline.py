@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.executor import Executor
-from graph.search import INDEX_ROWS, KeywordQuery, VectorQuery, hydrate
+from graph.search import KeywordQuery, VectorQuery, hydrate
 from retrieval.arms import OK, ArmResults, Depth, Effort, PlannedQuery, run_arms
 from retrieval.dedupe import deduplicate
 from retrieval.encoders.base import Encoder
@@ -32,16 +32,16 @@ SIDE_BY_SIDE = 4
 # Rows an arm for each hit wanted: deep enough that a fused list of 10 keeps what either arm has in its first 50.
 ROWS_PER_HIT = 5
 MIN_ROWS = 60
-# Rows of each index in a deeper look, when filters left too few of the first. Milliseconds of the vector and the keyword
+# Rows of each index in a deeper look, when filters left too few of the first. Milliseconds of the vector and keyword
 # arm, and what they find of 60 wanted, with 50,000 of 100,000 items in the namespace (2 cores):
 #   items that pass        .1 %               1 %              10 %
 #   960 rows           23 + 13:  3, 1    18 + 11:  4, 13   25 + 16: 60, 60
 #   4,000 rows         41 + 19:  5, 4    42 + 20: 34, 35   54 + 26: 60, 60
 #   10,000 rows        52 + 33: 13, 10   55 + 36: 60, 60   51 + 32: 60, 60
 #   exact scan         82 + 123: all     123 + 161: all    123 + 108: all
-# 10,000 rows, the most that a vector index gives, cost little more than 4,000 and a half to a third of an exact scan, which
-# grows with the namespace while they do not; they fill 10 hits down to one item in a thousand.
-DEEPER_ROWS = INDEX_ROWS
+# So 4,000 rows cost a quarter of an exact scan, which grows with the namespace while they do not, and fill 10 hits down
+# to .3 %. Whole searches took 86, 85 and 250 ms (10, 1 and .1 %), with 10,000 rows 117, 104 and 240 ms.
+DEEPER_ROWS = 4_000
 # Duplicates that take the place of hits make a search look again for this many times as many items.
 _DEEPER = 4
 # Candidates hydrated at once for each hit wanted: a few more than one, since duplicates are dropped afterwards.

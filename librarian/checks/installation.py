@@ -15,12 +15,12 @@ from graph.local.artifacts import ENCODER_FILES
 from graph.local.java import find_java
 from graph.local.lock import Group, Jar, load_group
 from librarian.checks.finding import Check, Look
+from librarian.checks.origins import REMEDY, ROOT, strangers
 from librarian.rowmap import built_in_maps
 from librarian.settings import Settings
 from migrations.plan import discover
 from retrieval.encoders.factory import encoder_from_spec
 
-PACKAGES = ("agents", "cypher", "graph", "librarian", "migrations", "retrieval")
 _SAMPLE_FILES = ("messages.jsonl", "facts.jsonl", "memories.jsonl", "edges.jsonl")
 _MB = 1_000_000
 
@@ -38,19 +38,10 @@ def installation_checks(settings: Settings, *, deep: bool) -> dict[str, Look]:
 
 
 def _packages() -> Check:
-    root = Path(__file__).resolve().parents[2]
-    origins = {name: importlib.util.find_spec(name) for name in PACKAGES}
-    strangers = [
-        f"{name} comes from {spec.origin if spec else 'nowhere'}"
-        for name, spec in origins.items()
-        if spec is None or spec.origin is None or not Path(spec.origin).resolve().is_relative_to(root / name)
-    ]
-    if strangers:
-        remedy = (
-            "Remove the other package (openai-agents also installs one named agents), or use an environment of its own."
-        )
-        return Check("packages", "failed", "; ".join(strangers), remedy)
-    return Check("packages", "ok", f"librarian {version('librarian')} in {root}")
+    # The command line does not even start where one is not ours.
+    if foreign := strangers():
+        return Check("packages", "failed", "; ".join(foreign), REMEDY)
+    return Check("packages", "ok", f"librarian {version('librarian')} in {ROOT}")
 
 
 def _text_files() -> Check:

@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+from librarian.contracts.answer import AnswerInput, AnswerOutput
 from librarian.contracts.changes import Correction, CorrectOutput, DeleteCounts, DeleteInput, DeleteOutput, RevisionList
 from librarian.contracts.edges import EdgeList, EdgeOut, EdgeQuery, LinkOutput
 from librarian.contracts.imports import ImportQuery
@@ -9,12 +10,14 @@ from librarian.contracts.items import IngestReport, ItemIn, ItemOut, LinkInput, 
 from librarian.contracts.listing import ItemList, ItemQuery
 from librarian.contracts.namespaces import DeleteNamespaceInput, NamespaceList
 from librarian.contracts.patch import ItemPatch
+from librarian.contracts.relevant import RelevantInput, RelevantOutput
 from librarian.contracts.search import SearchInput, SearchOutput
 from librarian.contracts.service import Health, Readiness
 from librarian.contracts.tools import ToolList, ToolQuery
 from librarian.errors import Conflict, NotFound, PayloadTooLarge, PreconditionFailed
 from librarian.http.endpoints import Body, Endpoint, json_of
 from librarian.http.requests import FILES, JSON, NDJSON, PATCHES, file_body, merge_patch, rows
+from librarian.http.routes.answer import answer
 from librarian.http.routes.docs import documentation_of
 from librarian.http.routes.edges import delete_edge, get_edge, list_edges, post_edge
 from librarian.http.routes.health import healthz, readyz, show_metrics
@@ -31,6 +34,7 @@ from librarian.http.routes.items import (
     put_item,
 )
 from librarian.http.routes.namespaces import delete_namespace, list_namespaces
+from librarian.http.routes.relevant import relevant_memory
 from librarian.http.routes.search import search
 from librarian.http.routes.tools import list_tools, tool_endpoint
 from librarian.tools import TOOLS
@@ -52,6 +56,22 @@ OPERATIONS: tuple[Endpoint[Any, Any], ...] = (
         scope="read",
         body=json_of(SearchInput),
         answers={200: SearchOutput},
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/relevant-memory",
+        handler=relevant_memory,
+        scope="read",
+        body=json_of(RelevantInput),
+        answers={200: RelevantOutput},
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/answer",
+        handler=answer,
+        scope="read",
+        body=json_of(AnswerInput),
+        answers={200: AnswerOutput},
     ),
     Endpoint(method="POST", path="/v1/items", handler=post_items, scope="write", body=_ROWS, answers=_REPORT),
     Endpoint(

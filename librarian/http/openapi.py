@@ -26,6 +26,8 @@ carries `Request-Id`; errors are `application/problem+json` (RFC 9457) with a st
 """
 _TAGS = {
     "search": "Find items.",
+    "relevant-memory": "What helps to answer a question.",
+    "answer": "Answers with citations.",
     "items": "Memories, facts, messages and files: store, list, read, change, delete.",
     "edges": "Typed edges between items.",
     "namespaces": "Which namespaces there are, and the end of one.",

@@ -1,6 +1,7 @@
 """Filters fill the limit: random filters on a real graph against the same filters in plain Python."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from librarian.contracts.search import SearchInput
 from librarian.service import Librarian
-from librarian.usecases.search import item_filter, search
+from librarian.usecases.search import item_filter
 from retrieval.pipeline import Reach, SearchPipeline, VectorArm
 from retrieval.types import KEYWORD, Overfetch, SearchRequest, SearchResult
 
@@ -27,7 +28,7 @@ SHALLOW = Reach(rows_per_hit=1, min_rows=1, deeper_rows=40)
 # Without shrinking: the drawn filters are few and labelled, and each example searches a real graph.
 relaxed = settings(
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
-    max_examples=30,
+    max_examples=20,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -61,6 +62,10 @@ def wire(filters: Mapping[str, Any], limit: int, *queries: str, **options: Any) 
     return msgspec.convert({"queries": list(queries), "limit": limit, "filters": dict(filters), **options}, SearchInput)
 
 
+def asking(namespace: str, filters: Mapping[str, Any], limit: int, *queries: str) -> SearchRequest:
+    return SearchRequest(queries, item_filter(namespace, wire(filters, limit, *queries).filters), limit)
+
+
 def check(found: Sequence[str], matching: Mapping[str, Any], limit: int) -> None:
     """Every hit passes, no two say the same, and they are as many as there can be."""
     assert set(found) <= matching.keys()
@@ -87,10 +92,10 @@ async def test_the_limit_is_filled_by_deeper_looks(worlds: Any, librarian: Libra
     world = data.draw(st.sampled_from(worlds), label="world")
     filters = draw_filters(data, world)
     queries = data.draw(st.lists(st.sampled_from(QUERIES), min_size=1, max_size=3), label="queries")
-    answer = await search(pipeline(librarian, SHALLOW), world.namespace, wire(filters, limit, *queries))
-    assert set(answer.arms.values()) == {"ok"}
-    assert len(answer.notes) <= 1
-    check([hit.uid for hit in answer.results], world.matching(filters), limit)
+    result = await pipeline(librarian, SHALLOW).search(asking(world.namespace, filters, limit, *queries))
+    assert set(result.arms.values()) == {"ok"}
+    assert len(result.notes) <= 1
+    check(uids(result), world.matching(filters), limit)
 
 
 @relaxed
@@ -101,8 +106,7 @@ async def test_the_limit_is_filled_by_keywords_alone(
     """Without the vector arm the items that hold a word of the query are found, all of them if need be."""
     world = data.draw(st.sampled_from(worlds), label="world")
     filters = draw_filters(data, world)
-    where = item_filter(world.namespace, wire(filters, limit, word).filters)
-    asked = SearchRequest([word], where, limit, frozenset({KEYWORD}))
+    asked = replace(asking(world.namespace, filters, limit, word), arms=frozenset({KEYWORD}))
     result = await pipeline(librarian, SHALLOW if shallow else Reach()).search(asked)
     check(uids(result), world.matching(filters, word), limit)
 
@@ -117,8 +121,8 @@ async def test_every_look_keeps_to_every_filter(worlds: Any, librarian: Libraria
         matching = world.matching(filters)
         assert 0 < len(matching) < len(world.items)
         for reach in (Reach(), Reach(1, 1, 10_000), Reach(1, 1, 1)):
-            answer = await search(pipeline(librarian, reach), world.namespace, wire(filters, 50, COMMON))
-            check([hit.uid for hit in answer.results], matching, 50)
+            result = await pipeline(librarian, reach).search(asking(world.namespace, filters, 50, COMMON))
+            check(uids(result), matching, 50)
 
 
 def uids(result: SearchResult) -> list[str]:
@@ -135,9 +139,7 @@ async def test_one_remark_says_what_filled_the_limit(
     """Filled by a deeper look, by an exact scan, or that no more items match; one line for any number of queries."""
     await ingest(*({"kind": "memory", "uid": f"k{i}", "text": f"cache note {i}"} for i in range(60)))
     await ingest(*({"kind": "memory", "uid": f"r{i}", "text": f"cache boat {i}", "tags": ["rare"]} for i in range(3)))
-    asked = SearchRequest(
-        ["cache", "cache note"], item_filter(namespace, wire({"tags": ["rare"]}, 1, "q").filters), limit
-    )
+    asked = asking(namespace, {"tags": ["rare"]}, limit, "cache", "cache note")
     result = await pipeline(librarian, Reach(1, 1, deeper_rows)).search(asked)
     assert result.overfetch is how
     assert len(result.notes) == 1
@@ -156,7 +158,7 @@ async def test_duplicates_do_not_use_up_the_looks(ingest: Any, librarian: Librar
     """More equal items than a first look takes in are one hit, and the others are found behind them."""
     await ingest(*({"kind": "memory", "uid": f"same{i}", "text": "the cache was cleared"} for i in range(40)))
     await ingest(*({"kind": "memory", "uid": f"other{i}", "text": f"cache {i} is warm"} for i in range(3)))
-    asked = SearchRequest(["the cache was cleared"], item_filter(namespace, None), 4)
+    asked = asking(namespace, {}, 4, "the cache was cleared")
     result = await pipeline(librarian, Reach(rows_per_hit=1, min_rows=5, deeper_rows=10)).search(asked)
     assert sorted(uids(result))[:3] == ["other0", "other1", "other2"]
     assert len(result.hits) == 4

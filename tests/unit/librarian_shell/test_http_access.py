@@ -33,7 +33,7 @@ def test_only_the_known_operations_are_open():
 
 def test_what_changes_something_needs_more_than_read():
     """No write can be done with a key for reading, nor with just any key."""
-    reading = {"/v1/search", "/v1/tools/search_all"}
+    reading = {"/v1/search", "/v1/tools/search_all", "/v1/relevant-memory", "/v1/tools/relevant_memory", "/v1/answer"}
     lax = {e.path for e in ENDPOINTS if e.method != "GET" and e.scope in (None, "any", "read")}
     assert lax - reading == set()
 

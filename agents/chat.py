@@ -1,0 +1,145 @@
+"""The one client of language models: any endpoint that speaks OpenAI's chat completions."""
+
+import logging
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from agents.errors import (
+    ChatModelError,
+    ChatModelMisconfigured,
+    ChatModelRejected,
+    ChatModelUnavailable,
+    UnusableReply,
+)
+from agents.ports import ChatMessage
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+logger = logging.getLogger("librarian.agents")
+
+NO_INTENT = "none"
+# The SDK insists on a key; local servers take any.
+_NO_KEY = "none"
+_MISCONFIGURED = frozenset({401, 403, 404, 405})
+_BUSY = frozenset({408, 409, 425, 429})
+
+
+@dataclass(frozen=True, slots=True)
+class ChatConfig:
+    """Which model to ask, and how.
+
+    `intent` is sent beside the standard fields, for routers that choose a model by it; "none" leaves it out.
+    `timeout_s` bounds one request, each of which is sent again up to `max_retries` times when the endpoint is busy or
+    away. `max_tokens` bounds the reply.
+    """
+
+    base_url: str
+    model: str
+    api_key: str | None = field(default=None, repr=False)
+    intent: str = "librarian"
+    timeout_s: float = 20.0
+    max_retries: int = 1
+    max_tokens: int = 1024
+
+
+class OpenAIChat:
+    """A chat model behind `config.base_url`, through the `openai` SDK, which loads on first use.
+
+    Addresses and keys come from `config` alone, whatever OPENAI_ variables the environment holds.
+    """
+
+    def __init__(self, config: ChatConfig) -> None:
+        self._config = config
+        self._opened = False
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._config.model
+
+    async def complete(self, messages: Sequence[ChatMessage]) -> str:
+        """The whole reply."""
+        with _mapped():
+            reply = await self._client.chat.completions.create(**self._request(messages))
+            return _filled(reply.choices[0].message.content)
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncIterator[str]:
+        """The reply in pieces."""
+        said = False
+        with _mapped():
+            async with await self._client.chat.completions.create(**self._request(messages), stream=True) as chunks:
+                async for chunk in chunks:
+                    piece = chunk.choices[0].delta.content if chunk.choices else None
+                    if piece:
+                        said = True
+                        yield piece
+        if not said:
+            raise UnusableReply
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._opened:
+            await self._client.close()
+
+    @cached_property
+    def _client(self) -> "AsyncOpenAI":
+        import openai
+
+        config = self._config
+        self._opened = True
+        client = openai.AsyncOpenAI(
+            base_url=config.base_url,
+            api_key=config.api_key or _NO_KEY,
+            timeout=config.timeout_s,
+            max_retries=config.max_retries,
+        )
+        # The constructor fills them from OPENAI_ variables, and they are sent with every request.
+        client.organization = client.project = None
+        return client
+
+    def _request(self, messages: Sequence[ChatMessage]) -> dict[str, Any]:
+        config = self._config
+        return {
+            "model": config.model,
+            "messages": [{"role": message.role, "content": message.content} for message in messages],
+            "temperature": 0,
+            "max_tokens": config.max_tokens,
+            "extra_body": {} if config.intent == NO_INTENT else {"intent": config.intent},
+        }
+
+
+def _filled(text: object) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise UnusableReply
+    return text
+
+
+@contextmanager
+def _mapped() -> Iterator[None]:
+    """Errors of the SDK as ours; what a server says of a request may quote the prompt, so it is left out."""
+    import openai
+
+    try:
+        yield
+    except openai.APIStatusError as error:
+        raise _of_status(error.status_code) from None
+    except openai.APITimeoutError:
+        raise ChatModelUnavailable("The language model does not answer in time.") from None
+    except openai.APIConnectionError:
+        raise ChatModelUnavailable("The language model cannot be reached, or ended the connection.") from None
+    except (openai.OpenAIError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        # A reply of another shape than the protocol's is handed on unchecked by the SDK, and fails where it is read.
+        logger.info("the chat endpoint's reply cannot be read: %s", type(error).__name__)
+        raise UnusableReply from None
+
+
+def _of_status(status: int) -> ChatModelError:
+    if status in _MISCONFIGURED:
+        return ChatModelMisconfigured(f"The language model's server answers {status}. Check the LLM_ settings.")
+    if status in _BUSY or status >= 500:
+        return ChatModelUnavailable(f"The language model's server answers {status}.")
+    return ChatModelRejected(f"The language model's server refuses the request with {status}.")

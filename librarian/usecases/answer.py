@@ -1,0 +1,149 @@
+"""Answers: relevant memory to a language model and its checked reply back, or an extract where there is none."""
+
+import asyncio
+import math
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+import structlog
+
+from agents.answer import Question, Reply, replies
+from agents.errors import ChatModelError, ChatModelUnavailable
+from agents.ports import ChatModel
+from graph.executor import deadline
+from librarian.contracts.answer import AnswerDelta, AnswerEvent, AnswerHits, AnswerOutput, Citation
+from librarian.contracts.relevant import MemoryHit, RelevantOutput
+from retrieval.context import Context, citation_ids, context_of, known_names, without_citations
+from retrieval.extractive import extracts, supporting
+
+log = structlog.get_logger("librarian.answer")
+
+NO_MODEL = "no language model is configured (LLM_BASE_URL): these are sentences of the hits"
+_FALLBACK = "these are sentences of the hits"
+_NO_SUPPORT = "no hit is close enough to the question to support an answer"
+_NOT_IN_HITS = "the language model found no answer in the hits"
+# What is left of a request's time for an extract, and for sending it.
+_MARGIN_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """The language model, how many characters of hits it gets, and how long its reply may take."""
+
+    model: ChatModel
+    context_chars: int
+    timeout_s: float
+
+
+async def answer(found: RelevantOutput, chat: Chat | None) -> AnswerOutput:
+    """The whole answer to the question that `found` was found for."""
+    async with aclosing(answer_events(found, chat, streamed=False)) as events:
+        async for event in events:
+            if isinstance(event, AnswerOutput):
+                return event
+    raise AssertionError("an answer's last event is the answer")
+
+
+async def answer_events(
+    found: RelevantOutput, chat: Chat | None, *, streamed: bool
+) -> AsyncGenerator[AnswerEvent, None]:
+    """The hits, the text as it comes (of a language model only), and last the whole answer. Never raises for a
+    language model that fails: the answer is an extract then, and its notes say why.
+    """
+    yield AnswerHits(hits=found.hits)
+    evidence = supporting(found.hits, found.query)
+    if not evidence:
+        yield _output(found, status="refused", method="llm" if chat else "extractive", reason=_NO_SUPPORT)
+        return
+    if chat is None:
+        yield _extractive(found, evidence, NO_MODEL)
+        return
+    context = context_of(evidence, chat.context_chars)
+    try:
+        async for event in _replied(found, evidence, context, chat, streamed=streamed):
+            yield event
+    except ChatModelError as error:
+        log.warning("language model not used", error=type(error).__name__, reason=str(error))
+        yield _extractive(found, evidence, f"{error} Therefore {_FALLBACK}.")
+
+
+async def _replied(
+    found: RelevantOutput, evidence: Sequence[MemoryHit], context: Context, chat: Chat, *, streamed: bool
+) -> AsyncIterator[AnswerEvent]:
+    question = Question(found.query, context.text, known_names(evidence, context.ids))
+    async with aclosing(replies(chat.model, question, streamed=streamed)) as pieces:
+        async for piece in _until(_ends_at(chat.timeout_s), pieces):
+            if isinstance(piece, Reply):
+                yield _of_reply(found, evidence, context, piece, chat.model.name)
+            else:
+                yield AnswerDelta(text=piece)
+
+
+async def _until(ends_at: float, pieces: AsyncIterator[str | Reply]) -> AsyncIterator[str | Reply]:
+    """The pieces that come in time. Raises ChatModelUnavailable when one is late."""
+    while True:
+        try:
+            async with asyncio.timeout_at(ends_at):
+                piece = await anext(pieces)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            raise ChatModelUnavailable("The language model does not answer in time.") from None
+        yield piece
+
+
+def _ends_at(timeout_s: float) -> float:
+    """When the reply has to be there, by the loop's clock: the request's own deadline counts too."""
+    request_ends_at = deadline.get()
+    return min(
+        asyncio.get_running_loop().time() + timeout_s,
+        math.inf if request_ends_at is None else request_ends_at - _MARGIN_S,
+    )
+
+
+def _of_reply(
+    found: RelevantOutput, evidence: Sequence[MemoryHit], context: Context, reply: Reply, model: str
+) -> AnswerOutput:
+    if reply.refused:
+        refusal = _output(found, status="refused", method="llm", reason=_NOT_IN_HITS)
+        refusal.model = model
+        return refusal
+    uids = {cited_by: hit.uid for cited_by, hit in zip(context.ids, evidence, strict=False)}
+    answered = _output(found, status="answered", method="llm", text=reply.text)
+    answered.model = model
+    answered.citations = [Citation(id=cited, uid=uids[cited]) for cited in reply.cited]
+    answered.invented_citations = reply.invented
+    answered.uncited_sentences = reply.uncited
+    if context.shown < len(evidence):
+        seen = f"the first {context.shown} of {len(evidence)} hits"
+        answered.notes.append(f"the language model saw {seen} (LLM_CONTEXT_CHARS)")
+    return answered
+
+
+def _extractive(found: RelevantOutput, evidence: Sequence[MemoryHit], note: str) -> AnswerOutput:
+    """The best sentences of the hits, each cited."""
+    quoted = extracts(evidence, found.query)
+    if not quoted:
+        refusal = _output(found, status="refused", method="extractive", reason=_NO_SUPPORT)
+        refusal.notes.append(note)
+        return refusal
+    ids = citation_ids(evidence)
+    text = "\n".join(f"{without_citations(one.sentence)} [memory: {ids[one.hit]}]" for one in quoted)
+    extract = _output(found, status="answered", method="extractive", text=text)
+    extract.citations = [Citation(id=ids[one.hit], uid=evidence[one.hit].uid) for one in quoted]
+    extract.notes.append(note)
+    return extract
+
+
+def _output(found: RelevantOutput, **fields: object) -> AnswerOutput:
+    """An answer with what all have in common; an arm of the search that did not run is worth a note."""
+    troubles = [f"{arm}: {state}" for arm, state in found.arms.items() if state != "ok"]
+    return AnswerOutput(
+        namespace=found.namespace,
+        query=found.query,
+        hits=found.hits,
+        citations=[],
+        notes=[*found.notes, *troubles],
+        **{"text": "", **fields},  # type: ignore[arg-type]  # the callers above name fields of the struct
+    )
