@@ -35,6 +35,20 @@ def made_up_vectors(count: int, dimension: int, seed: int) -> Any:
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
+async def fill(librarian: Librarian) -> tuple[Any, float]:
+    """Store ITEMS items, half of them in NAMESPACE: the vectors of that half, and the seconds it took to load."""
+    space = librarian.parts.space
+    assert space is not None
+    half = ITEMS // 2
+    vectors = made_up_vectors(half, space.dimension, 1)
+    seconds = await load(librarian, NAMESPACE, items(half, seed=1, prefix="m"), vectors)
+    others = made_up_vectors(half, space.dimension, 2)
+    seconds += await load(librarian, "other", items(half, seed=2, prefix="o"), others)
+    progress("compacting the vector index")
+    await compact(librarian.parts.executor, space.space, space.dimension)
+    return vectors, seconds
+
+
 async def recall(librarian: Librarian, vectors: Any, queries: Any) -> float:
     """Mean share of the exact 20 nearest among the first 20 that the index returns when asked as the pipeline asks."""
     executor, space = librarian.parts.executor, librarian.parts.space
@@ -58,14 +72,7 @@ async def benchmark() -> None:
         encoder = librarian.parts.encoder
         assert space is not None
         assert encoder is not None
-        half = ITEMS // 2
-        vectors = made_up_vectors(half, space.dimension, 1)
-        seconds = await load(librarian, NAMESPACE, items(half, seed=1, prefix="m"), vectors)
-        seconds += await load(
-            librarian, "other", items(half, seed=2, prefix="o"), made_up_vectors(half, space.dimension, 2)
-        )
-        progress("compacting the vector index")
-        await compact(executor, space.space, space.dimension)
+        vectors, seconds = await fill(librarian)
         probes = made_up_vectors(100, space.dimension, 3)
         where = ItemFilter(NAMESPACE)
 
@@ -101,7 +108,7 @@ async def benchmark() -> None:
             "search_latency",
             rows,
             items=ITEMS,
-            in_namespace=half,
+            in_namespace=ITEMS // 2,
             load_seconds=round(seconds, 1),
             recall_at_20=round(await recall(librarian, vectors, probes), 4),
         )

@@ -16,10 +16,10 @@ _BIN = Path(sys.executable).parent / "librarian"
 
 
 @asynccontextmanager
-async def served(settings: Settings, *, ready_within_s: float = 240) -> AsyncIterator[tuple[str, str]]:
-    """`librarian serve` on the home of `settings`; yields its URL and an admin key."""
+async def served(settings: Settings, *, ready_within_s: float = 240, **env: str) -> AsyncIterator[tuple[str, str]]:
+    """`librarian serve` on the home of `settings`, with `env` besides; yields its URL and an admin key."""
     port = _free_port()
-    env = {**os.environ, "LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_LOG_LEVEL": "warning"}
+    env = {**os.environ, "LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_LOG_LEVEL": "warning", **env}
     process = await asyncio.create_subprocess_exec(_BIN, "serve", "--port", str(port), env=env)
     url = f"http://127.0.0.1:{port}"
     try:

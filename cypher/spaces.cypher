@@ -35,7 +35,7 @@ RETURN state, populationPercent AS percent
 // name: put_space
 // purpose: record an embedding space; the first one becomes active
 // params: space, model, dimension, text_form, normalised, revision
-// returns: active, languages (null until probed)
+// returns: properties (of the space)
 // access: write
 // scope: admin
 CYPHER 25
@@ -48,7 +48,7 @@ WITH count(other) = 0 AS first
 MERGE (s:EmbeddingSpace {space: $space})
 ON CREATE SET s.name = $model, s.model = $model, s.dimension = $dimension, s.text_form = $text_form,
   s.normalised = $normalised, s.revision = $revision, s.created_at = datetime(), s.active = first
-RETURN s.active AS active, s.languages AS languages
+RETURN properties(s) AS properties
 
 // name: put_space_languages
 // purpose: remember which languages a space's encoder was found to tell apart
@@ -59,6 +59,42 @@ RETURN s.active AS active, s.languages AS languages
 CYPHER 25
 MATCH (s:EmbeddingSpace {space: $space})
 SET s.languages = $languages
+
+// name: sample_noise
+// purpose: how similar queries about nothing are to random vectors of one space, of items with CJK letters or without
+// params: queries (list of vectors of the space's dimension), cjk, share (0..1 of the vectors to draw the sample from), limit (vectors)
+// returns: sampled (vectors), mean, deviation (of all cosines, -1..1; null without a vector)
+// access: read
+// scope: admin
+// template: space, dimension
+CYPHER 25
+MATCH (e:Embedding_{{space}})
+// Drawn before the items are looked at: a scan of a million labels is cheap, a million steps to items are not. In a
+// WHERE the planner may draw among the items instead.
+WITH e, rand() AS draw
+WHERE draw < $share
+MATCH (m:Item)-[:HAS_EMBEDDING]->(e)
+WHERE m:CjkText = $cjk
+WITH DISTINCT e
+ORDER BY rand() LIMIT $limit
+// One vector of another length would fail the whole statement.
+WHERE size(e.vector) = {{dimension}}
+UNWIND $queries AS query
+WITH e, 2 * vector.similarity.cosine(e.vector, query) - 1 AS cosine
+RETURN count(DISTINCT e) AS sampled, avg(cosine) AS mean, stDevP(cosine) AS deviation
+
+// name: put_calibrations
+// purpose: record the noise of a space by language, in place of what was recorded before
+// params: space, languages, means, deviations, samples (lists in the order of the languages), vectors, version
+// returns: properties (of the space)
+// access: write
+// scope: admin
+CYPHER 25
+MATCH (s:EmbeddingSpace {space: $space})
+SET s.calibration_languages = $languages, s.calibration_means = $means, s.calibration_deviations = $deviations,
+  s.calibration_samples = $samples, s.calibration_vectors = $vectors, s.calibration_version = $version,
+  s.calibrated_at = datetime()
+RETURN properties(s) AS properties
 
 // name: activate_space
 // purpose: make one space the active one; items without a vector in it become pending
@@ -73,13 +109,13 @@ SET s.active = s.space = $space
 // name: list_spaces
 // purpose: all embedding spaces
 // params: none
-// returns: space, model, dimension, active, languages
+// returns: properties (of a space)
 // access: read
 // scope: admin
 CYPHER 25
 MATCH (s:EmbeddingSpace)
-RETURN s.space AS space, s.model AS model, s.dimension AS dimension, s.active AS active, s.languages AS languages
-ORDER BY s.created_at, space
+RETURN properties(s) AS properties
+ORDER BY s.created_at, s.space
 
 // name: count_vectors
 // purpose: vectors stored in one space

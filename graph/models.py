@@ -247,6 +247,13 @@ class EmbeddingSpace(_DeclaredNode):
     normalised = BooleanProperty()
     revision = StringProperty()
     languages = ArrayProperty(StringProperty())  # absent until the encoder was probed
+    calibration_languages = ArrayProperty(StringProperty())  # the lists below are in this order
+    calibration_means = ArrayProperty(FloatProperty())  # cosines, -1..1
+    calibration_deviations = ArrayProperty(FloatProperty())
+    calibration_samples = ArrayProperty(IntegerProperty())  # stored vectors measured, 0: none were enough
+    calibration_vectors = IntegerProperty()  # in the space at that time
+    calibration_version = IntegerProperty()
+    calibrated_at = TimeProperty()
     active = BooleanProperty()
     created_at = TimeProperty()
 

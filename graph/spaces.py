@@ -1,13 +1,27 @@
 """Embedding spaces: one label and one vector index each, so that vectors of two models never meet."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from graph.errors import SchemaMismatch, SpaceMismatch
 from graph.executor import Executor, Row, Transaction
-from graph.types import FOREVER, UNKNOWN_TIME, ItemVectors, Kind, NewSpace, PendingItem, SpaceRecord
+from graph.types import (
+    FOREVER,
+    UNKNOWN_TIME,
+    Calibration,
+    ItemVectors,
+    Kind,
+    NewSpace,
+    Noise,
+    PendingItem,
+    SpaceRecord,
+    native,
+)
 
 _POLL_S = 0.2
+# A sample is drawn from so many times its size: of a script that makes up a twentieth of a large space it is whole.
+_DRAWN_FROM = 20
 
 
 async def ensure_space(executor: Executor, space: NewSpace) -> SpaceRecord:
@@ -25,14 +39,7 @@ async def ensure_space(executor: Executor, space: NewSpace) -> SpaceRecord:
         },
     )
     await await_index(executor, space.space)
-    languages = rows[0]["languages"]
-    return SpaceRecord(
-        space=space.space,
-        model=space.model,
-        dimension=space.dimension,
-        active=bool(rows[0]["active"]),
-        languages=None if languages is None else frozenset(languages),
-    )
+    return _record(rows[0]["properties"])
 
 
 async def await_index(executor: Executor, space: str, *, timeout_s: float = 300.0) -> None:
@@ -57,17 +64,41 @@ async def set_languages(executor: Executor, space: str, languages: frozenset[str
 
 async def list_spaces(executor: Executor) -> list[SpaceRecord]:
     """All recorded spaces, oldest first."""
-    rows = await executor.fetch_all("list_spaces")
-    return [
-        SpaceRecord(
-            space=row["space"],
-            model=row["model"],
-            dimension=row["dimension"],
-            active=row["active"],
-            languages=None if row["languages"] is None else frozenset(row["languages"]),
-        )
-        for row in rows
-    ]
+    return [_record(row["properties"]) for row in await executor.fetch_all("list_spaces")]
+
+
+async def sample_noise(
+    executor: Executor, space: SpaceRecord, queries: Sequence[Sequence[float]], *, cjk: bool, limit: int
+) -> Noise | None:
+    """How similar `queries` (vectors of the space) are to at most `limit` random vectors of all namespaces.
+
+    Of items whose text holds CJK letters, or of the others; None when there is no such vector. In a large space the
+    sample is drawn from some thousands, so that of a script which is rare there it may be smaller.
+    """
+    vectors = await count_vectors(executor, space.space)
+    share = min(1.0, limit * _DRAWN_FROM / max(1, vectors))
+    params = {"queries": [list(query) for query in queries], "cjk": cjk, "share": share, "limit": limit}
+    row = await executor.fetch_one("sample_noise", params, space=space.space, dimension=space.dimension)
+    return Noise(row["mean"], row["deviation"], row["sampled"]) if row and row["sampled"] else None
+
+
+async def put_calibrations(
+    executor: Executor, space: str, noise: Mapping[str, Noise], *, vectors: int, version: int
+) -> SpaceRecord:
+    """Record the noise of a space by language, measured when it held `vectors`; replaces all that was recorded."""
+    rows = await executor.write(
+        "put_calibrations",
+        {
+            "space": space,
+            "languages": list(noise),
+            "means": [one.mean for one in noise.values()],
+            "deviations": [one.deviation for one in noise.values()],
+            "samples": [one.sampled for one in noise.values()],
+            "vectors": vectors,
+            "version": version,
+        },
+    )
+    return _record(rows[0]["properties"])
 
 
 async def activate(executor: Executor, space: str) -> None:
@@ -134,6 +165,39 @@ async def put_vectors(executor: Executor, space: SpaceRecord, items: Sequence[It
 async def refuse_vector(executor: Executor, namespace: str, uid: str) -> None:
     """Stop trying to encode an item; it stays findable by keyword, and becomes pending again when its text changes."""
     await executor.write("refuse_vector", {"namespace": namespace, "uid": uid})
+
+
+def _record(properties: Mapping[str, Any]) -> SpaceRecord:
+    languages = properties.get("languages")
+    return SpaceRecord(
+        space=properties["space"],
+        model=properties["model"],
+        dimension=properties["dimension"],
+        active=properties["active"],
+        languages=None if languages is None else frozenset(languages),
+        calibrations=_calibrations(properties),
+    )
+
+
+def _calibrations(properties: Mapping[str, Any]) -> dict[str, Calibration]:
+    measured = zip(
+        properties.get("calibration_languages", ()),
+        properties.get("calibration_means", ()),
+        properties.get("calibration_deviations", ()),
+        properties.get("calibration_samples", ()),
+        strict=True,
+    )
+    return {
+        language: Calibration(
+            mean=mean,
+            deviation=deviation,
+            sampled=sampled,
+            vectors=properties["calibration_vectors"],
+            version=properties["calibration_version"],
+            made_at=native(properties["calibrated_at"]),
+        )
+        for language, mean, deviation, sampled in measured
+    }
 
 
 def _pending(row: Row) -> PendingItem:

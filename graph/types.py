@@ -224,14 +224,39 @@ class ItemVectors:
 
 
 @dataclass(frozen=True, slots=True)
+class Noise:
+    """Mean and standard deviation of cosines (-1..1) between queries and texts that have nothing to do with each other;
+    `sampled` is the number of stored vectors they were measured on, 0 when the queries' own texts had to do.
+    """
+
+    mean: float
+    deviation: float
+    sampled: int
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration(Noise):
+    """The noise of one space in one language as recorded: when, by which `version` of the method, and how many
+    `vectors` the space held then.
+    """
+
+    vectors: int
+    version: int
+    made_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class SpaceRecord:
-    """One embedding space as the graph records it; `languages` is None until the encoder was probed."""
+    """One embedding space as the graph records it; `languages` is None until the encoder was probed, `calibrations`
+    has an entry for each of them once its noise was measured.
+    """
 
     space: str
     model: str
     dimension: int
     active: bool
     languages: frozenset[str] | None
+    calibrations: Mapping[str, Calibration] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

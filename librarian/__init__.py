@@ -1,23 +1,36 @@
 """Librarian keeps what an AI agent knows in one Neo4j graph and finds the right pieces again.
 
-`from librarian import Librarian, Settings, open_librarian` is the Python interface; the names load on first use, so
-that importing the package costs nothing.
+`from librarian import Librarian` is the Python interface, `librarian.client` talks to a running service; the names load
+on first use, so that importing the package costs nothing.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from librarian.service import Librarian
+    from librarian.contracts.relevant import MemoryHit
+    from librarian.embedded import Librarian
     from librarian.settings import Settings
     from librarian.wiring import open_librarian
+    from retrieval.answerness import score_hit_for_query
+    from retrieval.context import format_hits_as_context
 
-__all__ = ["Librarian", "Settings", "open_librarian"]
+__all__ = [
+    "Librarian",
+    "MemoryHit",
+    "Settings",
+    "format_hits_as_context",
+    "open_librarian",
+    "score_hit_for_query",
+]
 
 _HOMES = {
-    "Librarian": "librarian.service",
+    "Librarian": "librarian.embedded",
+    "MemoryHit": "librarian.contracts.relevant",
     "Settings": "librarian.settings",
+    "format_hits_as_context": "retrieval.context",
     "open_librarian": "librarian.wiring",
+    "score_hit_for_query": "retrieval.answerness",
 }
 
 

@@ -43,6 +43,27 @@ def configure(log: LogSettings, *, default_level: LogLevel, stream: TextIO | Non
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
+def configure_embedded(log: LogSettings) -> None:
+    """Let events go to the standard library's loggers `librarian.*`, where the program decides what becomes of them;
+    it hears nothing unless it asks. A program that has configured structlog itself keeps its own pipeline.
+    """
+    logging.getLogger("librarian").addHandler(logging.NullHandler())
+    if structlog.is_configured():
+        return
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            structlog.contextvars.merge_contextvars,
+            structlog.stdlib.PositionalArgumentsFormatter(),
+            Redactor(log),
+            structlog.stdlib.render_to_log_kwargs,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+
+
 class Redactor:
     """Keeps secrets out of every event, texts and queries as the settings say.
 

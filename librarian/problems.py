@@ -15,6 +15,7 @@ from agents import errors as agent
 from graph import errors as graph
 from graph.local import errors as local
 from librarian import errors as shell
+from librarian.client import errors as client
 from migrations import errors as migration
 from retrieval.encoders import errors as encoder
 from retrieval.rerankers import errors as reranker
@@ -141,12 +142,21 @@ RULES: dict[type[Exception], Rule] = {
     agent.ChatModelMisconfigured: _of(agent.ChatModelMisconfigured, 503, 78),
     agent.ChatModelRejected: _of(agent.ChatModelRejected, 422, 65),
     agent.UnusableReply: _of(agent.UnusableReply, 502, 69),
+    client.ApiError: Rule(502, "api_error", 69),
+    client.ServiceUnreachable: Rule(503, "service_unreachable", 69, _RETRY_AFTER_S),
 }
 _DEFECT = Rule(500, DEFECT_CODE, EXIT_DEFECT, public=False)
+# What a service says of itself means to its client what the same error would mean here.
+_BY_CODE = {**{rule.code: rule for rule in RULES.values()}, DEFECT_CODE: RULES[shell.LibrarianError]}
 
 
 def rule_of(error: BaseException) -> Rule:
-    """The row of the error's class, or of its nearest base that has one; anything else is a defect."""
+    """The row of the error's class, or of its nearest base that has one; anything else is a defect.
+
+    A client's error has the row of the service's code.
+    """
+    if isinstance(error, client.ApiError):
+        return _BY_CODE.get(error.code, RULES[client.ApiError])
     return next((RULES[base] for base in type(error).__mro__ if base in RULES), _DEFECT)
 
 

@@ -2,13 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import structlog
 
+from agents.ports import ChatModel
 from graph.errors import GraphError
 from graph.lookup import get_object
 from graph.models import Item
@@ -16,6 +17,7 @@ from graph.spaces import activate, compact, count_pending, count_vectors, index_
 from graph.types import ItemFilter
 from librarian import metrics
 from librarian.audit import actor, audit
+from librarian.contracts.answer import AnswerEvent, AnswerInput, AnswerOutput
 from librarian.contracts.changes import (
     Correction,
     CorrectOutput,
@@ -30,12 +32,15 @@ from librarian.contracts.edges import EdgeList, EdgeOut, EdgeQuery, LinkOutput, 
 from librarian.contracts.items import IngestReport, ItemIn, ItemOut, LinkInput
 from librarian.contracts.listing import ItemList, ItemQuery
 from librarian.contracts.namespaces import NamespaceList
+from librarian.contracts.relevant import DEFAULT_MAX_HITS, MemoryHit, RelevantInput, RelevantOutput
 from librarian.contracts.search import SearchInput, SearchOutput
-from librarian.contracts.service import EvalReport, Readiness, SpaceStatus
+from librarian.contracts.service import CalibrationOut, EvalReport, Readiness, SpaceStatus
 from librarian.errors import InvalidInput, NotFound
 from librarian.lifecycle import Lifecycle, Parts
 from librarian.rowmap import RowMap
 from librarian.settings import Settings
+from librarian.strictjson import convert
+from librarian.usecases import answer as answering
 from librarian.usecases import change_items as changing
 from librarian.usecases import delete_items as deleting
 from librarian.usecases import edges as edge_cases
@@ -43,8 +48,10 @@ from librarian.usecases import evaluate as evaluation
 from librarian.usecases import items as item_cases
 from librarian.usecases import namespaces as namespace_cases
 from librarian.usecases import search as searching
+from librarian.usecases.calibrate import calibrate, calibrations_out
 from librarian.usecases.embed import embed_pending, fill_space
 from librarian.usecases.ingest import Ingest
+from librarian.usecases.relevant_memory import get_relevant_memory
 from retrieval.encoders.errors import EncoderError
 from retrieval.types import SearchRequest
 
@@ -61,16 +68,19 @@ Counted = Callable[[int, int], None]
 class Librarian:
     """One agent memory. Made by `librarian.wiring.open_librarian`; all methods are safe for concurrent tasks.
 
-    Methods raise NotReady until the graph can be used, and the reason itself once it is known that it never will.
+    Methods raise NotReady while the graph cannot be used, now or any more, and the defect itself once one has ended the
+    background work.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, chat_model: ChatModel | None = None) -> None:
         self.settings = settings
+        llm = settings.llm
+        self._chat = answering.Chat(chat_model, llm.context_chars, llm.timeout_s) if chat_model else None
         self.lifecycle = Lifecycle()
         self._new_items = asyncio.Event()
 
     async def ready(self) -> None:
-        """Wait until the graph can be used. Raises the reason when it never will."""
+        """Wait until the graph can be used, however long that takes. Raises a defect that has ended the waiting."""
         await self.lifecycle.ready()
 
     async def readiness(self) -> Readiness:
@@ -79,7 +89,7 @@ class Librarian:
 
     @property
     def parts(self) -> Parts:
-        """What this Librarian works with. Raises NotReady, or the reason why it never will be."""
+        """What this Librarian works with. Raises NotReady with the reason, or a defect that nobody mends."""
         return self.lifecycle.parts
 
     # Items and search.
@@ -117,7 +127,39 @@ class Librarian:
 
     async def search(self, namespace: str, query: SearchInput) -> SearchOutput:
         """Hits of `namespace`, best first; a broken arm is reported in `arms`, not raised."""
-        return await searching.search(self.parts.pipeline, namespace, query)
+        parts = self.parts
+        return await searching.search(parts.pipeline, parts.reranking, namespace, query)
+
+    async def get_relevant_memory(
+        self, project_id: str, query: str, max_hits: int = DEFAULT_MAX_HITS, *, answer_over_question: bool = True
+    ) -> list[MemoryHit]:
+        """What of the namespace `project_id` helps to answer `query`: messages, memories and facts, best first.
+
+        Raises InvalidInput for a query or number out of range.
+        """
+        given = {"query": query, "max_hits": max_hits, "answer_over_question": answer_over_question}
+        return (await self.relevant_memory(project_id, convert(given, RelevantInput))).hits
+
+    async def relevant_memory(self, namespace: str, wanted: RelevantInput) -> RelevantOutput:
+        """The same, with what each arm of the search did."""
+        return await get_relevant_memory(self.parts.pipeline, namespace, wanted, log_queries=self.settings.log.queries)
+
+    async def answer(self, namespace: str, question: AnswerInput) -> AnswerOutput:
+        """An answer with checked citations out of what `namespace` holds; an extract where no language model can."""
+        return await self.answer_from(await self.evidence(namespace, question))
+
+    async def evidence(self, namespace: str, question: AnswerInput) -> RelevantOutput:
+        """What an answer to `question` would be made of."""
+        wanted = {name: getattr(question, name) for name in RelevantInput.__struct_fields__}
+        return await self.relevant_memory(namespace, RelevantInput(**wanted))
+
+    async def answer_from(self, found: RelevantOutput) -> AnswerOutput:
+        """The answer out of `found`, to the question that it was found for."""
+        return await answering.answer(found, self._chat)
+
+    def answer_events(self, found: RelevantOutput) -> AsyncGenerator[AnswerEvent, None]:
+        """The same as it comes: the hits, pieces of text, and last the whole answer."""
+        return answering.answer_events(found, self._chat, streamed=True)
 
     async def get_item(self, namespace: str, uid: str) -> ItemOut:
         """One item of `namespace`. Raises NotFound."""
@@ -230,8 +272,8 @@ class Librarian:
 
     # Namespaces.
 
-    async def namespaces(self, allowed: Callable[[str], bool]) -> NamespaceList:
-        """The namespaces that hold items and for which `allowed` is true, by name."""
+    async def namespaces(self, allowed: Callable[[str], bool] = lambda _: True) -> NamespaceList:
+        """The namespaces that hold items and for which `allowed` is true (all of them by default), by name."""
         return await namespace_cases.list_namespaces(self.parts.executor, allowed)
 
     async def delete_namespace(self, namespace: str, confirm_token: str | None = None) -> DeleteOutput:
@@ -296,6 +338,7 @@ class Librarian:
                 index_state=await index_state(executor, space.space),
                 vectors=await count_vectors(executor, space.space),
                 pending_items=pending if space.active else 0,
+                calibrations=calibrations_out(space),
             )
             for space in await list_spaces(executor)
         ]
@@ -313,6 +356,16 @@ class Librarian:
         done = await fill_space(parts.executor, parts.space, parts.encoder, on_progress)
         await activate(parts.executor, parts.space.space)
         return done
+
+    async def calibrate(self) -> list[CalibrationOut]:
+        """Measure anew what the cosines of the configured encoder's space mean, in each language that it covers.
+
+        Running services take it over within seconds; a Librarian opened to wait keeps what it was opened with.
+        """
+        parts = self.parts
+        if parts.encoder is None or parts.space is None:
+            raise InvalidInput("no encoder is configured", field="LIBRARIAN_ENCODER", remedy="name an encoder")
+        return calibrations_out(await calibrate(parts.executor, parts.space, parts.encoder))
 
     async def compact_embeddings(self) -> None:
         """Build the active space's vector index anew, which makes one grown by many small commits fast again."""

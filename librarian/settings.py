@@ -143,6 +143,20 @@ class LlmSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoteSettings:
+    """The service that clients and the command line talk to; without `url` the command line opens the graph itself."""
+
+    url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    allow_insecure: bool = False
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str] | None = None) -> "RemoteSettings":
+        """These settings alone, for programs that only talk to a service. Raises SettingsError."""
+        return _remote(_Reader(os.environ if env is None else env))
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings:
     """How and what to log; None is the default of the command: JSON off a terminal, and info for `serve`, else warning.
 
@@ -173,6 +187,7 @@ class Settings:
     encoder: EncoderSettings = EncoderSettings()
     reranker: RerankerSettings = RerankerSettings()
     llm: LlmSettings = LlmSettings()
+    remote: RemoteSettings = RemoteSettings()
     log: LogSettings = LogSettings()
     entries: tuple[Entry, ...] = field(default=(), repr=False, compare=False)
     warnings: tuple[str, ...] = field(default=(), repr=False, compare=False)
@@ -200,6 +215,7 @@ class Settings:
             encoder=_encoder(reader),
             reranker=_reranker(reader),
             llm=_llm(reader),
+            remote=_remote(reader),
             log=_log(reader),
         )
         return replace(settings, entries=tuple(reader.entries), warnings=tuple(reader.unknown()))
@@ -221,6 +237,16 @@ class Settings:
             port=self.http.port if port is None else port,
         )
         return replace(self, http=http, entries=entries)
+
+    def with_remote(self, url: str | None) -> "Settings":
+        """These settings with the command line's service, where given. Raises SettingsError."""
+        if url is None:
+            return self
+        try:
+            remote = replace(self.remote, url=http_url(url))
+        except ValueError as error:
+            raise SettingsError(f"{without_userinfo(url)!r} cannot be used: {error}.", field="--remote") from None
+        return replace(self, remote=remote)
 
 
 class _Reader:
@@ -348,6 +374,14 @@ def _llm(reader: _Reader) -> LlmSettings:
         )
     return LlmSettings(
         ChatConfig(base_url, model, api_key, intent, timeout_s, max_tokens=max_tokens), context_chars, timeout_s
+    )
+
+
+def _remote(reader: _Reader) -> RemoteSettings:
+    return RemoteSettings(
+        url=reader.read("LIBRARIAN_REMOTE", http_url, default=None),
+        api_key=reader.read("LIBRARIAN_API_KEY", str, default=None, secret=True),
+        allow_insecure=reader.read("LIBRARIAN_ALLOW_INSECURE_REMOTE", flag, default=False),
     )
 
 

@@ -11,7 +11,7 @@ from graph.driver import reach
 from graph.errors import DatabaseAuthFailed, DatabaseUnavailable, GraphError
 from graph.local.errors import LocalServerError
 from graph.local.state import Phase as ServerPhase
-from graph.spaces import count_pending, list_spaces
+from graph.spaces import count_pending, count_vectors, list_spaces
 from librarian import metrics
 from librarian.assembly import Assembly
 from librarian.contracts.service import Phase
@@ -19,6 +19,7 @@ from librarian.lifecycle import Parts, absence
 from librarian.problems import caught, is_known, is_retryable, problem_of
 from librarian.service import Librarian
 from migrations.errors import MigrationError
+from retrieval.calibration import needs_calibration
 from retrieval.encoders.errors import EncoderError
 
 BeforeReady = Callable[[Librarian], Awaitable[None]]
@@ -129,14 +130,20 @@ class Supervisor:
         return False
 
     async def _refresh(self, parts: Parts) -> None:
-        """Take over what others have changed: items to encode, and which embedding space is active."""
+        """Take over what others have changed: items to encode, which embedding space is active, and what its cosines
+        mean, which is measured anew when the graph has become another one.
+        """
         metrics.set_pending_embeddings(await count_pending(parts.executor))
         if parts.space is None:
             return
-        active = {space.space for space in await list_spaces(parts.executor) if space.active}
-        if parts.space.active != (parts.space.space in active):
-            self._lifecycle.connected(await self._assembly.parts(parts.executor))
-            log.info("another embedding space is active", active=sorted(active))
+        spaces = await list_spaces(parts.executor)
+        vectors = await count_vectors(parts.executor, parts.space.space)
+        same = parts.space in spaces
+        if same and not needs_calibration(parts.space.calibrations, parts.space.languages or (), vectors):
+            return
+        self._lifecycle.connected(await self._assembly.parts(parts.executor))
+        active = sorted(space.space for space in spaces if space.active)
+        log.info("embedding spaces have changed", active=active, vectors=vectors)
 
 
 @contextlib.asynccontextmanager

@@ -5,7 +5,9 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from typing import Protocol
 
+from agents.ports import ChatModel
 from graph.local.artifacts import Progress
 from librarian.assembly import Assembly
 from librarian.language_model import chat_model
@@ -19,6 +21,13 @@ log = logging.getLogger("librarian.wiring")
 ONE_OFF_LINGER_S = 600.0
 
 
+class Make(Protocol):
+    """Makes the facade that is filled and yielded."""
+
+    def __call__(self, settings: Settings, chat_model: ChatModel | None) -> Librarian:
+        """A facade without its parts."""
+
+
 @asynccontextmanager
 async def open_librarian(
     settings: Settings,
@@ -28,6 +37,7 @@ async def open_librarian(
     wait: bool = True,
     progress: Progress | None = None,
     before_ready: BeforeReady | None = None,
+    make: Make = Librarian,
 ) -> AsyncIterator[Librarian]:
     """One Librarian for `settings`, closed on leaving.
 
@@ -37,7 +47,7 @@ async def open_librarian(
     that it is ready.
     """
     chat = chat_model(settings.llm)
-    librarian = Librarian(settings, chat)
+    librarian = make(settings, chat)
     async with AsyncExitStack() as stack:
         if chat is not None:
             stack.push_async_callback(chat.aclose)

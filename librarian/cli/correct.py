@@ -6,8 +6,8 @@ from librarian.cli.opening import ask, encode_pending
 from librarian.cli.options import JsonOption, NamespaceOption, NoEmbedOption
 from librarian.cli.runtime import new_app, say
 from librarian.cli.structs import takes
+from librarian.cli.verbs import Verbs
 from librarian.contracts.changes import CorrectInput, CorrectOutput
-from librarian.service import Librarian
 
 app = new_app()
 
@@ -26,7 +26,7 @@ def correct(
     What is not given is taken over. The old fact stays in the history; a memory's old text is kept as a revision.
     """
 
-    async def question(librarian: Librarian, where: str) -> CorrectOutput:
+    async def question(librarian: Verbs, where: str) -> CorrectOutput:
         corrected = await librarian.correct(where, correction.uid, correction)
         await encode_pending(librarian, unless=no_embed)
         return corrected

@@ -8,8 +8,8 @@ from librarian.cli.options import AllOption, JsonOption, NamespaceOption
 from librarian.cli.paging import pages, print_page, say_what_follows
 from librarian.cli.runtime import new_app, say
 from librarian.cli.structs import takes
+from librarian.cli.verbs import Verbs
 from librarian.contracts.edges import EdgeList, EdgeOut, EdgeQuery
-from librarian.service import Librarian
 
 app = new_app()
 
@@ -23,7 +23,7 @@ def edges(
 ) -> None:
     """List typed edges, proposed and rejected ones too."""
 
-    async def work(librarian: Librarian, where: str) -> None:
+    async def work(librarian: Verbs, where: str) -> None:
         async for page in pages(partial(librarian.list_edges, where), query, every=every):
             if as_json:
                 print_page(page, page.edges, every=every)

@@ -9,9 +9,9 @@ from librarian.cli.opening import ask, encode_pending
 from librarian.cli.options import JsonOption, NamespaceOption, NoEmbedOption, UidArgument, VersionOption
 from librarian.cli.runtime import finished, new_app, say
 from librarian.cli.values import json_value, moment, scalar, texts, utf8
+from librarian.cli.verbs import Verbs
 from librarian.contracts.items import ItemOut
 from librarian.errors import InvalidInput
-from librarian.service import Librarian
 
 app = new_app()
 
@@ -56,7 +56,7 @@ def edit(
     """
     patch = finished(lambda: merge_patch(set_ or [], unset or []))
 
-    async def question(librarian: Librarian, where: str) -> ItemOut:
+    async def question(librarian: Verbs, where: str) -> ItemOut:
         item = await librarian.patch_item(where, uid, patch, if_version=if_version)
         await encode_pending(librarian, unless=no_embed)
         return item

@@ -7,8 +7,8 @@ from librarian.cli.opening import ask
 from librarian.cli.options import JsonOption, NamespaceOption
 from librarian.cli.runtime import new_app
 from librarian.cli.structs import takes
+from librarian.cli.verbs import Verbs
 from librarian.contracts.changes import DeleteInput, DeleteOutput
-from librarian.service import Librarian
 
 app = new_app()
 
@@ -20,7 +20,7 @@ def forget(
 ) -> None:
     """Delete items by uid or filter, after a preview."""
 
-    async def question(librarian: Librarian, where: str) -> DeleteOutput:
+    async def question(librarian: Verbs, where: str) -> DeleteOutput:
         async def delete(token: str | None) -> DeleteOutput:
             return await librarian.delete_items(where, msgspec.structs.replace(what, confirm_token=token))
 

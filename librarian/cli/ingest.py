@@ -14,9 +14,10 @@ from rich.progress import DownloadColumn
 
 from librarian.cli.display import Bar, table
 from librarian.cli.exports import export_rows
-from librarian.cli.opening import opened
+from librarian.cli.opening import reached
 from librarian.cli.resume import Bookmark
 from librarian.cli.runtime import namespace_or, new_app, print_json, run_async, say, settings_for
+from librarian.client import AsyncLibrarianClient
 from librarian.contracts.items import IngestReport
 from librarian.errors import InvalidInput
 from librarian.importers.registry import AUTO, FORMATS
@@ -31,7 +32,7 @@ app = new_app()
 _STDIN = "-"
 _CHUNK_BYTES = 256 * 1024
 _SHOWN_FAILURES = 20
-_Store = Callable[[Librarian], Awaitable[IngestReport]]
+_Store = Callable[[Librarian | AsyncLibrarianClient], Awaitable[IngestReport]]
 
 
 @app.command()
@@ -64,9 +65,9 @@ def ingest(
         settings = settings_for()
         asked = _Asked(file, namespace, mapping, format_name, resume)
         with _input(settings, asked) as store:
-            async with opened(settings, "ingest") as librarian:
+            async with reached(settings, "ingest") as librarian:
                 report = await store(librarian)
-                if not no_embed:
+                if isinstance(librarian, Librarian) and not no_embed:
                     report.pending_embeddings = await _embedded(librarian)
         if as_json:
             print_json(report)
@@ -92,6 +93,10 @@ class _Asked:
 def _input(settings: Settings, asked: _Asked) -> Iterator[_Store]:
     """How to store the input, while its files are open. Wrong input is said here, before anything starts."""
     where = namespace_or(asked.namespace, settings.namespace)
+    if settings.remote.url is not None and asked.mapping is not None:
+        raise InvalidInput(
+            "rows are mapped only where the graph is", field="--map", remedy="Map them before, or run without --remote."
+        )
     with _export(asked) as rows:
         if rows is None:
             yield partial(_stored, source=_source(settings, asked, where))
@@ -132,6 +137,12 @@ class _Source:
             self.line = number
             yield number, line
 
+    async def unsettled_rows(self) -> AsyncIterator[tuple[int, bytes]]:
+        """Those that a service is still to get."""
+        async for number, line in self.rows():
+            if number > self.after_line:
+                yield number, line
+
     def settled(self) -> None:
         """Everything handed out so far is stored or reported."""
         if self.bookmark is not None and self.line > self.after_line:
@@ -169,7 +180,7 @@ def _line_to_resume_after(bookmark: Bookmark) -> int:
     return line
 
 
-async def _stored(librarian: Librarian, source: _Source) -> IngestReport:
+async def _stored(librarian: Librarian | AsyncLibrarianClient, source: _Source) -> IngestReport:
     """Ingest and remember how far it came, whatever ends it."""
     last = IngestReport()
     with source.file, Bar("Storing", unit=DownloadColumn()) as bar:
@@ -181,14 +192,17 @@ async def _stored(librarian: Librarian, source: _Source) -> IngestReport:
             bar.update(source.offset, source.size)
 
         try:
-            report = await librarian.ingest(
-                source.rows(),
-                namespace=source.namespace,
-                mapping=source.mapping,
-                any_namespace=source.any_namespace,
-                after_line=source.after_line,
-                on_progress=progress,
-            )
+            if isinstance(librarian, AsyncLibrarianClient):
+                report = await librarian.ingest(source.unsettled_rows(), namespace=source.namespace)
+            else:
+                report = await librarian.ingest(
+                    source.rows(),
+                    namespace=source.namespace,
+                    mapping=source.mapping,
+                    any_namespace=source.any_namespace,
+                    after_line=source.after_line,
+                    on_progress=progress,
+                )
         except BaseException:
             _say_what_is_kept(last, resumable=source.bookmark is not None)
             raise
@@ -197,7 +211,7 @@ async def _stored(librarian: Librarian, source: _Source) -> IngestReport:
     return report
 
 
-async def _imported(librarian: Librarian, rows: Rows, namespace: str) -> IngestReport:
+async def _imported(librarian: Librarian | AsyncLibrarianClient, rows: Rows, namespace: str) -> IngestReport:
     """Ingest an export; how much of it there is is not known before."""
     last = IngestReport()
     with Bar("Storing") as bar:
@@ -208,7 +222,10 @@ async def _imported(librarian: Librarian, rows: Rows, namespace: str) -> IngestR
             bar.update(rows.read, None)
 
         try:
-            report = await librarian.ingest(rows.lines(), namespace=namespace, on_progress=progress)
+            if isinstance(librarian, AsyncLibrarianClient):
+                report = await librarian.ingest(rows.lines(), namespace=namespace)
+            else:
+                report = await librarian.ingest(rows.lines(), namespace=namespace, on_progress=progress)
         except BaseException:
             _say_what_is_kept(last, resumable=False)
             raise

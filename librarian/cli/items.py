@@ -12,6 +12,8 @@ from librarian.contracts.items import ItemOut
 _SHOWN_CHARS = 300
 # Of the properties, what tells best whom or what an item belongs to.
 _WHO = ("author_name", "subject", "agent", "path")
+# Properties that are times.
+_TIMES = frozenset({"sent_at", "updated_at", "valid_from", "valid_to"})
 
 
 def shortened(text: str) -> str:
@@ -26,6 +28,11 @@ def caption(uid: str, kind: str, who: Mapping[str, Any], when: datetime | None) 
     return "\n".join(part for part in (uid, kind, named, time) if part)
 
 
+def _value(name: str, value: Any) -> Any:
+    """A property as the graph has it: a service sends times as texts."""
+    return datetime.fromisoformat(value) if name in _TIMES and isinstance(value, str) else value
+
+
 def show_item(item: ItemOut) -> None:
     """Print one item with everything that belongs to it."""
     head = [
@@ -35,7 +42,9 @@ def show_item(item: ItemOut) -> None:
         ("version", item.version),
         ("occurred", item.occurred_at),
     ]
-    own = [(name, value) for name, value in sorted(item.properties.items()) if value not in (None, [], {})]
+    own = [
+        (name, _value(name, value)) for name, value in sorted(item.properties.items()) if value not in (None, [], {})
+    ]
     table(("", ""), [*head, *own])
     typer.echo(printable(item.text))
     if item.evidence:

@@ -13,6 +13,11 @@ Commands: TypeAlias = Mapping[str, tuple[str, str]]
 SECTIONS: Mapping[str, Commands] = {
     "Find": {
         "search": ("librarian.cli.search", "Find items."),
+        "ask": ("librarian.cli.ask", "Answer a question out of what is kept, with citations."),
+        "relevant": (
+            "librarian.cli.relevant",
+            "Get the messages, memories and facts that help to answer a question.",
+        ),
         "list": ("librarian.cli.listing", "List items by when they were stored, the newest first."),
         "get": ("librarian.cli.get", "Show one item."),
         "history": ("librarian.cli.history", "Show what an item said before each change, the newest first."),
@@ -34,6 +39,7 @@ SECTIONS: Mapping[str, Commands] = {
         "server": ("librarian.cli.server", "Start, stop and look at the managed Neo4j server."),
         "migrate": ("librarian.cli.migrate", "See, check and change the version of the graph's schema."),
         "embeddings": ("librarian.cli.embeddings", "See and tidy the vectors of the graph."),
+        "calibrate": ("librarian.cli.calibrate", "Measure anew how similar unrelated texts are to the encoder."),
         "keys": ("librarian.cli.keys", "Make, list, replace and revoke API keys."),
         "config": ("librarian.cli.config", "Show the settings."),
         "doctor": ("librarian.cli.doctor", "Check the installation; starts nothing."),

@@ -9,9 +9,9 @@ from librarian.cli.options import AllOption, JsonOption, NamespaceOption
 from librarian.cli.paging import pages, print_page, say_what_follows
 from librarian.cli.runtime import new_app, say
 from librarian.cli.structs import takes
+from librarian.cli.verbs import Verbs
 from librarian.contracts.items import ItemOut
 from librarian.contracts.listing import ItemList, ItemQuery
-from librarian.service import Librarian
 
 app = new_app()
 
@@ -23,7 +23,7 @@ def list_items(
 ) -> None:
     """List items by when they were stored, the newest first."""
 
-    async def work(librarian: Librarian, where: str) -> None:
+    async def work(librarian: Verbs, where: str) -> None:
         async for page in pages(partial(librarian.list_items, where), query, every=every):
             if as_json:
                 print_page(page, page.items, every=every)

@@ -10,9 +10,9 @@ from librarian.cli.display import table
 from librarian.cli.opening import ask
 from librarian.cli.options import JsonOption
 from librarian.cli.runtime import new_app
+from librarian.cli.verbs import Verbs
 from librarian.contracts.changes import DeleteOutput
 from librarian.contracts.namespaces import NamespaceList, NamespaceOut
-from librarian.service import Librarian
 
 app = new_app("List and delete namespaces.")
 
@@ -26,7 +26,7 @@ def namespaces() -> None:
 def list_namespaces(*, as_json: JsonOption = False) -> None:
     """List every namespace with its counts."""
     ask(
-        lambda librarian, _: librarian.namespaces(lambda _: True),
+        lambda librarian, _: librarian.namespaces(),
         None,
         _show,
         purpose="namespaces",
@@ -44,7 +44,7 @@ def delete(
 ) -> None:
     """Delete a namespace with everything in it, after a preview."""
 
-    async def question(librarian: Librarian, where: str) -> DeleteOutput:
+    async def question(librarian: Verbs, where: str) -> DeleteOutput:
         return await deleted(partial(librarian.delete_namespace, where), confirm, yes=yes, silent=as_json)
 
     ask(question, namespace, show_deletion, purpose="namespaces", as_json=as_json)

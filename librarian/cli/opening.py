@@ -9,7 +9,9 @@ from msgspec import Struct
 from librarian.cli.display import Bar, downloads
 from librarian.cli.runtime import namespace_or, print_json, run_async, settings_for
 from librarian.cli.structs import name_option
-from librarian.errors import LibrarianError
+from librarian.cli.verbs import Verbs
+from librarian.client import ApiError, AsyncLibrarianClient
+from librarian.errors import InvalidInput, LibrarianError
 from librarian.service import Librarian
 from librarian.settings import Settings
 from librarian.wiring import open_librarian
@@ -17,16 +19,37 @@ from librarian.wiring import open_librarian
 T = TypeVar("T")
 
 # What a command does in a namespace.
-Work = Callable[[Librarian, str], Awaitable[None]]
-Question = Callable[[Librarian, str], Awaitable[T]]
+Work = Callable[[Verbs, str], Awaitable[None]]
+Question = Callable[[Verbs, str], Awaitable[T]]
 
 
 @asynccontextmanager
 async def opened(settings: Settings, purpose: str) -> AsyncIterator[Librarian]:
-    """A ready Librarian; the managed server stays up for ten minutes afterwards, for the next command."""
+    """A ready Librarian; the managed server stays up for ten minutes afterwards, for the next command.
+
+    Raises InvalidInput when the command is to ask a service, as what it does needs the graph itself.
+    """
+    if settings.remote.url is not None:
+        raise InvalidInput(
+            "this command works on the graph itself, not through a service",
+            field="LIBRARIAN_REMOTE",
+            remedy="Unset LIBRARIAN_REMOTE, or run the command where the service runs.",
+        )
     with downloads() as progress:
         async with open_librarian(settings, purpose=purpose, progress=progress) as librarian:
             yield librarian
+
+
+@asynccontextmanager
+async def reached(settings: Settings, purpose: str) -> AsyncIterator[Librarian | AsyncLibrarianClient]:
+    """The service that the settings name, else a ready Librarian."""
+    remote = settings.remote
+    if remote.url is None:
+        async with opened(settings, purpose) as librarian:
+            yield librarian
+    else:
+        async with AsyncLibrarianClient(remote.url, remote.api_key, allow_insecure=remote.allow_insecure) as client:
+            yield client
 
 
 def answered(work: Work, namespace: str | None, *, purpose: str, contract: type[Struct] | None = None) -> None:
@@ -35,10 +58,10 @@ def answered(work: Work, namespace: str | None, *, purpose: str, contract: type[
     async def opened_work() -> None:
         settings = settings_for()
         where = namespace_or(namespace, settings.namespace)
-        async with opened(settings, purpose) as librarian:
+        async with reached(settings, purpose) as librarian:
             try:
                 await work(librarian, where)
-            except LibrarianError as error:
+            except (LibrarianError, ApiError) as error:
                 if contract is not None:
                     name_option(error, contract)
                 raise
@@ -57,7 +80,7 @@ def ask(
 ) -> None:
     """Do what `answered` does, with one question whose answer is printed as JSON, or by `show`."""
 
-    async def work(librarian: Librarian, where: str) -> None:
+    async def work(librarian: Verbs, where: str) -> None:
         answer = await question(librarian, where)
         if as_json:
             print_json(answer)
@@ -67,8 +90,8 @@ def ask(
     answered(work, namespace, purpose=purpose, contract=contract)
 
 
-async def encode_pending(librarian: Librarian, *, unless: bool) -> None:
+async def encode_pending(librarian: Verbs, *, unless: bool) -> None:
     """Encode what waits for its vector, as perhaps no service is there to do it."""
-    if not unless:
+    if isinstance(librarian, Librarian) and not unless:
         with Bar("Encoding") as bar:
             await librarian.embed_pending(on_progress=bar.update)

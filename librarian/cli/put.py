@@ -11,9 +11,9 @@ from librarian.cli.options import JsonOption, NamespaceOption, NoEmbedOption, Ve
 from librarian.cli.remember import show_stored
 from librarian.cli.runtime import finished, new_app
 from librarian.cli.values import STDIN
+from librarian.cli.verbs import Verbs
 from librarian.contracts.changes import PutOutput
 from librarian.contracts.items import ItemIn
-from librarian.service import Librarian
 from librarian.strictjson import decode
 
 app = new_app()
@@ -32,7 +32,7 @@ def put(
     """Create or replace one item."""
     row = finished(lambda: _row(file))
 
-    async def question(librarian: Librarian, where: str) -> PutOutput:
+    async def question(librarian: Verbs, where: str) -> PutOutput:
         stored = await librarian.put_item(where, uid, row, if_version=if_version)
         await encode_pending(librarian, unless=no_embed)
         return stored

@@ -6,8 +6,8 @@ from librarian.cli.opening import ask, encode_pending
 from librarian.cli.options import JsonOption, NamespaceOption, NoEmbedOption
 from librarian.cli.runtime import new_app, say
 from librarian.cli.structs import takes
+from librarian.cli.verbs import Verbs
 from librarian.contracts.changes import PutOutput, RememberInput
-from librarian.service import Librarian
 
 app = new_app()
 
@@ -23,7 +23,7 @@ def remember(
 ) -> None:
     """Keep one memory or fact."""
 
-    async def question(librarian: Librarian, where: str) -> PutOutput:
+    async def question(librarian: Verbs, where: str) -> PutOutput:
         stored = await librarian.remember(where, what)
         await encode_pending(librarian, unless=no_embed)
         return stored

@@ -11,6 +11,7 @@ import typer
 
 from librarian import logs, problems
 from librarian.audit import actor
+from librarian.cli import remote
 from librarian.errors import InvalidInput
 from librarian.setting_values import LogLevel, namespace
 from librarian.settings import Settings
@@ -36,7 +37,7 @@ def new_app(summary: str | None = None) -> typer.Typer:
 
 def settings_for(level: LogLevel = "warning") -> Settings:
     """Read the settings, set up logging, and say what is odd about the environment."""
-    settings = Settings.from_env()
+    settings = Settings.from_env().with_remote(remote.given.get())
     logs.configure(settings.log, default_level=level)
     for warning in settings.warnings:
         say(f"warning: {warning}")

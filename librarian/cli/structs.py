@@ -11,6 +11,7 @@ from msgspec import Struct
 from librarian.cli.options import FILTERS, OPTIONS, Given
 from librarian.cli.runtime import finished
 from librarian.cli.values import utf8
+from librarian.client import ApiError
 from librarian.errors import InvalidInput, LibrarianError
 from librarian.strictjson import convert
 
@@ -53,7 +54,7 @@ def struct_of(contract: type[S], values: Mapping[str, Any]) -> S:
         raise
 
 
-def name_option(error: LibrarianError, contract: type[Struct]) -> Given | None:
+def name_option(error: LibrarianError | ApiError, contract: type[Struct]) -> Given | None:
     """Let the error name the option in place of the contract's field, or nothing where it means no single one; how
     that option is given is returned.
     """

@@ -27,6 +27,21 @@ class MigrationOut(Struct, kw_only=True):
     applied_at: str | None = None
 
 
+class CalibrationOut(Struct, kw_only=True):
+    """What cosines (-1..1) mean in one space and language: `mean` and `deviation` of unrelated texts, measured on
+    `sampled` stored vectors (0: on the probes' own texts), and the cosines of similarity .35 and .75.
+    """
+
+    language: str
+    mean: float
+    deviation: float
+    sampled: int
+    cosine_of_low: float
+    cosine_of_high: float
+    version: int
+    made_at: str
+
+
 class SpaceStatus(Struct, kw_only=True):
     """One embedding space: how many vectors it holds and how many items still lack one (active space only)."""
 
@@ -37,6 +52,7 @@ class SpaceStatus(Struct, kw_only=True):
     index_state: str
     vectors: int
     pending_items: int
+    calibrations: list[CalibrationOut] = msgspec.field(default_factory=list)
 
 
 class EvalReport(Struct, kw_only=True):

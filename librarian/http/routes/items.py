@@ -45,7 +45,7 @@ async def put_item(call: Call[ItemIn, None]) -> Response:
     """
     version = if_match(call.request)
     put = await call.librarian.put_item(call.namespace, call.path("uid"), call.body, if_version=version)
-    return _item(put.item, status=201 if put.outcome == "added" else 200)
+    return _item(put.item, status=201 if put.outcome == "added" else 200, outcome=put.outcome)
 
 
 async def patch_item(call: Call[dict[str, Any], None]) -> Response:
@@ -86,5 +86,6 @@ async def list_revisions(call: Call[None, None]) -> Response:
     return json_response(await call.librarian.revisions(call.namespace, call.path("uid")))
 
 
-def _item(item: ItemOut, *, status: int = 200) -> Response:
-    return json_response(item, status=status, headers={"ETag": f'"{item.version}"'})
+def _item(item: ItemOut, *, status: int = 200, outcome: str | None = None) -> Response:
+    said = {} if outcome is None else {"Librarian-Outcome": outcome}
+    return json_response(item, status=status, headers={"ETag": f'"{item.version}"', **said})

@@ -69,8 +69,8 @@ def test_admin_statements_are_the_known_ones():
 ADMIN_STATEMENTS = {
     # embedding spaces and the worker that fills them
     "activate_space", "count_pending", "count_vectors", "create_space_index", "drop_space_index", "list_spaces",
-    "mark_pending", "next_pending", "next_without_vector", "put_embeddings", "put_space", "put_space_languages",
-    "space_index_state",
+    "mark_pending", "next_pending", "next_without_vector", "put_calibrations", "put_embeddings", "put_space",
+    "put_space_languages", "sample_noise", "space_index_state",
     # answers to requests that may be sent twice
     "delete_expired_idempotency_keys",
     # which namespaces there are

@@ -1,0 +1,230 @@
+"""The two clients. Both have every verb of `librarian.client.verbs`, and differ only in how they send and wait."""
+
+import asyncio
+import functools
+import inspect
+import itertools
+import time
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from librarian.client import protocol, verbs
+from librarian.client.errors import ApiError
+from librarian.client.rows import async_ndjson, ndjson
+from librarian.client.verbs import Reply, Request
+from librarian.settings import RemoteSettings
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import httpx
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+DEFAULT_TIMEOUT_S = 60.0
+
+
+class _Client:
+    """Where the service is, and the key for it; what is not given is read from the settings."""
+
+    def __init__(
+        self,
+        url: str | None = None,
+        api_key: str | None = None,
+        *,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        allow_insecure: bool | None = None,
+    ) -> None:
+        remote = RemoteSettings.from_env()
+        insecure = remote.allow_insecure if allow_insecure is None else allow_insecure
+        self.url = protocol.checked_address(url or remote.url, allow_insecure=insecure)
+        # A key of the environment is meant for the service of the environment.
+        self._api_key = api_key or (remote.api_key if url in (None, remote.url) else None)
+        self._options: dict[str, Any] = {
+            "base_url": self.url,
+            "timeout": timeout_s,
+            "trust_env": not protocol.is_local(self.url),
+        }
+
+    def _prepared(self, request: Request[T], content: Any) -> dict[str, Any]:
+        return {
+            "method": request.method,
+            "url": request.path,
+            "params": list(request.params) or None,
+            "headers": protocol.headers_of(request, self._api_key),
+            "content": content,
+        }
+
+
+def _blocking(describe: Callable[P, Request[T]]) -> "Callable[Concatenate[LibrarianClient, P], T]":
+    """A method that sends what `describe` says and returns the answer."""
+
+    def method(self: "LibrarianClient", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._send(describe(*args, **kwargs))
+
+    return _described(method, describe)
+
+
+def _awaiting(
+    describe: Callable[P, Request[T]],
+) -> "Callable[Concatenate[AsyncLibrarianClient, P], Coroutine[Any, Any, T]]":
+    """The same, as a coroutine method."""
+
+    async def method(self: "AsyncLibrarianClient", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._send(describe(*args, **kwargs))
+
+    return _described(method, describe)
+
+
+M = TypeVar("M", bound=Callable[..., Any])
+
+
+def _described(method: M, describe: Callable[..., Any]) -> M:
+    """Let the method show its verb's name, docstring and parameters."""
+    functools.update_wrapper(method, describe, assigned=("__name__", "__doc__"))
+    del method.__wrapped__  # type: ignore[attr-defined]  # it would hide the parameter self
+    signature = inspect.signature(describe)
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    method.__signature__ = signature.replace(  # type: ignore[attr-defined]  # what inspect looks for
+        parameters=[itself, *signature.parameters.values()], return_annotation=inspect.Signature.empty
+    )
+    return method
+
+
+class LibrarianClient(_Client):
+    """The service, for programs without an event loop; safe for several threads. Use it as a context manager, or
+    `close` it.
+
+    `url` and `api_key` default to LIBRARIAN_REMOTE and LIBRARIAN_API_KEY; http is for loopback only, unless
+    `allow_insecure`. `timeout_s` bounds each wait for the network. Methods raise ApiError, and ServiceUnreachable where
+    no answer came. Reads and writes are tried up to four times when the connection breaks or the service is busy;
+    a write runs once, however often it is sent. An ingest is sent once.
+    """
+
+    search = _blocking(verbs.search)
+    relevant_memory = _blocking(verbs.relevant_memory)
+    answer = _blocking(verbs.answer)
+    list_items = _blocking(verbs.list_items)
+    get_item = _blocking(verbs.get_item)
+    revisions = _blocking(verbs.revisions)
+    put_item = _blocking(verbs.put_item)
+    patch_item = _blocking(verbs.patch_item)
+    remember = _blocking(verbs.remember)
+    correct = _blocking(verbs.correct)
+    delete_item = _blocking(verbs.delete_item)
+    delete_items = _blocking(verbs.delete_items)
+    link = _blocking(verbs.link)
+    unlink = _blocking(verbs.unlink)
+    get_edge = _blocking(verbs.get_edge)
+    list_edges = _blocking(verbs.list_edges)
+    namespaces = _blocking(verbs.namespaces)
+    delete_namespace = _blocking(verbs.delete_namespace)
+    ingest = _blocking(verbs.ingest)
+    readiness = _blocking(verbs.readiness)
+
+    @functools.cached_property
+    def _http(self) -> "httpx.Client":
+        import httpx
+
+        return httpx.Client(**self._options)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def __enter__(self) -> "LibrarianClient":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        self.close()
+
+    def _send(self, request: Request[T]) -> T:
+        for attempt in itertools.count(1):
+            outcome = self._tried(request)
+            if not isinstance(outcome, ApiError):
+                return outcome
+            pause = protocol.pause_s(request, outcome, attempt)
+            if pause is None:
+                raise outcome
+            time.sleep(pause)
+        raise AssertionError
+
+    def _tried(self, request: Request[T]) -> T | ApiError:
+        import httpx
+
+        content = request.body if request.rows is None else ndjson(request.rows)
+        try:
+            response = self._http.request(**self._prepared(request, content))
+        except httpx.TransportError as error:
+            return protocol.unreachable(self.url, error)
+        return protocol.outcome_of(request, Reply(response.status_code, response.headers, response.content))
+
+
+class AsyncLibrarianClient(_Client):
+    """The same for asyncio; all methods are safe for concurrent tasks of one event loop.
+
+    Use it as an asynchronous context manager, or `aclose` it.
+    """
+
+    search = _awaiting(verbs.search)
+    relevant_memory = _awaiting(verbs.relevant_memory)
+    answer = _awaiting(verbs.answer)
+    list_items = _awaiting(verbs.list_items)
+    get_item = _awaiting(verbs.get_item)
+    revisions = _awaiting(verbs.revisions)
+    put_item = _awaiting(verbs.put_item)
+    patch_item = _awaiting(verbs.patch_item)
+    remember = _awaiting(verbs.remember)
+    correct = _awaiting(verbs.correct)
+    delete_item = _awaiting(verbs.delete_item)
+    delete_items = _awaiting(verbs.delete_items)
+    link = _awaiting(verbs.link)
+    unlink = _awaiting(verbs.unlink)
+    get_edge = _awaiting(verbs.get_edge)
+    list_edges = _awaiting(verbs.list_edges)
+    namespaces = _awaiting(verbs.namespaces)
+    delete_namespace = _awaiting(verbs.delete_namespace)
+    ingest = _awaiting(verbs.ingest)
+    readiness = _awaiting(verbs.readiness)
+
+    @functools.cached_property
+    def _http(self) -> "httpx.AsyncClient":
+        import httpx
+
+        return httpx.AsyncClient(**self._options)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> "AsyncLibrarianClient":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        await self.aclose()
+
+    async def _send(self, request: Request[T]) -> T:
+        for attempt in itertools.count(1):
+            outcome = await self._tried(request)
+            if not isinstance(outcome, ApiError):
+                return outcome
+            pause = protocol.pause_s(request, outcome, attempt)
+            if pause is None:
+                raise outcome
+            await asyncio.sleep(pause)
+        raise AssertionError
+
+    async def _tried(self, request: Request[T]) -> T | ApiError:
+        import httpx
+
+        content = request.body if request.rows is None else async_ndjson(request.rows)
+        try:
+            response = await self._http.request(**self._prepared(request, content))
+        except httpx.TransportError as error:
+            return protocol.unreachable(self.url, error)
+        return protocol.outcome_of(request, Reply(response.status_code, response.headers, response.content))
