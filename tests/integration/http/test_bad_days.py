@@ -1,5 +1,5 @@
-"""What goes wrong on a bad day: strange namespaces, keys that are not one's own, deleting beside searching, slow bodies,
-and searches that ask for next to nothing.
+"""What goes wrong on a bad day: strange namespaces, keys that are not one's own, deleting beside searching, slow
+bodies, and searches that ask for next to nothing.
 """
 
 import asyncio
@@ -192,7 +192,7 @@ async def test_deleting_beside_searching_fails_nobody(client, headers, ingest):
     ids=["search", "array", "stream", "import"],
 )
 async def test_a_client_that_sends_a_body_for_ever_is_cut_off(serving, headers, path, kind, piece):
-    """A drop now and then keeps no slot: at its deadline the request is answered, the connection closed, the slot free."""
+    """A drop now and then keeps no slot: at its deadline the request is answered and the slot is free."""
     stopped = asyncio.Event()
 
     async def trickle():
