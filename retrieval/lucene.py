@@ -27,7 +27,7 @@ def keyword_query(query: str) -> KeywordQuery:
         return KeywordQuery()
     if has_cjk(text):
         plain = [word for word in words if not has_cjk(word)]
-        return KeywordQuery(english=_english(plain, text), cjk=_field(words, []), files=_field(words, []))
+        return KeywordQuery(english=_english(plain, text), cjk=_field(_bigrams(words), []), files=_field(words, []))
     return KeywordQuery(english=_english(words, text), files=_field(words, _phrases(text)))
 
 
@@ -47,6 +47,11 @@ def _words(text: str) -> list[str]:
             parts.extend(split_identifier(word))
         words.update(dict.fromkeys(part for part in parts if part.strip("_")))
     return list(words)[:MAX_TERMS]
+
+
+def _bigrams(words: list[str]) -> list[str]:
+    """The words as the cjk index has them: it pairs letters, so one alone is also looked for as the first of a pair."""
+    return [form for word in words for form in ([word, f"{word}*"] if len(word) == 1 and has_cjk(word) else [word])]
 
 
 def _phrases(text: str) -> list[str]:

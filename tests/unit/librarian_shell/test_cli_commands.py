@@ -225,7 +225,7 @@ def test_doctor_reports_a_database_that_refuses(cli):
 def test_the_public_names_load_on_first_use():
     program = "import sys, librarian; assert 'neo4j' not in sys.modules; print(librarian.Settings, librarian.Librarian)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert "librarian.service.Librarian" in done.stdout
+    assert "librarian.embedded.Librarian" in done.stdout
 
 
 def test_nothing_but_the_managed_server_needs_posix_locks():
