@@ -31,6 +31,9 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b|(?:19|20)\d\d(?=年)")
 _DAY = re.compile(r"\b([12]?\d|3[01])(?:st|nd|rd|th)?\b(?!\s*(?:%|percent))|([12]?\d|3[01])(?=日)")
 _MONTH_JA = re.compile(r"(1[0-2]|[1-9])月")
 _KEPT_SESSION_ROWS = 3
+# In a small namespace all cosines are those of noise, and the least of differences would pass for a clear one. Pools of
+# LoCoMo turns span .3 and more.
+_LEAST_COSINE_SPAN = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +73,14 @@ def asked(query: str, named: Sequence[str]) -> Asked:
     )
 
 
-def scaled(values: Sequence[float], *, when_equal: float = 0.0) -> list[float]:
-    """`values` moved to 0..1 by their smallest and largest; `when_equal` for all where they do not differ."""
+def scaled(values: Sequence[float], *, when_equal: float = 0.0, least_span: float = 0.0) -> list[float]:
+    """`values` moved to 0..1 by their smallest and largest; `when_equal` for all where they do not differ.
+
+    A range narrower than `least_span` is not blown up: the largest stays below 1.
+    """
     low, high = min(values, default=0.0), max(values, default=0.0)
-    return [(value - low) / (high - low) for value in values] if high > low else [when_equal for _ in values]
+    span = max(high - low, least_span)
+    return [(value - low) / span for value in values] if high > low else [when_equal for _ in values]
 
 
 def signals(pool: Mapping[str, Traits], query: Asked) -> dict[str, list[float]]:
@@ -88,20 +95,24 @@ def signals(pool: Mapping[str, Traits], query: Asked) -> dict[str, list[float]]:
     lowest = min((one.cosine for one in candidates if one.cosine is not None), default=0.0)
     cosine = [lowest if one.cosine is None else one.cosine for one in candidates]
     neighbours = _Neighbours(candidates)
-    vector, keyword = scaled(cosine), scaled([one.keyword for one in candidates])
+    vector, keyword = _scaled_cosines(cosine), [one.keyword for one in candidates]
     lone = [_session_key(one) is None for one in candidates]
     return {
         "vector": vector,
         "keyword": keyword,
-        "window": scaled([neighbours.window(place, cosine) for place in range(len(candidates))]),
-        "previous_keyword": _or_own(scaled([neighbours.before(place) for place in range(len(lone))]), keyword, lone),
-        "session_keyword": _or_own(scaled(_session_sums(candidates)), keyword, lone),
-        "session_vector": _or_own(scaled(_session_best(candidates, cosine)), vector, lone),
+        "window": _scaled_cosines([neighbours.window(place, cosine) for place in range(len(candidates))]),
+        "previous_keyword": _or_own([neighbours.before(place) for place in range(len(lone))], keyword, lone),
+        "session_keyword": _or_own(_session_sums(candidates), keyword, lone),
+        "session_vector": _or_own(_scaled_cosines(_session_best(candidates, cosine)), vector, lone),
         "author": [float(query.author is not None and one.author == query.author) for one in candidates],
         "question": [float(one.asks) for one in candidates],
         "time_words": [float(query.when and one.tells_time) for one in candidates],
         "date": [_date_overlap(query.dates, one.occurred_at) for one in candidates],
     }
+
+
+def _scaled_cosines(values: Sequence[float]) -> list[float]:
+    return scaled(values, least_span=_LEAST_COSINE_SPAN)
 
 
 def _or_own(values: Sequence[float], own: Sequence[float], lone: Sequence[bool]) -> list[float]:
@@ -147,12 +158,15 @@ def _session_key(one: Traits) -> tuple[str | None, str] | None:
 
 
 def _session_sums(candidates: Sequence[Traits]) -> list[float]:
-    """Sum of the best keyword scores in the candidate's session: a session that speaks of the topic says so often."""
+    """Sum of the best keyword scores in the candidate's session, relative to the largest: a session that speaks of the
+    topic says so often.
+    """
     scores: defaultdict[object, list[float]] = defaultdict(list)
     for one in candidates:
         scores[_session_key(one)].append(one.keyword)
     sums = {key: sum(sorted(own)[-_KEPT_SESSION_ROWS:]) for key, own in scores.items() if key is not None}
-    return [sums.get(_session_key(one), 0.0) for one in candidates]
+    most = max(sums.values(), default=0.0) or 1.0
+    return [sums.get(_session_key(one), 0.0) / most for one in candidates]
 
 
 def _session_best(candidates: Sequence[Traits], cosine: Sequence[float]) -> list[float]:

@@ -30,6 +30,11 @@ def test_equal_values_tell_nothing():
     assert scaled([]) == []
 
 
+def test_small_differences_of_cosines_stay_small():
+    """Two items of a small namespace, both noise: neither is the best match there can be."""
+    assert value("vector", {"a": Traits(cosine=0.40), "b": Traits(cosine=0.42)})["b"] == pytest.approx(0.1)
+
+
 def test_a_candidate_without_a_vector_counts_as_the_worst():
     """Not embedded yet is no reason to stand above what is."""
     assert value("vector", {"a": Traits(cosine=0.2), "b": Traits(), "c": Traits(cosine=0.6)}) == {
