@@ -95,11 +95,11 @@ class Lifecycle:
 
     async def readiness(self) -> Readiness:
         """Whether requests can be served now, and each check's result; never raises."""
-        if self._parts is None or self._phase != "ready":
+        parts = self._parts  # held: they may be lost while the graph is asked
+        if parts is None or self._phase != "ready":
             return Readiness(ready=False, phase=self.phase, checks={"graph": self._reason})
-        phase, said = await self._check_graph(self._parts.executor)
-        reranker = self._parts.reranking.status
-        checks = {"graph": said, "encoder": check_encoder(self._parts), "reranker": reranker}
+        phase, said = await self._check_graph(parts.executor)
+        checks = {"graph": said, "encoder": check_encoder(parts), "reranker": parts.reranking.status}
         return Readiness(ready=phase == "ready", phase=phase, checks=checks)
 
     @property

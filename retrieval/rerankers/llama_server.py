@@ -206,11 +206,16 @@ def server_url(base_url: str) -> str:
     return base_url.rstrip("/").removesuffix("/v1")
 
 
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+
+
 def _options(config: RerankerConfig) -> dict[str, Any]:
     return {
         "base_url": server_url(config.base_url),
         "headers": _authorization(config.api_key),
         "timeout": config.timeout_s,
+        # What runs on this machine is reached without the proxy that leads out of it.
+        "trust_env": httpx.URL(config.base_url).host not in _THIS_MACHINE,
         "limits": httpx.Limits(
             max_connections=config.max_concurrent + 1,  # one for is_available
             max_keepalive_connections=config.max_concurrent,
