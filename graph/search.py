@@ -202,7 +202,7 @@ def _pool_row(row: Row) -> PoolRow:
 
 
 def found_item(row: Mapping[str, Any]) -> FoundItem:
-    """A row with `item`, `evidence` and perhaps `cosine` as a value."""
+    """A row with `item` and `evidence` as a value."""
     properties = native({key: value for key, value in row["item"].items() if value is not None})
     return FoundItem(
         uid=properties["uid"],

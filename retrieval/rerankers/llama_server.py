@@ -23,6 +23,7 @@ logger = logging.getLogger("librarian.retrieval")
 HEALTH_TIMEOUT_S = 2.0
 
 # llama-server closes a connection that has been idle for 5 s.
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 _KEEPALIVE_S = 4.0
 # What it means to have met a kept connection that the server has closed: the request is worth sending once more.
 _STALE = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
@@ -204,9 +205,6 @@ class LlamaServerReranker:
 def server_url(base_url: str) -> str:
     """The server's root: addresses of OpenAI-compatible servers are often given with their /v1."""
     return base_url.rstrip("/").removesuffix("/v1")
-
-
-_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 def _options(config: RerankerConfig) -> dict[str, Any]:

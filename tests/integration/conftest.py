@@ -3,9 +3,13 @@
 `NEO4J_URI` names the server to use. Without it a managed one is started in a temporary home.
 """
 
+import asyncio
+import contextlib
 import os
 import uuid
 from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +18,15 @@ import pytest
 
 from graph.executor import Executor
 from librarian.contracts.items import IngestReport
+from librarian.http.app import build_app
+from librarian.http.server import Server, listen
+from librarian.keys import KeyFile
 from librarian.service import Librarian
 from librarian.settings import Settings
 from librarian.wiring import open_librarian
 
 Ingest = Callable[..., Any]
+ServeApp = Callable[..., AbstractAsyncContextManager[str]]
 
 
 @pytest.fixture(scope="session")
@@ -44,6 +52,29 @@ async def librarian(settings: Settings) -> AsyncIterator[Librarian]:
 async def executor(librarian: Librarian) -> Executor:
     """The executor of the run's graph."""
     return librarian.parts.executor
+
+
+@pytest.fixture(scope="session")
+def serve_app(settings: Settings) -> ServeApp:
+    """Serves the real application over a Librarian on a port of its own, with some HTTP settings changed; gives the
+    address.
+    """
+
+    @contextlib.asynccontextmanager
+    async def serve(served: Librarian, keys: KeyFile, **changes: Any) -> AsyncIterator[str]:
+        @contextlib.asynccontextmanager
+        async def connect() -> AsyncIterator[Librarian]:
+            yield served
+
+        http = replace(settings.http, port=0, **changes)
+        with listen(http) as listening:
+            server = Server(build_app(http, keys, connect))
+            running = asyncio.create_task(server.serve(sockets=[listening]))
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+            server.should_exit = True
+            await running
+
+    return serve
 
 
 @pytest.fixture

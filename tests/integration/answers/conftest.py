@@ -16,8 +16,6 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from agents.chat import ChatConfig, OpenAIChat
-from librarian.http.app import build_app
-from librarian.http.server import Server, listen
 from librarian.keys import KeyFile
 from librarian.service import Librarian
 from librarian.setting_values import Rate
@@ -108,26 +106,18 @@ async def asking(settings, librarian, model_url):
 
 
 @pytest.fixture
-def serving(settings, tmp_path):
+def serving(serve_app, tmp_path):
     """Serves a Librarian; gives a client with a key for everything, bound to no namespace."""
 
     @contextlib.asynccontextmanager
     async def serve(served, namespace, **changes):
-        @contextlib.asynccontextmanager
-        async def connect():
-            yield served
-
         keys = KeyFile(tmp_path / "keys.json")
         headers = {"Authorization": f"Bearer {keys.create('t', namespaces=[namespace], scopes=['admin'])[1]}"}
-        http = replace(settings.http, port=0, rate_limit=Rate(0, 1.0), **changes)
-        with listen(http) as listening:
-            server = Server(build_app(http, keys, connect))
-            running = asyncio.create_task(server.serve(sockets=[listening]))
-            url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-            async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60, headers=headers) as client:
-                yield client
-            server.should_exit = True
-            await running
+        async with (
+            serve_app(served, keys, rate_limit=Rate(0, 1.0), **changes) as url,
+            httpx.AsyncClient(base_url=url, trust_env=False, timeout=60, headers=headers) as client,
+        ):
+            yield client
 
     return serve
 

@@ -1,17 +1,13 @@
 """The real application over the run's graph, for clients in this process and for the installed command line."""
 
 import asyncio
-import contextlib
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from librarian.client import AsyncLibrarianClient
-from librarian.http.app import build_app
-from librarian.http.server import Server, listen
 from librarian.keys import KeyFile
 
 
@@ -21,18 +17,9 @@ def service_keys(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-async def service_url(settings, librarian, service_keys):
-    @contextlib.asynccontextmanager
-    async def connect():
-        yield librarian
-
-    http = replace(settings.http, port=0)
-    with listen(http) as listening:
-        server = Server(build_app(http, service_keys, connect))
-        running = asyncio.create_task(server.serve(sockets=[listening]))
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        server.should_exit = True
-        await running
+async def service_url(serve_app, librarian, service_keys):
+    async with serve_app(librarian, service_keys) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -1,18 +1,15 @@
 """The real application over the run's graph, with a key bound to one namespace, and a real browser."""
 
 import asyncio
-import contextlib
 import itertools
 import json
 import shutil
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import httpx
 import pytest
 from websockets.asyncio.client import connect as open_socket
 
-from librarian.http.app import build_app
-from librarian.http.server import Server, listen
 from librarian.keys import KeyFile
 from librarian.setting_values import rate
 
@@ -25,20 +22,11 @@ def key_file(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-async def service(settings, librarian, key_file):
+async def service(serve_app, librarian, key_file):
     """The address of the running service."""
-
-    @contextlib.asynccontextmanager
-    async def connect():
-        yield librarian
-
-    http = replace(settings.http, port=0, rate_limit=rate("off"))  # schemathesis is no ordinary client
-    with listen(http) as listening:
-        server = Server(build_app(http, key_file, connect))
-        running = asyncio.create_task(server.serve(sockets=[listening]))
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        server.should_exit = True
-        await running
+    # schemathesis is no ordinary client
+    async with serve_app(librarian, key_file, rate_limit=rate("off")) as url:
+        yield url
 
 
 @pytest.fixture

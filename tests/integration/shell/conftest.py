@@ -1,17 +1,13 @@
 """The real application over the run's graph, and the installed command line in the run's home."""
 
 import asyncio
-import contextlib
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 
-from librarian.http.app import build_app
-from librarian.http.server import Server, listen
 from librarian.keys import KeyFile
 
 
@@ -27,20 +23,12 @@ def keys(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-async def client(settings, librarian, keys):
-    @contextlib.asynccontextmanager
-    async def connect():
-        yield librarian
-
-    http = replace(settings.http, port=0)
-    with listen(http) as listening:
-        server = Server(build_app(http, keys, connect))
-        running = asyncio.create_task(server.serve(sockets=[listening]))
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as client:
-            yield client
-        server.should_exit = True
-        await running
+async def client(serve_app, librarian, keys):
+    async with (
+        serve_app(librarian, keys) as url,
+        httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as client,
+    ):
+        yield client
 
 
 @pytest.fixture
