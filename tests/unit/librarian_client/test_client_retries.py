@@ -1,5 +1,7 @@
 """Which requests are sent again, seen by a server that counts them."""
 
+from types import SimpleNamespace
+
 import httpx
 import pytest
 
@@ -51,8 +53,9 @@ def pauses(monkeypatch):
     async def asleep(seconds):
         wanted.append(seconds)
 
-    monkeypatch.setattr(clients.time, "sleep", wanted.append)
-    monkeypatch.setattr(clients.asyncio, "sleep", asleep)
+    # The names in the module, not the functions themselves: background tasks of the run's event loop sleep too.
+    monkeypatch.setattr(clients, "time", SimpleNamespace(sleep=wanted.append))
+    monkeypatch.setattr(clients, "asyncio", SimpleNamespace(sleep=asleep))
     return wanted
 
 
