@@ -65,6 +65,11 @@ class KeyFile:
             raise Unauthenticated("This API key was revoked or has expired.", remedy="Ask the operator for a new one.")
         return matches[0]
 
+    def knows(self, token: str) -> bool:
+        """Whether `token` is or was a key of this file, revoked and expired ones included."""
+        digest = _digest(token)
+        return any(hmac.compare_digest(key.sha256, digest) for key in self.list())
+
     def create(
         self, name: str, *, namespaces: Sequence[str], scopes: Sequence[Scope], expires_at: datetime | None = None
     ) -> tuple[ApiKey, str]:
@@ -151,11 +156,11 @@ def ensure_admin_key(keys: KeyFile, home: Path) -> str:
     """The key of this home's own command line, which may do everything; made the first time.
 
     It stands in a file that only the owner of the home can read. Deleting that file makes a new key, and the old one
-    useless, at the next start.
+    useless, at the next start. So does a `keys` that does not know the key, as after a change of LIBRARIAN_KEYS_FILE.
     """
     path = home / ADMIN_KEY_FILE
-    if path.exists():
-        return read_admin_key(home)
+    if path.exists() and keys.knows(secret := read_admin_key(home)):
+        return secret
     for old in keys.list():
         if old.name == ADMIN_KEY_NAME and not old.revoked:
             keys.revoke(old.id)

@@ -145,8 +145,9 @@ async def _edges(graph: _Graph) -> Check:
     if not drawn:
         return Check("edges", "ok", "every typed edge has an edge_id")
     said = [f"{one.count:,} drawn by hand: {one.fault or 'to adopt'} ({'; '.join(one.examples)})" for one in drawn]
+    remedies = []
     if any(one.fault is None for one in drawn):
-        remedy = "`librarian doctor --adopt-edges` completes those to adopt."
-    else:
-        remedy = "They count for nothing in Librarian: delete them, or draw them between items of one namespace."
-    return Check("edges", "warning", "; ".join(said), remedy)
+        remedies.append("`librarian doctor --adopt-edges` completes those to adopt.")
+    if any(one.fault for one in drawn):
+        remedies.append("Others count for nothing in Librarian: delete them, or draw them between items of a namespace.")
+    return Check("edges", "warning", "; ".join(said), " ".join(remedies))

@@ -81,7 +81,7 @@ async def answer_once(
     Errors that the same request would meet again are kept like answers; after any other one, or when nobody waits any
     more, the key is free again. Raises IdempotencyKeyReused, RequestInProgress, and what `work` raises.
     """
-    claimed = await claim_key(executor, claim, LEASE_S)
+    claimed = await _claimed(executor, claim)
     if not claimed.granted:
         return _replayed(claim, claimed)
     try:
@@ -106,6 +106,15 @@ async def forget_expired(librarian: Librarian) -> None:
 
 async def _forget(librarian: Librarian) -> None:
     await delete_expired_keys(librarian.parts.executor)
+
+
+async def _claimed(executor: Executor, claim: Claim) -> Claimed:
+    try:
+        return await claim_key(executor, claim, LEASE_S)
+    except BaseException:
+        # A claim that was interrupted on its way back may have been granted.
+        await _settle(release_key(executor, claim))
+        raise
 
 
 async def _final(work: Callable[[], Awaitable[Response]], request_id: str) -> Response:

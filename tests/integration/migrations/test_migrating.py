@@ -206,7 +206,7 @@ async def test_another_index_under_our_name_is_reported(blank, migrator):
     with pytest.raises(SchemaMismatch, match="message_order has properties"):
         await migrator().apply()
     await blank.run_migration("DROP INDEX message_order")
-    assert [one.version for one in await migrator().apply()] == ["0001"]
+    assert "0001" in [one.version for one in await migrator().apply()]
 
 
 async def test_our_index_under_another_name_is_reported(blank, migrator):

@@ -163,7 +163,7 @@ async def test_no_call_takes_longer_than_its_timeout(liar, opened):
 
 async def test_requests_are_bounded_and_connections_are_kept(liar, opened):
     """However many pairs, no more requests run than are allowed, over as many connections."""
-    liar.pause_s = 0.005
+    liar.pause_s = 0.05
     reranker = opened(RerankerConfig(liar.url, max_concurrent=3))
     await asyncio.gather(*(reranker.score_pairs("q", ["a", "b", "c", "d"]) for _ in range(10)))
     assert liar.most_running == 3

@@ -249,6 +249,19 @@ def test_the_admin_key_is_made_once_and_a_deleted_one_is_replaced(tmp_path, keys
         keys.authenticate(first)
 
 
+def test_another_key_file_gets_an_admin_key_of_its_own(keys, tmp_path):
+    """After a change of LIBRARIAN_KEYS_FILE the home's command line is not locked out; a revoked key stays revoked."""
+    home = keys.path.parent
+    home.mkdir()
+    first = ensure_admin_key(keys, home)
+    other = KeyFile(tmp_path / "other.json")
+    second = ensure_admin_key(other, home)
+    assert other.authenticate(second).has_scope("admin")
+    assert read_admin_key(home) == second != first
+    other.revoke(other.list()[0].id)
+    assert ensure_admin_key(other, home) == second
+
+
 def test_rotating_the_admin_key_gives_the_home_the_new_one(keys):
     home = keys.path.parent
     home.mkdir()
