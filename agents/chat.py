@@ -1,7 +1,7 @@
 """The one client of language models: any endpoint that speaks OpenAI's chat completions."""
 
 import logging
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -55,17 +55,27 @@ class OpenAIChat:
     def __init__(self, config: ChatConfig) -> None:
         self._config = config
         self._opened = False
+        self._constrains = True
 
     @property
     def name(self) -> str:
         """The model's name."""
         return self._config.model
 
-    async def complete(self, messages: Sequence[ChatMessage]) -> str:
-        """The whole reply."""
-        with _mapped():
-            reply = await self._client.chat.completions.create(**self._request(messages))
-            return _filled(reply.choices[0].message.content)
+    async def complete(self, messages: Sequence[ChatMessage], schema: Mapping[str, Any] | None = None) -> str:
+        """The whole reply, as JSON that fits `schema` where the server can see to that.
+
+        A server that refuses a request with a schema, and takes it without, is not given one again.
+        """
+        if schema is None or not self._constrains:
+            return await self._complete(messages, {})
+        form = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema}}
+        try:
+            return await self._complete(messages, {"response_format": form})
+        except ChatModelRejected:
+            reply = await self._complete(messages, {})
+            self._constrains = False
+            return reply
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncIterator[str]:
         """The reply in pieces."""
@@ -100,6 +110,11 @@ class OpenAIChat:
         # The constructor fills them from OPENAI_ variables, and they are sent with every request.
         client.organization = client.project = None
         return client
+
+    async def _complete(self, messages: Sequence[ChatMessage], form: Mapping[str, Any]) -> str:
+        with _mapped():
+            reply = await self._client.chat.completions.create(**self._request(messages), **form)
+            return _filled(reply.choices[0].message.content)
 
     def _request(self, messages: Sequence[ChatMessage]) -> dict[str, Any]:
         config = self._config

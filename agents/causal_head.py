@@ -1,0 +1,40 @@
+"""How likely a causal reading is right: a logistic regression over named features, in plain arithmetic."""
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TypeAlias
+
+Features: TypeAlias = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Weights by feature name; `training/causal.py` makes them and says on what. An unknown feature weighs nothing."""
+
+    bias: float
+    weights: Mapping[str, float]
+
+    def probability(self, features: Features) -> float:
+        """The chance, 0-1, that a reading with these features is right."""
+        score = self.bias + sum(self.weights.get(name, 0.0) * value for name, value in features.items())
+        return 1 / (1 + math.exp(-score))
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """`stated` weighs what one sentence says of two of its parts, `between` what two memories say of each other."""
+
+    stated: Head
+    between: Head
+
+
+@cache
+def trained_heads() -> Heads:
+    """The heads of causal_weights.toml."""
+    text = files("agents").joinpath("causal_weights.toml").read_text(encoding="utf-8")
+    table = tomllib.loads(text)
+    return Heads(*(Head(table[name]["bias"], table[name]["weights"]) for name in ("stated", "between")))

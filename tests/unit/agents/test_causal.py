@@ -1,0 +1,240 @@
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from agents.causal import infer_relationship, infer_relationships
+from agents.causal_head import Head, Heads
+from agents.causal_types import ACCEPTED_FROM, Direction, Note, Relation
+
+FORWARD, BACKWARD, NONE = Direction.FORWARD, Direction.BACKWARD, Direction.NONE
+CAUSES, BLOCKS, ENABLES, RELATES_TO = Relation
+
+# Not one of them is among the memories that the weights were fitted on.
+TOLD = {
+    "because of a ticket": (
+        "ADR-12: sessions live in the database",
+        "Logins became slow last week because of ADR-12.",
+        CAUSES,
+        FORWARD,
+    ),
+    "the effect first": (
+        "The checkout page shows prices twice, as a result of PAY-9.",
+        "PAY-9 renders the totals on the server as well",
+        CAUSES,
+        BACKWARD,
+    ),
+    "led to": ("OPS-5: the certificate expired unnoticed", "OPS-5 led to an outage of forty minutes.", CAUSES, FORWARD),
+    "a sentence of its own": (
+        "NET-77 changes the DNS server",
+        "All health checks turned red at noon. This was caused by NET-77.",
+        CAUSES,
+        FORWARD,
+    ),
+    "blocked by a ticket": (
+        "INFRA-3: order two more GPUs",
+        "Training the ranker is blocked by INFRA-3.",
+        BLOCKS,
+        FORWARD,
+    ),
+    "prevents": ("SEC-2 pins the base image", "SEC-2 prevents the nightly image update.", BLOCKS, FORWARD),
+    "depends on": ("API-8 publishes the schema", "Code generation depends on API-8.", ENABLES, FORWARD),
+    "allows": ("STORE-4: objects are versioned", "STORE-4 allows us to restore deleted files.", ENABLES, FORWARD),
+    "in its words": (
+        "The queue workers run out of memory on large attachments.",
+        "Mails arrive hours late because the queue workers run out of memory.",
+        CAUSES,
+        FORWARD,
+    ),
+    "as a result": (
+        "The search index was rebuilt with the wrong analyzer.",
+        "As a result, the search index found no plural forms, whatever the analyzer tests said.",
+        CAUSES,
+        FORWARD,
+    ),
+    "problem and fix": (
+        "Problem: the export job locks the orders table for minutes",
+        "Fix: the export job reads the orders table from the replica",
+        CAUSES,
+        FORWARD,
+    ),
+    "Japanese, because of a ticket": (
+        "ADR-12 セッションはデータベースに保存する",
+        "ログインが遅い。原因は ADR-12 である。",
+        CAUSES,
+        FORWARD,
+    ),
+    "Japanese, which is why": (
+        "OPS-5 証明書の更新を忘れた",
+        "OPS-5 が原因で四十分間停止した。",
+        CAUSES,
+        FORWARD,
+    ),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "relation", "direction"), TOLD.values(), ids=TOLD)
+def test_what_a_memory_says_of_another_becomes_an_edge(first, second, relation, direction):
+    verdict = infer_relationship(Note(first), Note(second))
+    assert (verdict.relation, verdict.direction) == (relation, direction)
+    source, target = (first, second) if direction is FORWARD else (second, first)
+    assert verdict.source_quote in source
+    assert verdict.target_quote in target
+    assert all((verdict.source_quote, verdict.target_quote, verdict.cue))
+    assert verdict.cue.lower() in (first + second).lower()
+
+
+DENIED = {
+    "not because": ("ADR-12: sessions live in the database", "Logins are slow, but not because of ADR-12."),
+    "did not cause": ("OPS-5: the certificate expired", "OPS-5 did not cause the outage on Monday."),
+    "is not blocked by": ("INFRA-3: order two GPUs", "Training is not blocked by INFRA-3."),
+    "Japanese": ("OPS-5 証明書の更新", "停止の原因は OPS-5 ではない。と調べて分かった。"),
+    "only named": ("ADR-12: sessions live in the database", "ADR-12 was written by Ana and Tom in March."),
+    "no cue, though plausible": ("It rained all night.", "The cellar was under water in the morning."),
+}
+
+
+@pytest.mark.parametrize(("first", "second"), DENIED.values(), ids=DENIED)
+def test_what_is_denied_or_has_no_cue_is_no_cause(first, second):
+    assert not infer_relationship(Note(first), Note(second)).causal
+
+
+@pytest.mark.parametrize("modal", ["might lead", "could lead", "would have led"])
+def test_what_is_only_supposed_is_at_most_proposed(modal):
+    verdict = infer_relationship(Note("OPS-5: the certificate expires in May"), Note(f"OPS-5 {modal} to an outage."))
+    assert not verdict.accepted
+    told = infer_relationship(Note("OPS-5: the certificate expires in May"), Note("OPS-5 led to an outage."))
+    assert told.accepted
+    assert told.confidence >= ACCEPTED_FROM
+
+
+def test_a_text_cannot_point_back_to_what_happened_later():
+    cause = Note("OPS-5: the certificate expired", occurred_at=datetime(2026, 5, 1, tzinfo=UTC))
+    after = Note("OPS-5 led to an outage.", occurred_at=datetime(2026, 5, 2, tzinfo=UTC))
+    before = Note("OPS-5 led to an outage.", occurred_at=datetime(2026, 4, 1, tzinfo=UTC))
+    assert infer_relationship(cause, after).causal
+    assert not infer_relationship(cause, before).causal
+    assert not infer_relationship(before, cause).causal
+
+
+def test_a_memory_is_known_by_its_uid():
+    cause = Note("The relay was moved to another host.", uid="mem-7f3a")
+    effect = Note("Mail has been late since Friday because of mem-7f3a.")
+    verdict = infer_relationship(cause, effect)
+    assert (verdict.relation, verdict.direction) == (CAUSES, FORWARD)
+    assert not infer_relationship(Note(cause.text), effect).causal
+    assert not infer_relationship(Note(cause.text, uid="mem-7"), effect).causal
+
+
+ONE_CORE, TIME_OUT = "the runner has one core", "the tests time out"
+CONTEXTS = {
+    "because": (TIME_OUT, ONE_CORE, f"Now {TIME_OUT} because {ONE_CORE}.", BACKWARD),
+    "opening": (ONE_CORE, TIME_OUT, f"Because {ONE_CORE}, {TIME_OUT}.", FORWARD),
+    "so": (ONE_CORE, TIME_OUT, f"Here {ONE_CORE}, so {TIME_OUT}.", FORWARD),
+    "Japanese, ため": (
+        "ディスクが満杯だった",
+        "書き込みが失敗",
+        "ディスクが満杯だったため、書き込みが失敗した。",
+        FORWARD,
+    ),
+    "Japanese, verb at the end": ("メモリ不足", "停止", "メモリ不足が停止を引き起こした。", FORWARD),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "context", "direction"), CONTEXTS.values(), ids=CONTEXTS)
+def test_a_context_that_states_both_joins_them_by_its_cue(first, second, context, direction):
+    verdict = infer_relationship(Note(first), Note(second), context=context)
+    assert (verdict.relation, verdict.direction) == (CAUSES, direction)
+    assert not infer_relationship(Note(first), Note(second)).causal
+
+
+def test_a_cue_in_another_sentence_of_the_context_joins_nothing():
+    context = "The runner has one core. We looked at it because Tom asked. The tests time out."
+    assert not infer_relationship(Note("The runner has one core."), Note("The tests time out."), context=context).causal
+
+
+def test_a_cause_that_the_context_denies_is_none():
+    context = f"Now {TIME_OUT}, but not because {ONE_CORE}."
+    assert not infer_relationship(Note(TIME_OUT), Note(ONE_CORE), context=context).causal
+
+
+def test_of_two_equally_sure_readings_the_same_is_chosen_in_either_order():
+    first, second = Note("So the queue workers stop."), Note("So the queue workers sleep.")
+    assert infer_relationship(first, second).causal
+    assert infer_relationship(second, first) == infer_relationship(first, second).turned()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "The worker cannot remove the node because no node with that id is there.",
+        "The worker cannot remove the node due to the lack of a node with that id in the store.",
+    ],
+)
+def test_two_wordings_of_one_story_are_no_cause_of_each_other(other):
+    first = Note("The worker cannot add the node because a node with that id is already kept in this very store.")
+    second = Note(other)
+    assert not infer_relationship(first, second).causal
+    assert not infer_relationship(first, first).causal
+
+
+@pytest.mark.parametrize(("similarity", "relation"), [(0.8, RELATES_TO), (0.59, None), (None, None)])
+def test_without_evidence_only_close_texts_are_related(similarity, relation):
+    verdict = infer_relationship(Note("The lift is slow."), Note("Elevators take long."), similarity=similarity)
+    assert (verdict.relation, verdict.direction) == (relation, NONE)
+
+
+def test_texts_that_name_the_same_ticket_are_related():
+    verdict = infer_relationship(Note("ADR-12 is due in May."), Note("Ana wrote ADR-12."))
+    assert (verdict.relation, verdict.reason) == (RELATES_TO, "both name adr-12")
+    assert not verdict.accepted
+
+
+def test_the_surest_typed_edges_come_first_and_strangers_not_at_all():
+    note = Note("ADR-12: sessions live in the database", uid="adr")
+    others = [
+        Note("The cat sleeps.", uid="cat"),
+        Note("ADR-12 was written by Ana.", uid="ana"),
+        Note("Logins became slow because of ADR-12.", uid="slow"),
+    ]
+    assert [found.other_uid for found in infer_relationships(note, others)] == ["slow", "ana"]
+
+
+def test_below_half_no_edge_is_claimed():
+    unsure = Heads(stated=Head(-0.1, {}), between=Head(-0.1, {}))
+    sure = Heads(stated=Head(0.1, {}), between=Head(0.1, {}))
+    told = Note("OPS-5: the certificate expired"), Note("OPS-5 led to an outage.")
+    assert infer_relationship(*told, heads=unsure).relation is RELATES_TO
+    assert infer_relationship(*told, heads=sure).relation is CAUSES
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\0\ud800", "```\n| a | b |\n```", "why? " * 50_000])
+def test_any_text_can_be_read(text):
+    assert not infer_relationship(Note(text), Note("ADR-12 led to this.")).causal
+
+
+PIECES = st.sampled_from(
+    ["ADR-12", "the queue", "workers stop", "because", "led to", "so", "Fix:", "Problem:", "this caused", "prevents",
+     "not", "might", ".", ",", "\n", "そのため", "停止した", "As a result,", "memory runs out", "Root cause:"]
+)  # fmt: skip
+TEXTS = st.lists(PIECES, max_size=12).map(" ".join)
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS, st.none() | st.floats(0, 1))
+def test_the_order_of_the_texts_changes_only_the_direction(first, second, similarity):
+    assume(first != second)
+    one_way = infer_relationship(Note(first), Note(second), similarity=similarity)
+    other_way = infer_relationship(Note(second), Note(first), similarity=similarity)
+    assert other_way == one_way.turned()
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS)
+def test_quotes_are_literal_parts_of_the_texts(first, second):
+    verdict = infer_relationship(Note(first), Note(second))
+    source, target = (second, first) if verdict.direction is BACKWARD else (first, second)
+    assert verdict.source_quote in source
+    assert verdict.target_quote in target
+    assert not verdict.causal or (verdict.source_quote and verdict.target_quote and verdict.cue)
