@@ -67,7 +67,7 @@ def between_examples(case: CausalCase) -> Iterable[Example]:
 def unrelated(file: Path, seed: int) -> list[CausalCase]:
     """Pairs of memories of different repositories, drawn at random."""
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    draw = random.Random(seed)  # noqa: S311 - the same pairs in every run
+    draw = random.Random(seed)
     pairs = (draw.sample(rows, 2) for _ in range(UNRELATED))
     return [
         CausalCase(

@@ -149,5 +149,7 @@ async def _edges(graph: _Graph) -> Check:
     if any(one.fault is None for one in drawn):
         remedies.append("`librarian doctor --adopt-edges` completes those to adopt.")
     if any(one.fault for one in drawn):
-        remedies.append("Others count for nothing in Librarian: delete them, or draw them between items of a namespace.")
+        remedies.append(
+            "Others count for nothing in Librarian: delete them, or draw them between items of a namespace."
+        )
     return Check("edges", "warning", "; ".join(said), " ".join(remedies))
