@@ -1,0 +1,60 @@
+"""What the trained heads see of a text: words and signs that do not depend on what a project is about. Pure.
+
+Names, numbers, identifiers and addresses become placeholders: they tell projects apart, not types of memories.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from agents.markers import MAX_CHARS, markers
+
+_MASKS = (
+    (re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE), " qblock "),
+    (re.compile(r"\]\((?!https?:)[^)\s]*\)"), "] qlink "),
+    (re.compile(r"<?(?:https?://|www\.)[^\s)>\]]+"), " qurl "),
+    (re.compile(r"`[^`\n]+`|``[^\n]+?``"), " qcode "),
+    (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ][\d:.]+Z?)?|\b\d\d?[-/.]\d\d?[-/.]\d{4}"), " qdate "),
+    (re.compile(r"(?:[\w.~-]+)?(?:[/\\][\w.@*-]+)+/?|\b[\w-]+\.[a-z]{1,4}\b(?!\.)"), " qpath "),
+    (re.compile(r"\b\w*_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*|\b\w+(?:::|\()\w*\)?"), " qident "),
+    (re.compile(r"#\d+|\b[vV]?\d+(?:[.,:]\d+)*%?"), " qnum "),
+    (re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+\b"), "qname"),
+)
+_WORD = re.compile(
+    r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]+(?:['’][a-z]+)?|"
+    r"[\u3040-\u309f]{1,4}|[\u30a0-\u30ff]+|[\u3400-\u9fff]{1,2}|[?!:→|✅❌☑✓✔]"
+)
+_FIRST_WORDS = 3
+_MOST = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """`words` with how often each stands there; `signs` with how much each counts (0..2): `first:n:word` for the words
+    a text begins with, `marker:type` for what it says of itself.
+    """
+
+    words: Mapping[str, int]
+    signs: Mapping[str, float]
+
+
+def features(text: str) -> Features:
+    """The features of the first MAX_CHARS characters of `text`."""
+    seen = text[:MAX_CHARS]
+    words = [word.casefold() for word in _WORD.findall(mask(seen))]
+    signs = {f"first:{place}:{word}": 1.0 for place, word in enumerate(words[:_FIRST_WORDS])}
+    return Features(Counter(words), {**signs, **dict(_marked(seen))})
+
+
+def mask(text: str) -> str:
+    """`text` with placeholders for what only names things."""
+    for pattern, placeholder in _MASKS:
+        text = pattern.sub(placeholder, text)
+    return text
+
+
+def _marked(text: str) -> Iterator[tuple[str, float]]:
+    counts = Counter(f"{'label' if one.strong else 'marker'}:{one.type}" for one in markers(text))
+    return ((name, min(_MOST, math.log2(1 + count))) for name, count in counts.items())

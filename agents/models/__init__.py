@@ -1,0 +1,1 @@
+"""Trained heads, made by training/memory_types.py."""
