@@ -24,6 +24,7 @@ logger = logging.getLogger("librarian.agents")
 NO_INTENT = "none"
 # The SDK insists on a key; local servers take any.
 _NO_KEY = "none"
+_TOP_LOGPROBS = 10
 _MISCONFIGURED = frozenset({401, 403, 404, 405})
 _BUSY = frozenset({408, 409, 425, 429})
 
@@ -76,6 +77,20 @@ class OpenAIChat:
             reply = await self._complete(messages, {})
             self._constrains = False
             return reply
+
+    async def first_tokens(self, messages: Sequence[ChatMessage]) -> Mapping[str, float]:
+        """Tokens with which the reply may begin and their natural log-probabilities; empty where there are none.
+
+        A server that refuses to tell log-probabilities counts as one that has none.
+        """
+        likely = {"max_tokens": 1, "logprobs": True, "top_logprobs": _TOP_LOGPROBS}
+        try:
+            with _mapped():
+                reply = await self._client.chat.completions.create(**self._request(messages) | likely)
+                told = reply.choices[0].logprobs
+                return {top.token: top.logprob for top in told.content[0].top_logprobs} if told and told.content else {}
+        except ChatModelRejected:
+            return {}
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncIterator[str]:
         """The reply in pieces."""

@@ -1,0 +1,25 @@
+"""Queries as they are compared and sent: whatever was asked once is not asked again. Pure functions."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+_NOT_WORDS = re.compile(r"[\W_]+")
+
+
+def fresh(queries: Iterable[str], asked: Sequence[str], *, most: int, chars: int) -> tuple[str, ...]:
+    """The first `most` of `queries` that were not `asked`, letter case, width and marks aside, each once and cut to
+    `chars` characters.
+    """
+    seen = {_normalised(query) for query in asked}
+    kept = []
+    for query in queries:
+        cut = " ".join(query.split())[:chars].strip()
+        if (key := _normalised(cut)) and key not in seen:
+            seen.add(key)
+            kept.append(cut)
+    return tuple(kept[:most])
+
+
+def _normalised(query: str) -> str:
+    return _NOT_WORDS.sub(" ", unicodedata.normalize("NFKC", query).casefold()).strip()

@@ -1,0 +1,214 @@
+"""Which passages answer a question together, and how many: a set that grows by what its members lead to.
+
+A question that takes two documents names one and asks for what only the other says ("the director of …"), or compares
+two that it names. So the next member is judged by what it has to do with the question and with those already chosen:
+whether they name it, whether it names them, whether it holds words of the question that they lack. A logistic
+regression over these features (evidence.json, which says how it was trained and what it reaches) gives the probability
+that a passage belongs to the set; the set grows while that of the best next one is high enough. Pure functions.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from agents.reasoners.passages import Passage, plain, share, weights_of
+from agents.reasoners.scoring import Scoring
+
+MOST = 5
+"""Passages that one question ever takes."""
+
+# Words of one family, such as director and directed, share so many first letters.
+_STEM = 5
+_NEAR_CHARS = 60
+_WHEN = re.compile(
+    r"\b(?:when|how long|what (?:date|day|month|time|year)|which (?:date|day|month|year))\b|いつ|何[年月日時]",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"\b(?:yesterday|today|tomorrow|last|next|ago|week|weekend|month|year|since|\w+day|1\d\d\d|20\d\d)\b|[年月日時週]",
+    re.IGNORECASE,
+)
+_CAPITAL = r"(?:[A-Z]\.|[A-Z][\w'’-]+)"
+_NAME = re.compile(rf"{_CAPITAL}(?: (?:of|the|de|da|von|van|and) {_CAPITAL}| {_CAPITAL})+")
+_LIKELY = 0.5
+_MAY_LACK = 0.15
+_LEAD_WORDS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A trained regression: `weights` by feature, and the probability from which on a further passage is taken."""
+
+    weights: Mapping[str, float]
+    enough: float
+
+    def probability(self, values: Mapping[str, float]) -> float:
+        """How likely (0..1) a passage with these features belongs to the set."""
+        return 1 / (1 + math.exp(-sum(self.weights.get(name, 0.0) * value for name, value in values.items())))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question put to `passages`: its terms and how telling they are among these, the first letters of its words, and
+    the passages that it names.
+    """
+
+    terms: frozenset[str]
+    stems: frozenset[str]
+    weights: Mapping[str, float]
+    passages: Sequence[Passage]
+    named: frozenset[int]
+    asks_when: bool
+    scoring: Scoring
+
+    @classmethod
+    def of(cls, question: str, passages: Sequence[Passage], scoring: Scoring) -> "Asked":
+        """`question` put to `passages`."""
+        words = frozenset(scoring.terms(question))
+        held = [one.held for one in passages]
+        text = plain(question)
+        return cls(
+            terms=words,
+            stems=frozenset(word[:_STEM] for word in words if len(word) >= _STEM),
+            weights=weights_of(words.union(*held), held),
+            passages=passages,
+            named=frozenset(one.index for one in passages if names(text, one)),
+            asks_when=_WHEN.search(question) is not None,
+            scoring=scoring,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A passage of the set and how likely (0..1) it belongs there."""
+
+    passage: Passage
+    probability: float
+
+
+def grown(asked: Asked) -> list[Link]:
+    """The passages that answer together, the surest start first; none of none."""
+    return grow(asked, model_for(asked.passages))
+
+
+def grow(asked: Asked, model: Model) -> list[Link]:
+    """The set by `model`: the best start always, each further one while it is likely enough."""
+    chosen: list[Link] = []
+    while len(chosen) < MOST:
+        members = [link.passage for link in chosen]
+        left = [one for one in asked.passages if one not in members]
+        rated = [Link(one, model.probability(features(asked, one, members))) for one in left]
+        best = max(rated, key=lambda link: link.probability, default=None)
+        if best is None or (chosen and best.probability < model.enough):
+            break
+        chosen.append(best)
+    return chosen
+
+
+def features(asked: Asked, passage: Passage, chosen: Sequence[Passage]) -> dict[str, float]:
+    """What speaks for and against adding `passage` to `chosen`, each 0..1; others for the start than for the rest."""
+    own = _alone(asked, passage)
+    if not chosen:
+        return {f"first_{name}": value for name, value in own.items()} | {"first": 1.0}
+    return own | _joined(asked, passage, chosen)
+
+
+def settled(asked: Asked, links: Sequence[Link]) -> bool:
+    """Whether the set says what was asked: likely each, or with nearly all words of the question."""
+    lacking = asked.terms.difference(*(link.passage.held for link in links))
+    likely = math.prod(link.probability for link in links)
+    return likely >= _LIKELY or share(asked.terms, lacking, asked.weights) <= _MAY_LACK
+
+
+def lead(asked: Asked, chosen: Sequence[Passage]) -> str:
+    """The query for what `chosen` lack: the name in them that leads on, and the words of the question they do not hold.
+
+    Empty when they lead nowhere: what has no headings is not about named things.
+    """
+    lacking = asked.terms.difference(*(one.held for one in chosen))
+    known = [asked.terms, *(one.heading_terms for one in asked.passages)]
+    found = [
+        name
+        for one in chosen
+        if one.heading
+        for name in _NAME.findall(one.body)
+        if not any(terms >= set(asked.scoring.terms(name)) for terms in known)
+    ]
+    words = sorted(lacking, key=lambda word: -asked.weights[word])[:_LEAD_WORDS]
+    return " ".join([*found[:1], *words]) if found else ""
+
+
+def names(text: str, passage: Passage) -> bool:
+    """Whether a plain text names what the passage is about."""
+    return bool(passage.heading) and passage.heading in text
+
+
+def model_for(passages: Sequence[Passage]) -> Model:
+    """The regression for documents with headings, or for messages and other texts without."""
+    headed = sum(bool(one.heading) for one in passages)
+    return models()["documents" if 2 * headed > len(passages) else "messages"]
+
+
+@cache
+def models() -> Mapping[str, Model]:
+    """Both regressions."""
+    table = json.loads(files("agents.reasoners").joinpath("evidence.json").read_text(encoding="utf-8"))
+    return {name: Model(one["weights"], one["enough"]) for name, one in table["models"].items()}
+
+
+def _alone(asked: Asked, passage: Passage) -> dict[str, float]:
+    return {
+        "relevance": passage.relevance,
+        "rank": passage.rank,
+        "cover": share(asked.terms, passage.held, asked.weights),
+        "named": float(passage.index in asked.named),
+        "heading": share(passage.heading_terms, asked.terms, asked.weights),
+        "asks": float(asked.scoring.is_question(passage.text)),
+        "when": float(asked.asks_when and _TIME.search(passage.text) is not None),
+    }
+
+
+def _joined(asked: Asked, passage: Passage, chosen: Sequence[Passage]) -> dict[str, float]:
+    lacking = asked.terms.difference(*(one.held for one in chosen))
+    known = asked.terms.union(*(one.heading_terms for one in chosen))
+    told = frozenset().union(*(one.terms for one in chosen)) - known
+    named = passage.index in asked.named
+    led = any(names(one.plain, passage) for one in chosen)
+    leads = any(names(passage.plain, one) for one in chosen)
+    relation = max(_relation(one.plain, passage, asked) for one in chosen)
+    new = share(lacking, passage.held, asked.weights)
+    return {
+        "next": 1.0,
+        "third": float(len(chosen) > 1),
+        "fourth": float(len(chosen) > 2),
+        "led": float(led),
+        "leads": float(leads),
+        "unrelated": float(not led and not leads),
+        "relation": relation,
+        "back_relation": max(_relation(passage.plain, one, asked) for one in chosen),
+        "bridge": float(led and not named),
+        "bridge_relation": float(led and not named) * relation,
+        "new": new,
+        "named_new": float(named) * new,
+        "lacking": share(asked.terms, lacking, asked.weights),
+        "told": share(passage.heading_terms, told, asked.weights),
+        "pair": float(named and any(one.index in asked.named for one in chosen)),
+        "names_left": float(bool(asked.named - {one.index for one in chosen})),
+    }
+
+
+def _relation(text: str, passage: Passage, asked: Asked) -> float:
+    """Whether words round the passage's name in `text` are of a family with words of the question, as in "directed by"
+    and "director".
+    """
+    at = text.find(passage.heading) if passage.heading else -1
+    if at < 0:
+        return 0.0
+    end = at + len(passage.heading)
+    near = text[max(0, at - _NEAR_CHARS) : at].split() + text[end : end + _NEAR_CHARS].split()
+    wanted = asked.stems - {word[:_STEM] for word in passage.heading.split()}
+    return float(not wanted.isdisjoint(word[:_STEM] for word in near))

@@ -1,0 +1,125 @@
+"""A candidate as a reasoner reads it: its heading, its words, and which other candidates it names. Pure functions."""
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agents.types import Candidate, Findings
+
+Terms = Callable[[str], Sequence[str]]
+
+_HEADING_CHARS = 120
+_NOT_TITLES = (".", "。", ",", "、", "?", "？", "!", "！")
+_SMALL_WORD = 3
+_WORD = re.compile(r"[^\W_]+")
+_BRACKETS = re.compile(r"\s*[(（\[［][^)）\]］]*[)）\]］]")
+# A text about one thing says in its first words what that is.
+_SUBJECT = re.compile(
+    r"[“\"「]?([^.。\n(（]{2,80}?)[”\"」]?\s*(?:[(（][^)）]*[)）],?\s*)?(?:\bis\b|\bwas\b|\bare\b|\bwere\b|とは|は、)"
+)
+_SENTENCE = re.compile(r"\S.*?(?:[.!?…]+(?=\s|$)|[。！？]+|(?=\n)|$)", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A candidate, read once. `heading` and `plain` are lower-case words between single blanks, blanks at both ends,
+    so that a phrase of whole words can be looked for; `relevance` and `rank` (0..1) are the tool's own opinion.
+    """
+
+    index: int
+    text: str
+    heading: str
+    plain: str
+    terms: frozenset[str]
+    heading_terms: frozenset[str]
+    relevance: float
+    rank: float
+
+    @property
+    def body(self) -> str:
+        """The text without its title line."""
+        first, _, rest = self.text.strip().partition("\n")
+        return rest if rest.strip() and self.heading and plain(_BRACKETS.sub("", first)) == self.heading else self.text
+
+    @property
+    def held(self) -> frozenset[str]:
+        """All its terms."""
+        return self.terms | self.heading_terms
+
+
+def read_all(findings: Findings, terms: Terms) -> list[Passage]:
+    """Everything seen as passages, in the order in which it was first seen; of several searches the best opinion."""
+    opinions: dict[int, tuple[float, float]] = {}
+    for search in findings.searches:
+        for candidate, now in zip(search.found, _opinions(search.found), strict=True):
+            opinions[candidate.temp_index] = max(opinions.get(candidate.temp_index, (0.0, 0.0)), now)
+    return [_read(one, *opinions[index], terms) for index, one in findings.candidates.items()]
+
+
+def heading_of(text: str, terms: Terms) -> str:
+    """What a text is about: its title line, else the name that its first sentence says something of, else nothing."""
+    first, _, rest = text.strip().partition("\n")
+    if rest.strip() and len(first) <= _HEADING_CHARS and not first.rstrip().endswith(_NOT_TITLES):
+        return first.strip()
+    subject = _SUBJECT.match(first.strip())
+    return subject[1].strip() if subject and _is_name(subject[1]) and terms(subject[1]) else ""
+
+
+def _opinions(found: Sequence[Candidate]) -> list[tuple[float, float]]:
+    """Each candidate's score between the worst and the best of its search, and the reciprocal of its rank."""
+    scores = [one.score for one in found if one.score is not None]
+    low, high = min(scores, default=0.0), max(scores, default=0.0)
+    scored = len(scores) == len(found) and high > low
+    return [
+        (
+            (one.score - low) / (high - low) if scored and one.score is not None else 1 - rank / len(found),
+            1 / (1 + rank),
+        )
+        for rank, one in enumerate(found)
+    ]
+
+
+def _read(candidate: Candidate, relevance: float, rank: float, terms: Terms) -> Passage:
+    heading = _BRACKETS.sub("", heading_of(candidate.text, terms))
+    return Passage(
+        index=candidate.temp_index,
+        text=candidate.text,
+        heading=plain(heading) if heading else "",
+        plain=plain(candidate.text),
+        terms=frozenset(terms(candidate.text)),
+        heading_terms=frozenset(terms(heading)),
+        relevance=relevance,
+        rank=rank,
+    )
+
+
+def _is_name(subject: str) -> bool:
+    """Whether each of its longer words begins with a capital, or has no letter case."""
+    return all(word[0].upper() == word[0] for word in subject.split() if len(word) > _SMALL_WORD)
+
+
+def plain(text: str) -> str:
+    """Lower-case words between single blanks, with blanks at both ends."""
+    return f" {' '.join(_WORD.findall(unicodedata.normalize('NFKC', text).casefold()))} "
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text as they stand in it."""
+    return [found[0].strip() for found in _SENTENCE.finditer(text)]
+
+
+def weights_of(words: Iterable[str], texts: Sequence[frozenset[str]]) -> dict[str, float]:
+    """How telling each of `words` is among `texts`: its inverse document frequency as in BM25, rare words more."""
+    held = Counter(word for text in texts for word in text)
+    count = len(texts)
+    return {word: math.log(1 + (count - held[word] + 0.5) / (held[word] + 0.5)) for word in set(words)}
+
+
+def share(words: Iterable[str], held: frozenset[str], weights: Mapping[str, float]) -> float:
+    """Weighted share (0..1) of `words` that `held` holds; 0 without words."""
+    wanted = set(words)
+    total = sum(weights[word] for word in wanted)
+    return sum(weights[word] for word in wanted & held) / total if total else 0.0

@@ -1,0 +1,3 @@
+module example.com/professor
+
+go 1.21

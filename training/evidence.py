@@ -1,0 +1,191 @@
+"""Fits the two regressions of agents/reasoners/evidence.json on labelled questions, and measures them on others.
+
+    python training/evidence.py ../shared/data/evidence_selection ../shared/data/locomo [--write]
+
+Documents: five folds by question. Messages: each conversation by regressions fitted on the others. Both are also
+measured in the whole loop by `librarian eval evidence`, where the weights have seen the questions. Without --write
+nothing is changed. Needs the graph and the encoder of the settings, as the evaluation does.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.reasoners.chain import Asked, Model, features, grow
+from agents.reasoners.passages import Passage, read_all
+from agents.reasoners.scoring import Scoring
+from agents.types import Findings, Search
+from librarian import Librarian
+from librarian.lab import Lab
+from librarian.usecases.evaluate_evidence import Outcome
+from librarian.usecases.evidence_cases import EvidenceCase, evidence_folders, read_cases
+from retrieval.answerness import is_question
+from retrieval.evidence import terms
+
+WEIGHTS = Path(__file__).parents[1] / "agents" / "reasoners" / "evidence.json"
+POOLED = "documents"
+# From which probability on a further passage is taken: the best of a few tried in cross-validation.
+ENOUGH = {"documents": 0.25, "messages": 0.15}
+FOLDS = 5
+# Strength of the L2 penalty.
+PENALTY = 1.0
+STEPS = 30
+READ = 30
+# What a state counts that the growing set only gets into by a mistake.
+MISTAKEN = 0.3
+MOST_STATES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A labelled question after its first search: the ids of its passages, those that are evidence, and its group."""
+
+    case: EvidenceCase
+    asked: Asked
+    ids: Mapping[int, str]
+    group: str
+
+    @property
+    def right(self) -> list[Passage]:
+        """The passages that are evidence."""
+        return [one for one in self.asked.passages if self.ids[one.index] in self.case.evidence]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A passage that could be added to a set, whether it should be, and how much that counts."""
+
+    features: Mapping[str, float]
+    right: bool
+    weight: float
+
+
+async def questions_of(librarian: Librarian, folder: Path) -> list[Question]:
+    """The questions of a folder, each searched once."""
+    cases = await read_cases(folder, librarian.search, Lab(librarian).load, librarian.parts.encoder)
+    return [await _question(case) for case in cases]
+
+
+async def _question(case: EvidenceCase) -> Question:
+    tool = case.open()
+    found = tuple(await tool.search(case.question))
+    passages = read_all(Findings((Search(case.question, found),)), terms)[:READ]
+    asked = Asked.of(case.question, passages, Scoring(terms, is_question))
+    return Question(case, asked, {one.index: tool.id_of(one.index) for one in passages}, case.group)
+
+
+def examples(question: Question) -> Iterator[Example]:
+    """Every passage beside every set that may arise: nothing, parts of the evidence, and a mistaken start."""
+    right = question.right
+    wrong = [one for one in question.asked.passages if one not in right]
+    yield from _beside(question, (), 1.0)
+    for size in range(1, len(right) + 1):
+        states = list(combinations(right, size))[:MOST_STATES]
+        for state in states:
+            yield from _beside(question, state, 1 / len(states))
+    for mistake in sorted(wrong, key=lambda one: -one.relevance)[:1]:
+        yield from _beside(question, (mistake,), MISTAKEN)
+        for one in right[:2]:
+            yield from _beside(question, (one, mistake), MISTAKEN / 2)
+
+
+def _beside(question: Question, chosen: Sequence[Passage], weight: float) -> Iterator[Example]:
+    right = question.right
+    for one in question.asked.passages:
+        if one not in chosen:
+            yield Example(features(question.asked, one, chosen), one in right, weight)
+
+
+def fit(sample: Sequence[Example]) -> dict[str, float]:
+    """Weights of a logistic regression with an L2 penalty, by Newton's method."""
+    names = sorted({name for example in sample for name in example.features})
+    values = np.array([[example.features.get(name, 0.0) for name in names] for example in sample])
+    right = np.array([float(example.right) for example in sample])
+    weight = np.array([example.weight for example in sample])
+    found = np.zeros(len(names))
+    for _ in range(STEPS):
+        likely = 1 / (1 + np.exp(-(values @ found)))
+        slope = values.T @ (weight * (right - likely)) - PENALTY * found
+        bend = (values.T * (weight * likely * (1 - likely))) @ values + PENALTY * np.eye(len(names))
+        found += np.linalg.solve(bend, slope)
+    return dict(zip(names, found.round(3).tolist(), strict=True))
+
+
+def left_out(questions: Sequence[Question], enough: float) -> list[Outcome]:
+    """Each question answered by a regression that has not seen its group."""
+    outcomes: list[Outcome] = []
+    samples = [list(examples(question)) for question in questions]
+    for fold in sorted({question.group for question in questions}):
+        known = [
+            each
+            for question, sample in zip(questions, samples, strict=True)
+            if question.group != fold
+            for each in sample
+        ]
+        model = Model(fit(known), enough)
+        outcomes.extend(_outcome(question, model) for question in questions if question.group == fold)
+    return outcomes
+
+
+def _outcome(question: Question, model: Model) -> Outcome:
+    chosen = [question.ids[link.passage.index] for link in grow(question.asked, model)]
+    return Outcome.of(question.case, chosen, 1)
+
+
+def measured(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """Means over questions."""
+    means = np.mean([(one.precision, one.recall, one.f1, one.set_ratio) for one in outcomes], axis=0)
+    names = ("precision", "recall", "f1", "mean_set_ratio")
+    return {"questions": len(outcomes), **dict(zip(names, means.round(3).tolist(), strict=True))}
+
+
+def folded(questions: Sequence[Question]) -> list[Question]:
+    """The same questions in FOLDS groups by chance, which is the same each time."""
+    order = list(range(len(questions)))
+    random.Random(0).shuffle(order)
+    return [
+        Question(questions[place].case, questions[place].asked, questions[place].ids, f"fold {number % FOLDS}")
+        for number, place in enumerate(order)
+    ]
+
+
+async def trained(folders: Sequence[Path]) -> dict[str, Any]:
+    """The content of the weights file."""
+    models: dict[str, Any] = {}
+    async with Librarian() as librarian:
+        for folder in folders:
+            questions = await questions_of(librarian, folder)
+            name = "documents" if (folder / "documents.jsonl").is_file() else "messages"
+            own = folded(questions) if name == POOLED else questions
+            enough = ENOUGH[name]
+            models[name] = {
+                "trained_on": folder.name,
+                "left_out": measured(left_out(own, enough)),
+                "enough": enough,
+                "weights": fit([each for question in questions for each in examples(question)]),
+            }
+            print(name, models[name]["left_out"])
+    return {"by": "training/evidence.py", "models": models}
+
+
+def main() -> None:
+    """Measure, and write the weights if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", nargs="+")
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    table = asyncio.run(trained(evidence_folders(given.data)))
+    if given.write:
+        WEIGHTS.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
