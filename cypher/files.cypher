@@ -1,0 +1,231 @@
+// Files: their paths, their parts as exact text, and what their code defines.
+
+// name: list_files
+// purpose: the files of a namespace as they are stored, by path, page by page
+// params: namespace, after (path), limit
+// returns: path, root, size, mtime_ns, sha256 (null until the contents are stored), unread (why they are not, or null), language, lines, indexed_at
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (f:File {namespace: $namespace})
+WHERE f.path > $after
+RETURN f.path AS path, f.root AS root, f.size AS size, f.mtime_ns AS mtime_ns, f.sha256 AS sha256, f.unread AS unread,
+  f.language AS language, f.lines AS lines, f.indexed_at AS indexed_at
+ORDER BY f.namespace, f.path LIMIT $limit
+
+// name: get_files
+// purpose: some files as they are stored
+// params: namespace, paths
+// returns: path, root, size, mtime_ns, sha256 (null until the contents are stored), unread (why they are not, or null), language, lines, indexed_at
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $paths AS path
+MATCH (f:File {namespace: $namespace, path: path})
+RETURN f.path AS path, f.root AS root, f.size AS size, f.mtime_ns AS mtime_ns, f.sha256 AS sha256, f.unread AS unread,
+  f.language AS language, f.lines AS lines, f.indexed_at AS indexed_at
+
+// name: files_below
+// purpose: paths of the files in a folder
+// params: namespace, folder (with its last slash), root
+// returns: path
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (f:File {namespace: $namespace})
+WHERE f.path STARTS WITH $folder AND f.root = $root
+RETURN f.path AS path ORDER BY path
+
+// name: put_files
+// purpose: paths, to be found from now on; their contents follow
+// params: namespace, rows (path, properties)
+// returns: nothing
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+MERGE (f:File {namespace: $namespace, path: row.path})
+// Size and time of a known file belong to the contents that are stored.
+ON CREATE SET f += row.properties
+SET f.root = row.properties.root
+
+// name: claim_files
+// purpose: lock files: what is read of them and their parts next holds until the commit
+// params: namespace, paths (sorted, so that two writers take locks in one order)
+// returns: path, sha256
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $paths AS path
+MATCH (f:File {namespace: $namespace, path: path})
+// Taking away a label that no node carries locks the node and changes nothing.
+REMOVE f:Locked
+RETURN f.path AS path, f.sha256 AS sha256
+
+// name: list_chunks
+// purpose: the parts that files have
+// params: namespace, paths
+// returns: path, uid
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $paths AS path
+MATCH (:File {namespace: $namespace, path: path})-[:HAS_CHUNK]->(c:FileChunk {namespace: $namespace})
+RETURN path, c.uid AS uid
+
+// name: put_chunks
+// purpose: new parts of claimed files, waiting for vectors unless they are blank
+// params: namespace, rows (path, uid, properties, labels)
+// returns: nothing
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+MATCH (f:File {namespace: $namespace, path: row.path})
+CREATE (f)-[:HAS_CHUNK]->(c:Item:FileChunk:$(row.labels) {namespace: $namespace, uid: row.uid})
+SET c += row.properties, c.created_at = datetime(), c.version = 1
+
+// name: move_chunks
+// purpose: parts of claimed files whose text is as before, at other lines
+// params: namespace, rows (uid, start_line, end_line, name)
+// returns: nothing
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+MATCH (c:FileChunk&Item {namespace: $namespace, uid: row.uid})
+WHERE c.start_line <> row.start_line
+SET c.start_line = row.start_line, c.end_line = row.end_line, c.name = row.name
+
+// name: replace_symbols
+// purpose: what claimed files define, in place of what they defined before
+// params: namespace, rows (path, symbols: list of {name, key, kind, line, end_line})
+// returns: nothing
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+MATCH (f:File {namespace: $namespace, path: row.path})
+CALL (f) {
+  MATCH (f)-[:DEFINES]->(old:Symbol {namespace: $namespace})
+  DETACH DELETE old
+}
+CALL (f, row) {
+  UNWIND row.symbols AS symbol
+  CREATE (f)-[:DEFINES]->(s:Symbol {namespace: $namespace, path: row.path})
+  SET s += symbol
+}
+
+// name: finish_files
+// purpose: claimed files have the contents that their parts hold now
+// params: namespace, rows (path, properties)
+// returns: nothing
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+MATCH (f:File {namespace: $namespace, path: row.path})
+SET f += row.properties, f.indexed_at = datetime()
+
+// name: delete_files
+// purpose: claimed files that have no parts any more go, with what they define
+// params: namespace, paths
+// returns: deleted (files)
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $paths AS path
+MATCH (f:File {namespace: $namespace, path: path})
+CALL (f) {
+  MATCH (f)-[:DEFINES]->(s:Symbol {namespace: $namespace})
+  DETACH DELETE s
+}
+DETACH DELETE f
+RETURN count(*) AS deleted
+
+// name: find_files
+// purpose: files of this very name, and those whose stem is one of these, in folders of these words
+// params: namespace, name, suffix (end of the path, or ''), absolute (whole path on the machine, or ''), stems (list of {stem, folders, ending}), limit
+// returns: path
+// access: read
+// scope: namespace
+CYPHER 25
+CALL () {
+  MATCH (f:File {namespace: $namespace, name_key: $name})
+  WHERE f.path_key ENDS WITH $suffix OR $absolute ENDS WITH f.path_key
+  RETURN f.path AS path
+  UNION
+  UNWIND $stems AS row
+  MATCH (f:File {namespace: $namespace, stem_key: row.stem})
+  WHERE f.name_key ENDS WITH row.ending AND all(folder IN row.folders WHERE f.path_key CONTAINS folder)
+  RETURN f.path AS path
+}
+RETURN path ORDER BY size(path), path LIMIT $limit
+
+// name: find_files_by_words
+// purpose: files whose paths hold these words, or words like them
+// params: namespace, words (Lucene text), limit
+// returns: path
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (f:File) SEARCH f IN (FULLTEXT INDEX file_words FOR $words LIMIT $limit) SCORE AS score
+WHERE f.namespace = $namespace
+RETURN f.path AS path ORDER BY score DESC, size(path), path
+
+// fragment: chunk_filters
+($languages IS NULL OR c.language IN $languages)
+  AND ($included IS NULL OR any(pattern IN $included WHERE c.path =~ pattern))
+  AND none(pattern IN $excluded WHERE c.path =~ pattern)
+
+// fragment: chunk_row
+c.uid AS uid, c.path AS path, c.start_line AS start_line, c.start_column AS start_column, c.text AS text
+
+// name: chunks_containing
+// purpose: parts of files that hold a text, whatever its case, in the order of the index
+// params: namespace, needle (case-folded), languages, included (regular expressions of paths, or null), excluded, skip, limit
+// returns: uid, path, start_line, start_column, text
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (c:FileChunk)
+WHERE c.search_text CONTAINS $needle AND c.namespace = $namespace AND {{chunk_filters}}
+RETURN {{chunk_row}} SKIP $skip LIMIT $limit
+
+// name: chunks_of_files
+// purpose: all parts of the next files by path, to be read one after another; a file without parts is a row too
+// params: namespace, after (path), languages, included (regular expressions of paths, or null), excluded, limit
+// returns: path, uid (null for a file without parts), start_line, start_column, text
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (c:File {namespace: $namespace})
+WHERE c.path > $after AND {{chunk_filters}}
+WITH c AS f ORDER BY f.namespace, f.path LIMIT $limit
+OPTIONAL MATCH (f)-[:HAS_CHUNK]->(c:FileChunk {namespace: $namespace})
+RETURN f.path AS path, c.uid AS uid, c.start_line AS start_line, c.start_column AS start_column, c.text AS text
+ORDER BY path, start_line, start_column
+
+// name: chunks_at
+// purpose: parts of files that hold some of these lines
+// params: namespace, rows (path, first_line, last_line)
+// returns: uid, path, start_line, start_column, text
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+MATCH (:File {namespace: $namespace, path: row.path})-[:HAS_CHUNK]->(c:FileChunk {namespace: $namespace})
+WHERE c.start_line <= row.last_line AND c.end_line >= row.first_line
+RETURN DISTINCT {{chunk_row}} ORDER BY path, start_line, start_column
+
+// name: find_symbols
+// purpose: where a name is defined
+// params: namespace, symbol (case-folded name), languages, included (regular expressions of paths, or null), excluded, limit
+// returns: path, name, kind, line, end_line
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (c:Symbol {namespace: $namespace, key: $symbol})
+WHERE {{chunk_filters}}
+RETURN c.path AS path, c.name AS name, c.kind AS kind, c.line AS line, c.end_line AS end_line
+ORDER BY path, line LIMIT $limit

@@ -1,0 +1,351 @@
+"""Files: paths, their parts as exact text, and what their code defines."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from graph.executor import Executor, Row, Transaction
+from graph.tokens import item_tokens, token
+from graph.types import Kind, native
+
+_PAGE = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file as it is first seen: `properties` is what it is found by."""
+
+    path: str
+    root: str
+    size: int
+    mtime_ns: int
+    language: str | None
+    properties: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """A file as it is stored; `sha256` is None until its contents are, `unread` says why they never will be."""
+
+    path: str
+    root: str
+    size: int
+    mtime_ns: int
+    sha256: str | None
+    unread: str | None
+    language: str | None
+    lines: int | None
+    indexed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewChunk:
+    """Some whole lines of a file, numbered from 1, or from `start_column` on a piece of one very long line."""
+
+    uid: str
+    name: str
+    start_line: int
+    end_line: int
+    start_column: int
+    text: str = field(repr=False)
+    search_text: str = field(repr=False)
+    cjk: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NewSymbol:
+    """A definition in a file; lines count from 1."""
+
+    name: str
+    kind: str
+    line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    """What a file holds: nothing but `unread` where it cannot be read."""
+
+    path: str
+    sha256: str
+    size: int
+    mtime_ns: int
+    language: str | None
+    lines: int = 0
+    chunks: Sequence[NewChunk] = ()
+    symbols: Sequence[NewSymbol] = ()
+    unread: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredContents:
+    """What storing contents changed, in parts of files."""
+
+    added: int
+    kept: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileFilter:
+    """In which files a text is looked for: languages, and regular expressions over whole paths; None means any."""
+
+    namespace: str
+    languages: Sequence[str] | None = None
+    included: Sequence[str] | None = None
+    excluded: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkText:
+    """A part of a file."""
+
+    uid: str
+    path: str
+    start_line: int
+    start_column: int
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """Where a name is defined."""
+
+    path: str
+    name: str
+    kind: str
+    line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Some lines of a file, from 1, both ends included."""
+
+    path: str
+    first_line: int
+    last_line: int
+
+
+async def known_files(executor: Executor, namespace: str) -> AsyncIterator[KnownFile]:
+    """Every file of `namespace`, by path."""
+    after = ""
+    while True:
+        rows = await executor.fetch_all("list_files", {"namespace": namespace, "after": after, "limit": _PAGE})
+        for row in rows:
+            yield _known(row)
+        if len(rows) < _PAGE:
+            return
+        after = rows[-1]["path"]
+
+
+async def list_files(executor: Executor, namespace: str, after: str, limit: int) -> list[KnownFile]:
+    """At most `limit` files of `namespace` whose path comes behind `after`, by path."""
+    rows = await executor.fetch_all("list_files", {"namespace": namespace, "after": after, "limit": limit})
+    return [_known(row) for row in rows]
+
+
+async def get_files(executor: Executor, namespace: str, paths: Sequence[str]) -> dict[str, KnownFile]:
+    """Those of `paths` that `namespace` has."""
+    rows = await executor.fetch_all("get_files", {"namespace": namespace, "paths": list(paths)})
+    return {row["path"]: _known(row) for row in rows}
+
+
+async def paths_below(executor: Executor, namespace: str, root: str, folder: str) -> list[str]:
+    """Paths of the files of `root` in `folder`, at any depth."""
+    params = {"namespace": namespace, "root": root, "folder": f"{folder}/"}
+    return [row["path"] for row in await executor.fetch_all("files_below", params)]
+
+
+async def put_files(executor: Executor, namespace: str, files: Sequence[NewFile]) -> None:
+    """Store paths, which are found from now on; contents that are stored already stay."""
+    tokens = token("namespace", namespace)
+    rows = [
+        {
+            "path": file.path,
+            "properties": {
+                **file.properties,
+                "root": file.root,
+                "size": file.size,
+                "mtime_ns": file.mtime_ns,
+                "language": file.language,
+                "tokens": tokens,
+            },
+        }
+        for file in sorted(files, key=lambda file: file.path)
+    ]
+    await executor.write("put_files", {"namespace": namespace, "rows": rows})
+
+
+async def store_contents(executor: Executor, namespace: str, contents: Sequence[FileContent]) -> StoredContents:
+    """Replace what files hold, all or nothing; files that are gone meanwhile are left out.
+
+    Parts whose text stays keep their uid with everything that hangs on it; their lines move.
+    """
+
+    async def work(transaction: Transaction) -> StoredContents:
+        return await _store(transaction, namespace, contents)
+
+    return await executor.transaction("store_contents", work)
+
+
+async def touch_files(executor: Executor, namespace: str, contents: Sequence[FileContent]) -> None:
+    """Say that files still hold what is stored, at their times and sizes of now."""
+    rows = [_finished_row(content) for content in contents]
+    await executor.write("finish_files", {"namespace": namespace, "rows": rows})
+
+
+async def delete_files(executor: Executor, namespace: str, paths: Sequence[str]) -> int:
+    """Delete files with all that hangs on them; how many there were is returned."""
+
+    async def work(transaction: Transaction) -> int:
+        claimed = await _claim(transaction, namespace, paths)
+        await _drop_chunks(transaction, namespace, [uid for uids in claimed.values() for uid in uids])
+        rows = await transaction.run("delete_files", {"namespace": namespace, "paths": sorted(claimed)})
+        return int(rows[0]["deleted"])
+
+    return await executor.transaction("delete_files", work)
+
+
+async def find_by_name(executor: Executor, namespace: str, keys: Mapping[str, Any], limit: int) -> list[str]:
+    """Paths of at most `limit` files whose name or stem is one of `keys`, shortest first."""
+    rows = await executor.fetch_all("find_files", {"namespace": namespace, "limit": limit, **keys})
+    return [row["path"] for row in rows]
+
+
+async def find_by_words(executor: Executor, namespace: str, words: str, limit: int) -> list[str]:
+    """Paths of at most `limit` files for Lucene terms, best first."""
+    params = {"namespace": namespace, "words": words, "limit": limit}
+    return [row["path"] for row in await executor.fetch_all("find_files_by_words", params)]
+
+
+async def chunks_containing(
+    executor: Executor, where: FileFilter, needle: str, *, skip: int, limit: int
+) -> list[ChunkText]:
+    """Parts of files that hold `needle` (case-folded) in any case, in the order of the index."""
+    params = _filter_params(where) | {"needle": needle, "skip": skip, "limit": limit}
+    return [ChunkText(**row) for row in await executor.fetch_all("chunks_containing", params)]
+
+
+async def chunks_of_files(
+    executor: Executor, where: FileFilter, after: str, files: int
+) -> tuple[list[ChunkText], str | None]:
+    """Parts of the next `files` files behind the path `after`, in order, and the path to go on after; None at the
+    end.
+    """
+    params = _filter_params(where) | {"after": after, "limit": files}
+    rows = await executor.fetch_all("chunks_of_files", params)
+    paths = {row["path"] for row in rows}
+    chunks = [ChunkText(**row) for row in rows if row["uid"] is not None]
+    return chunks, max(paths) if len(paths) == files else None
+
+
+async def chunks_at(executor: Executor, namespace: str, spans: Sequence[Lines]) -> list[ChunkText]:
+    """Parts of files that hold some of these lines, by path and line."""
+    rows = [{"path": one.path, "first_line": one.first_line, "last_line": one.last_line} for one in spans]
+    found = await executor.fetch_all("chunks_at", {"namespace": namespace, "rows": rows})
+    return [ChunkText(**row) for row in found]
+
+
+async def find_symbols(executor: Executor, where: FileFilter, name: str, limit: int) -> list[Symbol]:
+    """Where `name`, in any case, is defined."""
+    params = _filter_params(where) | {"symbol": name.casefold(), "limit": limit}
+    return [Symbol(**row) for row in await executor.fetch_all("find_symbols", params)]
+
+
+async def _store(transaction: Transaction, namespace: str, contents: Sequence[FileContent]) -> StoredContents:
+    before = await _claim(transaction, namespace, [content.path for content in contents])
+    present = [content for content in contents if content.path in before]
+    added: list[Row] = []
+    moved: list[Row] = []
+    gone: list[str] = []
+    for content in present:
+        had = set(before[content.path])
+        added += [_chunk_row(namespace, content, chunk) for chunk in content.chunks if chunk.uid not in had]
+        moved += [_place(chunk) for chunk in content.chunks if chunk.uid in had]
+        gone += had - {chunk.uid for chunk in content.chunks}
+    await _drop_chunks(transaction, namespace, gone)
+    for statement, rows in (("put_chunks", added), ("move_chunks", moved)):
+        if rows:
+            await transaction.run(statement, {"namespace": namespace, "rows": rows})
+    symbols = [_symbols_row(content) for content in present]
+    await transaction.run("replace_symbols", {"namespace": namespace, "rows": symbols})
+    finished = [_finished_row(content) for content in present]
+    await transaction.run("finish_files", {"namespace": namespace, "rows": finished})
+    return StoredContents(len(added), len(moved), len(gone))
+
+
+async def _claim(transaction: Transaction, namespace: str, paths: Sequence[str]) -> dict[str, list[str]]:
+    """Lock files until the transaction ends; the uids of their parts are returned by path."""
+    params = {"namespace": namespace, "paths": sorted(set(paths))}
+    claimed = [row["path"] for row in await transaction.run("claim_files", params)]
+    chunks: dict[str, list[str]] = {path: [] for path in claimed}
+    for row in await transaction.run("list_chunks", {"namespace": namespace, "paths": claimed}):
+        chunks[row["path"]].append(row["uid"])
+    return chunks
+
+
+async def _drop_chunks(transaction: Transaction, namespace: str, uids: Sequence[str]) -> None:
+    if uids:
+        await transaction.run("delete_items", {"namespace": namespace, "doomed": list(uids)})
+
+
+def _known(row: Row) -> KnownFile:
+    return KnownFile(**{**row, "root": row["root"] or "", "indexed_at": native(row["indexed_at"])})
+
+
+def _filter_params(where: FileFilter) -> dict[str, Any]:
+    return {
+        "namespace": where.namespace,
+        "languages": None if where.languages is None else list(where.languages),
+        "included": None if where.included is None else list(where.included),
+        "excluded": list(where.excluded),
+    }
+
+
+def _chunk_row(namespace: str, content: FileContent, chunk: NewChunk) -> Row:
+    properties = {
+        "kind": Kind.FILE_CHUNK.value,
+        "name": chunk.name,
+        "path": content.path,
+        "language": content.language,
+        "text": chunk.text,
+        "search_text": chunk.search_text,
+        "start_line": chunk.start_line,
+        "end_line": chunk.end_line,
+        "start_column": chunk.start_column,
+        "tokens": item_tokens(namespace, Kind.FILE_CHUNK, None),
+    }
+    labels = [*(["CjkText"] if chunk.cjk else []), *(["PendingEmbedding"] if chunk.text.strip() else [])]
+    return {"path": content.path, "uid": chunk.uid, "properties": properties, "labels": labels}
+
+
+def _place(chunk: NewChunk) -> Row:
+    return {"uid": chunk.uid, "start_line": chunk.start_line, "end_line": chunk.end_line, "name": chunk.name}
+
+
+def _symbols_row(content: FileContent) -> Row:
+    symbols = [
+        {
+            "name": symbol.name,
+            "key": symbol.name.casefold(),
+            "kind": symbol.kind,
+            "line": symbol.line,
+            "end_line": symbol.end_line,
+            "language": content.language,
+        }
+        for symbol in content.symbols
+    ]
+    return {"path": content.path, "symbols": symbols}
+
+
+def _finished_row(content: FileContent) -> Row:
+    properties = {
+        "sha256": content.sha256,
+        "size": content.size,
+        "mtime_ns": content.mtime_ns,
+        "lines": content.lines,
+        "unread": content.unread,
+    }
+    return {"path": content.path, "properties": properties}
