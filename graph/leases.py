@@ -1,0 +1,66 @@
+"""Leases among processes: one holder a name, renewed while it works; a holder that crashed is succeeded in time."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from uuid import uuid4
+
+from graph.errors import GraphError, LeaseHeld
+from graph.executor import Executor
+from graph.types import native
+
+TTL_S = 20.0
+"""Seconds that a lease lasts unless it is renewed."""
+
+logger = logging.getLogger("librarian.graph")
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A lease that is ours; statements that check `owner` refuse to work once it is another's."""
+
+    name: str
+    owner: str
+
+
+@asynccontextmanager
+async def leased(executor: Executor, name: str, who: str, ttl_s: float = TTL_S) -> AsyncIterator[Lease]:
+    """Hold the lease `name`, renewed in the background. Raises LeaseHeld, which says who has it, where others do."""
+    lease = Lease(name, f"{who} {uuid4().hex}")
+    (row,) = await executor.write("take_lock", {"name": name, "owner": lease.owner, "ttl_s": ttl_s})
+    if not row["taken"]:
+        until = native(row["expires_at"])
+        raise LeaseHeld(
+            f"{row['owner'].rpartition(' ')[0]} is at it; its lease ends at {until:%H:%M:%S} UTC if it died"
+        )
+    renewal = asyncio.create_task(_renew(executor, lease, ttl_s))
+    try:
+        yield lease
+    finally:
+        renewal.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await renewal
+        await _release(executor, lease)
+
+
+async def _renew(executor: Executor, lease: Lease, ttl_s: float) -> None:
+    """Renew three times within a lifetime, so that one failure costs nothing."""
+    renewed = True
+    while renewed:
+        await asyncio.sleep(ttl_s / 3)
+        try:
+            renewed = bool(
+                await executor.write("renew_lock", {"name": lease.name, "owner": lease.owner, "ttl_s": ttl_s})
+            )
+        except GraphError as error:
+            logger.warning("lease not renewed", extra={"reason": str(error)})
+
+
+async def _release(executor: Executor, lease: Lease) -> None:
+    try:
+        await executor.write("release_lock", {"name": lease.name, "owner": lease.owner})
+    except GraphError as error:
+        logger.warning("lease not released, it will expire", extra={"reason": str(error)})

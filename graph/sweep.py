@@ -1,0 +1,284 @@
+"""What a sweep reads: pages of memories, what may be related to them, and runs with what they changed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from graph.executor import Executor, Row
+from graph.search import filter_params
+from graph.types import ItemFilter, Kind, NewItem, StoredItem, native
+
+Position = tuple[str, str]
+FIRST: Position = ("0001-01-01T00:00:00Z", "")
+
+Status = Literal["applying", "applied", "undoing", "undone"]
+Refusal = Literal["changed", "deleted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which memories a sweep looks at; None means any."""
+
+    where: ItemFilter
+    domains: Sequence[str] | None = None
+    min_importance: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SweptMemory:
+    """One memory of a page; `reviewed`: a human has decided on a proposal about it; `proposed`: what earlier sweeps
+    propose for it, undecided.
+    """
+
+    uid: str
+    version: int
+    position: Position
+    reviewed: bool
+    proposed: frozenset[str]
+    properties: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteText:
+    """What is read of a memory that may be related to another; `whole` says that `text` is all of it."""
+
+    uid: str
+    version: int
+    whole: bool
+    occurred_at: datetime | None
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPair:
+    """The edges between two memories, in either direction; `human`: a human drew or reviewed one of them."""
+
+    types: frozenset[str]
+    human: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SweepEdge:
+    """An edge to draw between memories that still have these versions; `label` is its type, or PROPOSED."""
+
+    source: str
+    target: str
+    type: str
+    label: str
+    versions: Mapping[str, int]
+    properties: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A memory to rewrite if it still has `version`; `build` makes what it becomes out of what it is."""
+
+    uid: str
+    version: int
+    build: Callable[[StoredItem], NewItem] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """An entry of a run's list of changes. It is kept only if `needs`, the memories and versions it was planned on,
+    still hold.
+    """
+
+    uid: str
+    needs: Mapping[str, int]
+    properties: Mapping[str, Any] = field(repr=False)
+    edge_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Changes that are applied together."""
+
+    rewrites: Sequence[Rewrite] = ()
+    edges: Sequence[SweepEdge] = ()
+    rows: Sequence[ChangeRow] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What of a chunk holds now: places in its `rows`, and those refused with the reason. Edges that were there
+    already are neither.
+    """
+
+    done: Sequence[int]
+    refused: Mapping[int, Refusal]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of the sweep. `config` and `progress` are the caller's text."""
+
+    sweep_id: str
+    status: Status
+    config: str
+    progress: str
+    plan_hash: str | None
+    actor: str | None
+    started_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedChange:
+    """One entry of a run's list of changes, by its number `seq`."""
+
+    uid: str
+    seq: int
+    properties: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What became of a page of changes: memories restored, edges removed, proposals withdrawn (their numbers), and
+    what stays because somebody has changed it since.
+    """
+
+    restored: Sequence[str] = ()
+    removed: Sequence[int] = ()
+    withdrawn: Sequence[int] = ()
+    kept: Sequence[RecordedChange] = ()
+
+
+# Reading.
+
+
+async def page(executor: Executor, scope: Scope, *, after: Position, limit: int) -> list[SweptMemory]:
+    """Up to `limit` memories of the scope in the order in which they were stored, from behind `after` on."""
+    time, uid = after
+    params = _scope_params(scope) | {"after_time": time, "after_uid": uid, "limit": limit}
+    return [_swept(row) for row in await executor.fetch_all("sweep_page", params)]
+
+
+async def count(executor: Executor, scope: Scope) -> int:
+    """How many memories are in the scope."""
+    (row,) = await executor.fetch_all("sweep_count", _scope_params(scope))
+    return int(row["memories"])
+
+
+async def domains(executor: Executor, namespace: str) -> list[str]:
+    """The domains that memories of `namespace` name."""
+    return [row["domain"] for row in await executor.fetch_all("sweep_domains", {"namespace": namespace})]
+
+
+async def vectors(executor: Executor, namespace: str, uids: Sequence[str], space: str) -> dict[str, Sequence[float]]:
+    """The vector of what each memory begins with, as far as it has one in `space`."""
+    rows = await executor.fetch_all("sweep_vectors", {"namespace": namespace, "uids": list(uids)}, space=space)
+    return {row["uid"]: row["vector"] for row in rows}
+
+
+async def neighbours(
+    executor: Executor, namespace: str, uids: Sequence[str], space: str, k: int
+) -> list[tuple[str, str, float]]:
+    """Pairs (memory, another near it, cosine), from the `k` vectors nearest to each memory's."""
+    params = {"namespace": namespace, "uids": list(uids), "kinds": [Kind.MEMORY.value], "k": k}
+    rows = await executor.fetch_all("sweep_neighbours", params, space=space)
+    return [(row["uid"], row["other"], row["similarity"]) for row in rows]
+
+
+async def namesakes(executor: Executor, namespace: str, queries: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Pairs (memory, another that holds words of its query, in Lucene's language)."""
+    rows = [{"uid": uid, "words": words} for uid, words in queries.items()]
+    return _pairs(await executor.fetch_all("sweep_namesakes", {"namespace": namespace, "rows": rows}))
+
+
+async def linked(executor: Executor, namespace: str, words: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    """Pairs (memory, another that supports a fact with it, or whose uid is among its words)."""
+    rows = [{"uid": uid, "words": list(said)} for uid, said in words.items()]
+    return _pairs(await executor.fetch_all("sweep_linked", {"namespace": namespace, "rows": rows}))
+
+
+async def notes(executor: Executor, namespace: str, uids: Sequence[str], chars: int) -> list[NoteText]:
+    """The first `chars` characters of memories; what is no memory of `namespace` is left out."""
+    rows = await executor.fetch_all("sweep_notes", {"namespace": namespace, "uids": list(uids), "chars": chars})
+    return [NoteText(**native(row)) for row in rows]
+
+
+async def known_pairs(
+    executor: Executor, namespace: str, pairs: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], KnownPair]:
+    """Those of the pairs between which there are edges."""
+    params = {"namespace": namespace, "rows": pair_rows(pairs)}
+    return known(await executor.fetch_all("sweep_known_pairs", params))
+
+
+# Runs.
+
+
+async def next_number(executor: Executor, namespace: str, day: str) -> int:
+    """The number that the next run of the day (`sweep-YYYYMMDD-`) would get."""
+    (row,) = await executor.fetch_all("next_sweep_number", {"namespace": namespace, "day": day})
+    return int(row["number"])
+
+
+async def get(executor: Executor, namespace: str, sweep_id: str) -> Run | None:
+    """The run; None where there is none."""
+    row = await executor.fetch_one("get_sweep", {"namespace": namespace, "sweep_id": sweep_id})
+    return None if row is None else Run(**native(row["run"]))
+
+
+async def list_runs(executor: Executor, namespace: str, *, before: str, limit: int) -> list[Run]:
+    """Up to `limit` runs, the newest first, from the one before `before` on."""
+    params = {"namespace": namespace, "before": before, "limit": limit}
+    return [Run(**native(row["run"])) for row in await executor.fetch_all("list_sweeps", params)]
+
+
+async def changes(
+    executor: Executor,
+    namespace: str,
+    sweep_id: str,
+    *,
+    after: int,
+    limit: int,
+    states: Sequence[str] | None = None,
+) -> list[RecordedChange]:
+    """Up to `limit` changes of a run in their order, from behind the number `after` on."""
+    params = {"namespace": namespace, "sweep_id": sweep_id, "after": after, "states": states, "limit": limit}
+    rows = await executor.fetch_all("sweep_changes", params)
+    return [RecordedChange(row["uid"], row["properties"]["seq"], native(row["properties"])) for row in rows]
+
+
+def stored_of(item: Row) -> StoredItem:
+    """A memory as it is before a change."""
+    properties = {name: native(value) for name, value in item.items() if value is not None}
+    return StoredItem(
+        uid=properties["uid"],
+        kind=Kind(properties["kind"]),
+        version=properties.get("version", 1),
+        source_hash=properties.get("source_hash"),
+        properties=properties,
+    )
+
+
+def _swept(row: Row) -> SweptMemory:
+    stored = stored_of(row["item"])
+    position = (row["created_at"], stored.uid)
+    return SweptMemory(
+        stored.uid, stored.version, position, row["reviewed"], frozenset(row["proposed"]), stored.properties
+    )
+
+
+def _scope_params(scope: Scope) -> dict[str, Any]:
+    return filter_params(scope.where) | {
+        "domains": None if scope.domains is None else list(scope.domains),
+        "min_importance": scope.min_importance,
+    }
+
+
+def _pairs(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    return [(row["uid"], row["other"]) for row in rows]
+
+
+def pair_rows(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    """Parameters of the statement for known pairs."""
+    return [{"source": source, "target": target} for source, target in pairs]
+
+
+def known(rows: Sequence[Row]) -> dict[tuple[str, str], KnownPair]:
+    """Its rows as values."""
+    return {(row["source"], row["target"]): KnownPair(frozenset(row["types"]), row["human"]) for row in rows}

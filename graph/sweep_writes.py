@@ -1,0 +1,241 @@
+"""What a sweep writes: runs, chunks of changes, and their undoing.
+
+A chunk of changes is one transaction with the progress of its run, so that after a crash the run goes on behind the
+last chunk. Whoever writes holds the lease of its namespace until that transaction's end.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from graph.errors import LeaseLost
+from graph.executor import Executor, Transaction
+from graph.ingest import put
+from graph.leases import Lease
+from graph.sweep import (
+    Applied,
+    ChangeRow,
+    Chunk,
+    KnownPair,
+    RecordedChange,
+    Refusal,
+    Rewrite,
+    Status,
+    SweepEdge,
+    Undone,
+    known,
+    pair_rows,
+    stored_of,
+)
+from graph.types import Kind, NewItem, Provenance, StoredItem, native
+
+
+async def begin(
+    executor: Executor, namespace: str, day: str, *, config: str, plan_hash: str | None, actor: str, progress: str
+) -> str:
+    """Record that a run begins; returns its id. Only the holder of the namespace's lease may."""
+    params = {"namespace": namespace, "day": day, "config": config, "plan_hash": plan_hash}
+    (row,) = await executor.write("begin_sweep", {**params, "actor": actor, "progress": progress})
+    return str(row["sweep_id"])
+
+
+async def save(
+    executor: Executor, namespace: str, sweep_id: str, lease: Lease, *, status: Status, progress: str
+) -> None:
+    """Keep a run's status and progress. Raises LeaseLost."""
+
+    async def work(transaction: Transaction) -> None:
+        await _save(transaction, namespace, sweep_id, lease, status, progress)
+
+    await executor.transaction("save_sweep", work)
+
+
+async def apply_chunk(
+    executor: Executor,
+    namespace: str,
+    sweep_id: str,
+    lease: Lease,
+    chunk: Chunk,
+    *,
+    actor: str,
+    first_seq: int,
+    progress: Callable[[Applied], str],
+) -> Applied:
+    """Apply a chunk in one transaction, and keep the progress that `progress` makes of the outcome. The changes that
+    are done get numbers from `first_seq` on, in their order. Raises LeaseLost, with nothing written.
+    """
+
+    async def work(transaction: Transaction) -> Applied:
+        versions = await _lock(transaction, namespace, chunk)
+        refused = _refusals(chunk.rows, versions)
+        drawn = await _draw(transaction, namespace, chunk.edges, versions)
+        held = [
+            place
+            for place, row in enumerate(chunk.rows)
+            if place not in refused and (row.edge_id is None or row.edge_id in drawn)
+        ]
+        await _rewrite(transaction, namespace, chunk.rewrites, versions, Provenance(sweep_id, actor))
+        rows = [
+            {"uid": chunk.rows[place].uid, "properties": {**chunk.rows[place].properties, "seq": first_seq + number}}
+            for number, place in enumerate(held)
+        ]
+        await transaction.run("put_sweep_changes", {"namespace": namespace, "sweep_id": sweep_id, "rows": rows})
+        applied = Applied(held, refused)
+        await _save(transaction, namespace, sweep_id, lease, "applying", progress(applied))
+        return applied
+
+    return await executor.transaction("apply_sweep", work)
+
+
+async def undo_page(
+    executor: Executor,
+    namespace: str,
+    sweep_id: str,
+    lease: Lease,
+    page: Sequence[RecordedChange],
+    *,
+    actor: str,
+    restore: Callable[[StoredItem, Mapping[str, Any]], NewItem],
+    progress: str,
+) -> Undone:
+    """Take back changes of a run in one transaction. `restore` makes of a memory, and of its revision from before the
+    run, what it becomes. What a human has changed since stays.
+    """
+
+    async def work(transaction: Transaction) -> Undone:
+        versions = await _lock_uids(transaction, namespace, {uid for one in page for uid in _ends(one)})
+        rewritten = [one for one in page if one.properties["state"] == "applied" and "edge_id" not in one.properties]
+        intact = {one.uid for one in rewritten if versions.get(one.uid) == one.properties["version"]}
+        await _restore(transaction, namespace, sweep_id, intact, restore, Provenance(f"undo {sweep_id}", actor))
+        kept_edges = await _remove_edges(transaction, namespace, sweep_id, page)
+        proposals = [one.seq for one in page if one.properties["state"] == "proposed" and not _is_edge(one)]
+        kept = [one for one in rewritten if one.uid not in intact]
+        kept += [one for one in page if _is_edge(one) and one.properties["edge_id"] in kept_edges]
+        stays = {one.seq for one in kept}
+        states = [{"seq": one.seq, "state": "kept" if one.seq in stays else "undone"} for one in page]
+        await transaction.run("settle_sweep_changes", {"namespace": namespace, "sweep_id": sweep_id, "rows": states})
+        await _save(transaction, namespace, sweep_id, lease, "undoing", progress)
+        removed = [one.seq for one in page if _is_edge(one) and one.seq not in stays]
+        return Undone(sorted(intact), removed, proposals, kept)
+
+    return await executor.transaction("undo_sweep", work)
+
+
+async def _save(
+    transaction: Transaction, namespace: str, sweep_id: str, lease: Lease, status: Status, progress: str
+) -> None:
+    params = {"namespace": namespace, "sweep_id": sweep_id, "lease": lease.name, "owner": lease.owner}
+    if not await transaction.run("save_sweep", {**params, "status": status, "progress": progress}):
+        raise LeaseLost
+
+
+async def _lock(transaction: Transaction, namespace: str, chunk: Chunk) -> dict[str, int]:
+    uids = {one.uid for one in chunk.rewrites} | {uid for row in chunk.rows for uid in row.needs}
+    return await _lock_uids(transaction, namespace, uids)
+
+
+async def _lock_uids(transaction: Transaction, namespace: str, uids: set[str]) -> dict[str, int]:
+    """Lock memories, in one order for all writers; the versions of those that exist."""
+    rows = await transaction.run("lock_items", {"namespace": namespace, "uids": sorted(uids)})
+    return {row["uid"]: row["version"] for row in rows if row["kind"] == Kind.MEMORY}
+
+
+def _refusals(rows: Sequence[ChangeRow], versions: Mapping[str, int]) -> dict[int, Refusal]:
+    refused: dict[int, Refusal] = {}
+    for place, row in enumerate(rows):
+        if row.needs.keys() - versions.keys():
+            refused[place] = "deleted"
+        elif any(versions[uid] != version for uid, version in row.needs.items()):
+            refused[place] = "changed"
+    return refused
+
+
+async def _draw(
+    transaction: Transaction, namespace: str, edges: Sequence[SweepEdge], versions: Mapping[str, int]
+) -> set[str]:
+    """Draw what contradicts and doubles nothing; the ids of what was drawn."""
+    current = [edge for edge in edges if edge.versions.items() <= versions.items()]
+    if not current:
+        return set()
+    pairs = [(edge.source, edge.target) for edge in current]
+    rows = await transaction.run("sweep_known_pairs", {"namespace": namespace, "rows": pair_rows(pairs)})
+    between = known(rows)
+    new = {edge.properties["edge_id"]: edge for edge in current if may_draw(edge.type, between.get(_ends_of(edge)))}
+    drawn = [
+        {"source": edge.source, "target": edge.target, "label": edge.label, "properties": dict(edge.properties)}
+        for edge in new.values()
+    ]
+    await transaction.run("draw_sweep_edges", {"namespace": namespace, "rows": drawn})
+    return set(new)
+
+
+def may_draw(edge_type: str, known: KnownPair | None) -> bool:
+    """Whether a sweep may draw an edge of this type between two memories: none where a human has decided, one typed
+    edge a pair, and RELATES_TO only where there is nothing.
+    """
+    if known is None:
+        return True
+    return not known.human and edge_type != "RELATES_TO" and known.types <= {"RELATES_TO"}
+
+
+async def _rewrite(
+    transaction: Transaction,
+    namespace: str,
+    rewrites: Sequence[Rewrite],
+    versions: Mapping[str, int],
+    by: Provenance,
+) -> None:
+    current = {one.uid: one for one in rewrites if versions.get(one.uid) == one.version}
+    if not current:
+        return
+    items = [current[stored.uid].build(stored) for stored in await _read(transaction, namespace, current)]
+    await put(transaction, namespace, items, [item.uid for item in items], by)
+
+
+async def _restore(
+    transaction: Transaction,
+    namespace: str,
+    sweep_id: str,
+    uids: set[str],
+    restore: Callable[[StoredItem, Mapping[str, Any]], NewItem],
+    by: Provenance,
+) -> None:
+    if not uids:
+        return
+    params = {"namespace": namespace, "sweep_id": sweep_id, "uids": sorted(uids)}
+    revisions = {row["uid"]: native(row["revision"]) for row in await transaction.run("revisions_of_sweep", params)}
+    stored = await _read(transaction, namespace, uids)
+    items = [restore(one, revisions[one.uid]) for one in stored]
+    await put(transaction, namespace, items, [item.uid for item in items], by)
+
+
+async def _remove_edges(
+    transaction: Transaction, namespace: str, sweep_id: str, page: Sequence[RecordedChange]
+) -> set[str]:
+    """Remove the edges that a page of changes tells of; the ids of those that are a human's now."""
+    rows = [
+        {"uid": one.properties["source"], "target": one.properties["target"], "edge_id": one.properties["edge_id"]}
+        for one in page
+        if _is_edge(one)
+    ]
+    params = {"namespace": namespace, "sweep_id": sweep_id, "rows": rows}
+    removed = await transaction.run("remove_sweep_edges", params) if rows else []
+    return {row["edge_id"] for row in removed if row["kept"]}
+
+
+async def _read(transaction: Transaction, namespace: str, uids: Mapping[str, Any] | set[str]) -> list[StoredItem]:
+    rows = await transaction.run("read_memories", {"namespace": namespace, "uids": sorted(uids)})
+    return [stored_of(row["item"]) for row in rows]
+
+
+def _is_edge(change: RecordedChange) -> bool:
+    return "edge_id" in change.properties
+
+
+def _ends(change: RecordedChange) -> set[str]:
+    if not _is_edge(change):
+        return {change.uid}
+    return {change.properties["source"], change.properties["target"]}
+
+
+def _ends_of(edge: SweepEdge) -> tuple[str, str]:
+    return edge.source, edge.target

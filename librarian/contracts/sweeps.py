@@ -1,0 +1,210 @@
+"""The sweep: what to look at, what it finds or has changed, and what an undo takes back.
+
+A report of a dry run is a plan: applying it changes exactly what it lists.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from librarian.contracts.fields import Cursor, MemoryType, PageSize, Time
+from librarian.contracts.filters import Filters
+
+Action = Literal["retype", "template", "causal_edge", "flag", "merge"]
+Relation = Literal["Causes", "Blocks", "Enables", "RelatesTo"]
+ChangeState = Literal["planned", "applied", "proposed", "undone", "kept", "accepted", "rejected"]
+SweepStatus = Literal["planned", "applying", "applied", "undoing", "undone"]
+
+SweepId = Annotated[
+    str, Meta(pattern=r"^sweep-[0-9]{8}-[0-9]{3,}$(?!\n)", description="Id of a sweep: sweep-YYYYMMDD-NNN.")
+]
+Domains = Annotated[
+    list[Annotated[str, Meta(min_length=1, max_length=500)]],
+    Meta(min_length=1, max_length=100, description="Only memories of these domains."),
+]
+SweepLimit = Annotated[int, Meta(ge=1, description="Look at no more than this many memories, the oldest first.")]
+MinImportance = Annotated[int, Meta(ge=1, le=10, description="Only memories that matter at least this much.")]
+
+
+class SweepScope(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """Which memories to look at; every given condition must hold."""
+
+    domains: Domains | None = None
+    limit: SweepLimit | None = None
+    min_importance: MinImportance | None = None
+    filters: Filters | None = None
+
+
+class SweepConfig(Struct, kw_only=True):
+    """How a sweep was asked for."""
+
+    domains: list[str] | None = None
+    limit: int | None = None
+    min_importance: int | None = None
+    filters: Filters | None = None
+    llm: bool = False
+
+
+class SweepSummary(Struct, kw_only=True):
+    """What a sweep did, or would do."""
+
+    memories_scanned: int = 0
+    memories_retyped: int = 0
+    memories_templated: int = 0
+    causal_edges_created: int = 0
+    unknown_flagged: int = 0
+
+
+class SweepChange(Struct, kw_only=True, omit_defaults=True):
+    """One change of one memory.
+
+    `retype`: from `old_type` to `new_type`. `template`: the text becomes `text`, and `tags` are added. `causal_edge`:
+    an edge `relation` from the memory to `target_id`, accepted or proposed. `flag`: nobody can tell the type;
+    `new_type` is the likeliest. `merge`: it says what `target_id` says, which is the fuller one. `version` is the
+    memory's version that the change was planned on.
+    """
+
+    memory_id: str
+    action: Action
+    version: int
+    state: ChangeState = "planned"
+    seq: int | None = None
+    confidence: float | None = None
+    method: Literal["rule", "llm"] | None = None
+    old_type: MemoryType | None = None
+    new_type: MemoryType | None = None
+    text: str | None = None
+    tags: list[str] = []
+    target_id: str | None = None
+    target_version: int | None = None
+    relation: Relation | None = None
+    edge_id: str | None = None
+    edge_state: Literal["accepted", "proposed"] | None = None
+    source_quote: str | None = None
+    target_quote: str | None = None
+    reason: str | None = None
+    model: str | None = None
+    warnings: list[str] = []
+
+
+class SweepRefusal(Struct, kw_only=True):
+    """A planned change that was not applied, as its memory was changed or deleted since."""
+
+    memory_id: str
+    action: Action
+    reason: Literal["changed", "deleted"]
+
+
+class SweepFindings(Struct, kw_only=True):
+    """What else a sweep found.
+
+    `types_before` and `types_after` count memories by type ("none": untyped). `importance_saturated` counts memories of
+    importance 9 and 10; `saturated` says that they are more than half, so that importance tells nothing.
+    """
+
+    types_before: dict[str, int] = msgspec.field(default_factory=dict)
+    types_after: dict[str, int] = msgspec.field(default_factory=dict)
+    missing_agent: int = 0
+    missing_type: int = 0
+    missing_time: int = 0
+    missing_importance: int = 0
+    importance: dict[str, int] = msgspec.field(default_factory=dict)
+    importance_saturated: int = 0
+    saturated: bool = False
+    edges_proposed: int = 0
+    related_created: int = 0
+    merges_proposed: int = 0
+    templates_refused: int = 0
+    template_warnings: int = 0
+    llm_calls: int = 0
+    refused: int = 0
+
+
+class SweepReport(Struct, kw_only=True, omit_defaults=True):
+    """What a sweep changed, or would change (`dry_run`).
+
+    `changes` may be a page: `next_cursor` leads to the next one; `changes_left_out` counts what an answer of a dry run
+    has no room for, which then is no plan that can be applied.
+    """
+
+    sweep_id: SweepId
+    dry_run: bool
+    config: SweepConfig
+    summary: SweepSummary
+    changes: list[SweepChange]
+    namespace: str
+    status: SweepStatus
+    findings: SweepFindings
+    refused: list[SweepRefusal] = []
+    changes_left_out: int = 0
+    plan: SweepId | None = None
+    actor: str | None = None
+    started_at: Time | None = None
+    finished_at: Time | None = None
+    next_cursor: str | None = None
+
+
+class SweepRequest(SweepScope, kw_only=True):
+    """A sweep: over the memories in its scope, of a saved `plan` exactly as it is, or on from where an interrupted one
+    ended (`resume`; with the same `plan` where it had one).
+    """
+
+    dry_run: Annotated[bool, Meta(description="Change nothing, only say what would be changed.")] = False
+    llm: Annotated[bool, Meta(description="Ask the language model about what the rules leave undecided.")] = False
+    resume: SweepId | None = None
+    plan: SweepReport | None = None
+
+
+class SweepQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """A page of sweeps, the newest first, or of the changes of one."""
+
+    limit: PageSize = 50
+    cursor: Cursor | None = None
+
+
+class SweepBrief(Struct, kw_only=True):
+    """One sweep in a list."""
+
+    sweep_id: str
+    status: SweepStatus
+    config: SweepConfig
+    summary: SweepSummary
+    actor: str | None
+    started_at: Time
+    finished_at: Time | None
+
+
+class SweepList(Struct, kw_only=True):
+    """One page; `next_cursor` is null on the last one."""
+
+    sweeps: list[SweepBrief]
+    next_cursor: str | None
+
+
+class KeptChange(Struct, kw_only=True):
+    """A change that an undo leaves, as somebody has changed the memory or decided about the edge since."""
+
+    memory_id: str
+    action: Action
+    reason: str
+
+
+class SweepUndoOutput(Struct, kw_only=True):
+    """What an undo took back. `kept` lists the first 1,000 changes that stay; `changes_kept` counts all."""
+
+    sweep_id: str
+    status: SweepStatus
+    memories_restored: int = 0
+    edges_removed: int = 0
+    proposals_withdrawn: int = 0
+    changes_kept: int = 0
+    kept: list[KeptChange] = []
+
+
+class SweepProgress(Struct, kw_only=True):
+    """How far a sweep has come: memories looked at in this stage, of how many; or changes of a plan."""
+
+    stage: Literal["edges", "texts", "plan", "undo"]
+    done: int
+    total: int

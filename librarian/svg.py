@@ -1,0 +1,91 @@
+"""What a causal question found as a picture: a column for each number of edges from the item that was asked about."""
+
+from collections import Counter
+from html import escape
+
+from librarian.contracts.causal import CausalOutput, ItemBrief, ReachedItem
+from librarian.contracts.edges import EdgeOut
+
+Place = tuple[int, int]
+
+_BOX_W, _BOX_H = 220, 46
+_COLUMN_W, _ROW_H = 330, 70
+_MARGIN = 20
+_CHARS = 30
+_COLOURS = {"CAUSES": "#b3261e", "BLOCKS": "#8a5a00", "ENABLES": "#1b6e3c", "RELATES_TO": "#5b6770"}
+
+
+def svg(found: CausalOutput) -> str:
+    """The picture; a dashed line is a proposal, RELATES_TO has no arrow."""
+    places = _places(found)
+    width = max(x for x, _ in places.values()) + _BOX_W + _MARGIN
+    height = max(y for _, y in places.values()) + _BOX_H + _MARGIN
+    lines = "".join(_line(edge, places) for edge in found.edges)
+    boxes = "".join(_box(item, places[item.uid]) for item in (found.item, *found.items))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'font-family="system-ui, sans-serif" font-size="12">\n<defs>\n{_arrows()}</defs>\n{lines}{boxes}</svg>\n'
+    )
+
+
+def visible(text: str) -> str:
+    """The text without control characters, of which XML knows no spelling."""
+    return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text)
+
+
+def _places(found: CausalOutput) -> dict[str, Place]:
+    """Top left corners; within a column in the order of the answer."""
+    rows: Counter[int] = Counter()
+    places = {}
+    for item in (found.item, *found.items):
+        depth = item.depth if isinstance(item, ReachedItem) else 0
+        places[item.uid] = (_MARGIN + depth * _COLUMN_W, _MARGIN + rows[depth] * _ROW_H)
+        rows[depth] += 1
+    return places
+
+
+def _arrows() -> str:
+    return "".join(
+        f'<marker id="{kind}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" '
+        f'orient="auto-start-reverse"><path d="M0 0L8 4L0 8z" fill="{colour}"/></marker>\n'
+        for kind, colour in _COLOURS.items()
+    )
+
+
+def _line(edge: EdgeOut, places: dict[str, Place]) -> str:
+    (x1, y1), (x2, y2) = _ends(places[edge.source], places[edge.target])
+    colour = _COLOURS[edge.type]
+    dashes = "" if edge.state == "accepted" else ' stroke-dasharray="5 4"'
+    arrow = "" if edge.type == "RELATES_TO" else f' marker-end="url(#{edge.type})"'
+    label = f"{edge.type} {edge.confidence:.2f}"
+    return (
+        f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="{colour}" stroke-width="1.5"{dashes}{arrow}/>\n'
+        f'<text x="{(x1 + x2) // 2}" y="{(y1 + y2) // 2 - 4}" fill="{colour}" text-anchor="middle">{label}</text>\n'
+    )
+
+
+def _ends(source: Place, target: Place) -> tuple[Place, Place]:
+    """Where a line leaves one box and enters the other: at facing sides, or above and below within a column."""
+    if source[0] == target[0]:
+        down = source[1] < target[1]
+        middle = source[0] + _BOX_W // 2
+        return (middle, source[1] + (_BOX_H if down else 0)), (middle, target[1] + (0 if down else _BOX_H))
+    right = source[0] < target[0]
+    half = _BOX_H // 2
+    return (
+        (source[0] + (_BOX_W if right else 0), source[1] + half),
+        (target[0] + (0 if right else _BOX_W), target[1] + half),
+    )
+
+
+def _box(item: ItemBrief, place: Place) -> str:
+    x, y = place
+    name = visible(item.name)
+    caption = name if len(name) <= _CHARS else name[: _CHARS - 1] + "…"
+    day = f" · {item.occurred_at:%Y-%m-%d}" if item.occurred_at else ""
+    return (
+        f"<g><title>{escape(visible(item.text))}</title>"
+        f'<rect x="{x}" y="{y}" width="{_BOX_W}" height="{_BOX_H}" rx="6" fill="#f5f7f9" stroke="#5b6770"/>\n'
+        f'<text x="{x + 10}" y="{y + 19}" font-weight="600">{escape(caption)}</text>\n'
+        f'<text x="{x + 10}" y="{y + 36}" fill="#5b6770">{escape(item.type or item.kind)}{day}</text></g>\n'
+    )
