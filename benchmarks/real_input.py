@@ -10,6 +10,7 @@ import os
 import sys
 import time
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,7 +21,8 @@ from benchmarks.common import main, progress, report
 from benchmarks.serving import served
 from graph.local.server import ManagedServer
 from librarian.settings import Settings
-from librarian.usecases.evaluate import Dataset, read_dataset, score
+from librarian.usecases.evaluate_data import Dataset, read_datasets
+from retrieval.evaluation.metrics import ranking_metrics
 
 DATA = Path(os.environ.get("LIBRARIAN_EVAL_DATA", "../shared/data"))
 _BIN = Path(sys.executable).parent / "librarian"
@@ -28,13 +30,12 @@ _SIDE_BY_SIDE = 2
 
 
 async def ingest(dataset: Dataset, settings: Settings) -> float:
-    """`librarian ingest FILE --map MAP.toml`; returns seconds."""
-    row_map = settings.home.parent / f"{dataset.name}.toml"
-    sources = dataset.mapping.sources.items()
-    row_map.write_text("".join(f"{field} = {json.dumps(source)}\n" for field, source in sources), encoding="utf-8")
+    """`librarian ingest FILE`; returns seconds."""
+    file = settings.home.parent / f"{dataset.name}.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in dataset.rows), encoding="utf-8")
     started = time.perf_counter()
     env = {**os.environ, "LIBRARIAN_HOME": str(settings.home)}
-    command = [str(_BIN), "ingest", str(dataset.documents), "--map", str(row_map), "--json"]
+    command = [str(_BIN), "ingest", str(file), "--json"]
     process = await asyncio.create_subprocess_exec(*command, env=env, stdout=asyncio.subprocess.DEVNULL)
     if await process.wait() != 0:
         raise SystemExit(f"{' '.join(command)} failed")
@@ -56,7 +57,7 @@ async def ask_all(client: httpx.AsyncClient, dataset: Dataset) -> dict[str, Any]
             )
         response.raise_for_status()
         found = [str(hit.get(dataset.id_field)) for hit in response.json()["results"]]
-        for metric, value in score(question.relevant, found).items():
+        for metric, value in ranking_metrics(question.relevant, found).items():
             sums[metric] += value
         progress(f"{dataset.name}: question {number + 1} of {len(dataset.questions)}")
 
@@ -77,7 +78,8 @@ async def benchmark() -> None:
         async with served(settings) as (url, key), httpx.AsyncClient(base_url=url, timeout=60) as client:
             client.headers["authorization"] = f"Bearer {key}"
             for name in folders:
-                dataset = read_dataset(DATA / name)
+                (dataset,) = read_datasets([str(DATA / name)], seed=0)
+                dataset = replace(dataset, questions=[one for one in dataset.questions if one.relevant])
                 seconds = await ingest(dataset, settings)
                 metrics = await ask_all(client, dataset)
                 facts = {"dataset": name, "ingest_s": round(seconds, 1), "questions": len(dataset.questions)}

@@ -1,7 +1,7 @@
 // Namespaces as a whole. A namespace exists as long as a node names it.
 
 // fragment: parts
-Item|Embedding|Revision|File|Person|Conversation|SweepRun|IdempotencyRecord
+Item|Embedding|Revision|File|Symbol|Person|Conversation|SweepRun|IdempotencyRecord
 
 // name: list_namespaces
 // purpose: every namespace with its items, by kind, and how many of them wait for vectors

@@ -97,13 +97,18 @@ SET s.calibration_languages = $languages, s.calibration_means = $means, s.calibr
 RETURN properties(s) AS properties
 
 // name: activate_space
-// purpose: make one space the active one; items without a vector in it become pending
+// purpose: make one space the active one, and note when the one before was left
 // params: space
 // returns: nothing
 // access: write
 // scope: admin
 CYPHER 25
+// The lock keeps two switches apart.
+MERGE (lock:Lock {name: 'embedding_spaces'})
+SET lock.asked_at = datetime()
+WITH lock
 MATCH (s:EmbeddingSpace)
+SET s.left_at = CASE WHEN s.active AND s.space <> $space THEN datetime() ELSE s.left_at END
 SET s.active = s.space = $space
 
 // name: list_spaces
@@ -152,34 +157,53 @@ RETURN m.namespace AS namespace, m.uid AS uid, m.kind AS kind, m.text AS text, m
   m.author_name AS author_name, coalesce(m.version, 1) AS version
 LIMIT $limit
 
+// fragment: refused_here
+EXISTS { (m)-[r:REFUSED_BY]->(:EmbeddingSpace {space: $space}) WHERE r.version = coalesce(m.version, 1) }
+
+// fragment: lacks_vector
+NOT EXISTS { (m)-[:HAS_EMBEDDING]->(:Embedding_{{space}}) } AND NOT {{refused_here}}
+
+// name: measure_without_vector
+// purpose: how much there is to encode until a space holds everything
+// params: space
+// returns: items, characters
+// access: read
+// scope: admin
+// template: space
+CYPHER 25
+MATCH (m:Item)
+WHERE {{lacks_vector}}
+RETURN count(m) AS items, coalesce(sum(size(m.text)), 0) AS characters
+
 // name: next_without_vector
 // purpose: some items that have no vector in a space that is being built beside the active one
-// params: limit
+// params: space, limit
 // returns: namespace, uid, kind, text, caption, author_name, version
 // access: read
 // scope: admin
 // template: space
 CYPHER 25
 MATCH (m:Item)
-WHERE NOT m:EmbeddingRefused AND NOT EXISTS { (m)-[:HAS_EMBEDDING]->(:Embedding_{{space}}) }
+WHERE {{lacks_vector}}
 RETURN m.namespace AS namespace, m.uid AS uid, m.kind AS kind, m.text AS text, m.caption AS caption,
   m.author_name AS author_name, coalesce(m.version, 1) AS version
 LIMIT $limit
 
 // name: mark_pending
-// purpose: after a switch, items without a vector in the active space become pending, the others are not
-// params: none
-// returns: nothing
+// purpose: after a switch, items without a vector in the active space become pending unless its encoder refused them
+// params: space
+// returns: pending (items)
 // access: write
 // scope: admin
 // template: space
 CYPHER 25
 MATCH (m:Item)
-WHERE NOT m:EmbeddingRefused
-WITH m, EXISTS { (m)-[:HAS_EMBEDDING]->(:Embedding_{{space}}) } AS done
-WHERE done = m:PendingEmbedding
-FOREACH (_ IN CASE WHEN done THEN [1] ELSE [] END | REMOVE m:PendingEmbedding)
-FOREACH (_ IN CASE WHEN done THEN [] ELSE [1] END | SET m:PendingEmbedding)
+WITH m, {{lacks_vector}} AS lacks, {{refused_here}} AS refused
+FOREACH (_ IN CASE WHEN lacks AND NOT m:PendingEmbedding THEN [1] ELSE [] END | SET m:PendingEmbedding)
+FOREACH (_ IN CASE WHEN NOT lacks AND m:PendingEmbedding THEN [1] ELSE [] END | REMOVE m:PendingEmbedding)
+FOREACH (_ IN CASE WHEN refused AND NOT m:EmbeddingRefused THEN [1] ELSE [] END | SET m:EmbeddingRefused)
+FOREACH (_ IN CASE WHEN NOT refused AND m:EmbeddingRefused THEN [1] ELSE [] END | REMOVE m:EmbeddingRefused)
+RETURN sum(CASE WHEN lacks THEN 1 ELSE 0 END) AS pending
 
 // name: put_embeddings
 // purpose: replace the vectors of items in one space, unless an item changed meanwhile
@@ -214,15 +238,47 @@ CALL (m, row) {
 RETURN count(m) AS stored
 
 // name: refuse_vector
-// purpose: an item whose text no encoder takes stops being pending; it stays findable by keyword
-// params: namespace, uid
+// purpose: the encoder of one space does not take this version of an item; where that space is the active one, the item stops being pending
+// params: namespace, uid, space, version
 // returns: nothing
 // access: write
 // scope: namespace
 CYPHER 25
-MATCH (m:Item {namespace: $namespace, uid: $uid})
+MATCH (m:Item {namespace: $namespace, uid: $uid}), (s:EmbeddingSpace {space: $space})
+WHERE coalesce(m.version, 1) = $version
+MERGE (m)-[r:REFUSED_BY]->(s)
+SET r.version = $version
+WITH m, s
+WHERE s.active
 REMOVE m:PendingEmbedding
 SET m:EmbeddingRefused
+
+// name: drop_vectors
+// purpose: delete some vectors of a space that nobody searches
+// params: space, limit
+// returns: deleted
+// access: write
+// scope: admin
+// template: space
+CYPHER 25
+MATCH (s:EmbeddingSpace {space: $space})
+WHERE NOT s.active
+MATCH (e:Embedding_{{space}})
+WITH e LIMIT $limit
+DETACH DELETE e
+RETURN count(*) AS deleted
+
+// name: forget_space
+// purpose: delete the record of a space that is not the active one
+// params: space
+// returns: deleted
+// access: write
+// scope: admin
+CYPHER 25
+MATCH (s:EmbeddingSpace {space: $space})
+WHERE NOT s.active
+DETACH DELETE s
+RETURN count(*) AS deleted
 
 // name: ping
 // purpose: one round trip

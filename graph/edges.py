@@ -66,7 +66,7 @@ async def unlink(executor: Executor, namespace: str, edge_id: str) -> StoredEdge
     """Remove the edge, accepted or not, and return it; None where there is none."""
 
     async def work(transaction: Transaction) -> StoredEdge | None:
-        found = _edges(await transaction.run("get_edge", {"namespace": namespace, "edge_id": edge_id}))
+        found = stored_edges(await transaction.run("get_edge", {"namespace": namespace, "edge_id": edge_id}))
         return await _remove(transaction, namespace, found[0]) if found else None
 
     return await executor.transaction("unlink", work)
@@ -86,7 +86,7 @@ async def unlink_items(
 
 async def get_edge(executor: Executor, namespace: str, edge_id: str) -> StoredEdge | None:
     """The edge, accepted or not; None where there is none."""
-    found = _edges(await executor.fetch_all("get_edge", {"namespace": namespace, "edge_id": edge_id}))
+    found = stored_edges(await executor.fetch_all("get_edge", {"namespace": namespace, "edge_id": edge_id}))
     return found[0] if found else None
 
 
@@ -107,8 +107,8 @@ async def list_edges(
     }
     anchor = which.uid or which.source or which.target
     if anchor is None:
-        return _edges(await executor.fetch_all("list_edges", params))
-    return _edges(await executor.fetch_all("list_edges_at", {**params, "anchor": anchor}))
+        return stored_edges(await executor.fetch_all("list_edges", params))
+    return stored_edges(await executor.fetch_all("list_edges_at", {**params, "anchor": anchor}))
 
 
 async def _link(transaction: Transaction, namespace: str, edge: NewEdge, reviewer: str) -> Linked:
@@ -128,14 +128,14 @@ async def _link(transaction: Transaction, namespace: str, edge: NewEdge, reviewe
         "properties": given,
         "reviewed_by": reviewer if known else None,
     }
-    stored = _edges(await transaction.run("put_edge", params))
+    stored = stored_edges(await transaction.run("put_edge", params))
     return Linked(stored[0], created=known is None, changed=True, contradicts=contradicts)
 
 
 async def _remove(transaction: Transaction, namespace: str, edge: StoredEdge) -> StoredEdge | None:
     """Remove an edge that was found before its ends are locked; None where somebody else was faster."""
     await _lock(transaction, namespace, edge.source, edge.target)
-    removed = _edges(await transaction.run("delete_edge", {"namespace": namespace, "edge_id": edge.edge_id}))
+    removed = stored_edges(await transaction.run("delete_edge", {"namespace": namespace, "edge_id": edge.edge_id}))
     return removed[0] if removed else None
 
 
@@ -147,7 +147,7 @@ async def _lock(transaction: Transaction, namespace: str, *uids: str) -> list[st
 
 async def _between(transaction: Transaction, namespace: str, source: str, target: str) -> list[StoredEdge]:
     params = {"namespace": namespace, "source": source, "target": target}
-    return _edges(await transaction.run("edges_between", params))
+    return stored_edges(await transaction.run("edges_between", params))
 
 
 def _accepted(edges: Sequence[StoredEdge], edge_type: EdgeType) -> StoredEdge | None:
@@ -158,7 +158,8 @@ def _holds(edge: StoredEdge, given: Mapping[str, Any]) -> bool:
     return all(edge.properties.get(name) == value for name, value in given.items())
 
 
-def _edges(rows: Sequence[Row]) -> list[StoredEdge]:
+def stored_edges(rows: Sequence[Row]) -> list[StoredEdge]:
+    """Rows of statements that return edges, as values."""
     return [
         StoredEdge(
             edge_id=row["properties"]["edge_id"],

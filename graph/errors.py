@@ -4,12 +4,15 @@ GraphError
 ├── DatabaseUnavailable   nobody answers, or the server is going down (retryable)
 ├── DatabaseBusy          deadlocks or memory limits that outlasted the retries (retryable)
 ├── DeletedMeanwhile      a statement met a node that somebody else was deleting (retryable)
+├── LeaseHeld             somebody else is at work where only one may be (retryable)
+├── LeaseLost             somebody else has taken over the work
 ├── QueryTimeout          a statement took longer than it may (retryable)
 ├── DatabaseAuthFailed    wrong user name or password
 ├── UnsupportedServer     the server cannot run our statements
 ├── ConstraintViolated    a uniqueness rule of the graph
 ├── SchemaMismatch        an index or constraint is missing, failed or other than declared
 ├── SpaceMismatch         vectors of one embedding space offered to another
+├── SpaceIncomplete       a space that lacks vectors was to become the active one
 └── StatementFailed       a defect: the statement or its parameters are wrong
 """
 
@@ -49,6 +52,19 @@ class DeletedMeanwhile(GraphError):
     retryable = True
 
 
+class LeaseHeld(GraphError):
+    """Somebody else is at work where only one may be. Try again when they have finished."""
+
+    code = "lease_held"
+    retryable = True
+
+
+class LeaseLost(GraphError):
+    """Somebody else has taken over this work, as it was not heard of for too long. Nothing is half done."""
+
+    code = "lease_lost"
+
+
 class QueryTimeout(GraphError):
     """A statement took longer than it may."""
 
@@ -84,6 +100,12 @@ class SpaceMismatch(GraphError):
     """These vectors belong to another embedding space."""
 
     code = "space_mismatch"
+
+
+class SpaceIncomplete(GraphError):
+    """Items lack a vector in the space that was to become the active one."""
+
+    code = "space_incomplete"
 
 
 class StatementFailed(GraphError):

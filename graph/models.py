@@ -30,6 +30,7 @@ from neomodel import DateTimeNeo4jFormatProperty as TimeProperty
 MARKERS: Mapping[str, str] = MappingProxyType(
     {
         "PendingEmbedding": "an Item that lacks a vector in the active embedding space; a worker clears it",
+        "EmbeddingRefused": "an Item whose text the encoder of the active space does not take",
         "CjkText": "an Item whose search_text holds Chinese, Japanese or Korean letters; the cjk full-text index",
         "UnresolvedReferences": "a Fact that names evidence or older facts which are not all there yet",
         "Unlinked": "a Conversation whose NEXT order must be rebuilt",
@@ -112,6 +113,12 @@ class ProposedEdge(TypedEdge):
     state = StringProperty()  # proposed or rejected
 
 
+class Refusal(_DeclaredEdge):
+    """From an item to the space whose encoder does not take its text."""
+
+    version = IntegerProperty()  # of the item; a later one is tried again
+
+
 class Supersession(_DeclaredEdge):
     """From a newer fact to an older one, which it may have closed."""
 
@@ -143,6 +150,7 @@ class Item(_DeclaredNode):
     relates_to = _links("RELATES_TO", "Item", TypedEdge)
     proposed = _links("PROPOSED", "Item", ProposedEdge)
     revisions = _links("HAS_REVISION", "Revision")
+    refusals = _links("REFUSED_BY", "EmbeddingSpace", Refusal)
 
 
 class Memory(Item):
@@ -198,8 +206,10 @@ class FileChunk(Item):
     """Some lines of a file, `start_line` to `end_line`, counted from 1, both included."""
 
     path = StringProperty()
+    language = StringProperty()
     start_line = IntegerProperty()
     end_line = IntegerProperty()
+    start_column = IntegerProperty()  # from 0; a piece of one very long line begins there
 
 
 class File(_DeclaredNode):
@@ -208,12 +218,35 @@ class File(_DeclaredNode):
     namespace = StringProperty(required=True)
     path = StringProperty(required=True)
     name = StringProperty()
-    sha256 = StringProperty()
+    root = StringProperty()  # the folder that was indexed, or empty for a file that was uploaded
+    sha256 = StringProperty()  # absent until the contents are stored
+    unread = StringProperty()  # why the contents are not stored
     language = StringProperty()
     size = IntegerProperty()  # bytes
+    mtime_ns = IntegerProperty()
+    lines = IntegerProperty()
     indexed_at = TimeProperty()
+    name_key = StringProperty()  # the file name without case
+    stem_key = StringProperty()  # its letters and digits, without the ending
+    path_key = StringProperty()  # "/" and the path without case
+    search_text = StringProperty()  # the words of the path
+    tokens = StringProperty()
 
     chunks = _links("HAS_CHUNK", "FileChunk")
+    defines = _links("DEFINES", "Symbol")
+
+
+class Symbol(_DeclaredNode):
+    """A definition in a file: a function, a class, a type."""
+
+    namespace = StringProperty(required=True)
+    path = StringProperty(required=True)
+    name = StringProperty()
+    key = StringProperty()  # the name without case
+    kind = StringProperty()
+    language = StringProperty()
+    line = IntegerProperty()  # from 1
+    end_line = IntegerProperty()
 
 
 class Embedding(_DeclaredNode):
@@ -255,6 +288,7 @@ class EmbeddingSpace(_DeclaredNode):
     calibration_version = IntegerProperty()
     calibrated_at = TimeProperty()
     active = BooleanProperty()
+    left_at = TimeProperty()  # when another space became the active one in its place
     created_at = TimeProperty()
 
 
@@ -378,21 +412,8 @@ NODE_MODELS: Mapping[str, type[_DeclaredNode]] = MappingProxyType(
     {
         "Item": Item,
         **ITEM_MODELS,
-        **{
-            model.__name__: model
-            for model in (
-                File,
-                Embedding,
-                EmbeddingSpace,
-                Person,
-                Conversation,
-                Revision,
-                SweepRun,
-                IdempotencyRecord,
-                Migration,
-                Lock,
-            )
-        },
+        **{model.__name__: model for model in (File, Symbol, Embedding, EmbeddingSpace, Person, Conversation)},
+        **{model.__name__: model for model in (Revision, SweepRun, IdempotencyRecord, Migration, Lock)},
     }
 )
 """Every label that has a model of its own."""

@@ -77,10 +77,15 @@ INDEXES: tuple[Rule, ...] = (
     _range("fact_key", "Fact", "namespace", "person_id", "fact_type", "relationship_type"),
     _range("chunk_lines", "FileChunk", "namespace", "path", "start_line"),
     _range("memory_type", "Memory", "namespace", "type"),
-    Rule("chunk_content", "TEXT", ("FileChunk",), ("text",)),
+    _range("file_name", "File", "namespace", "name_key"),
+    _range("file_stem", "File", "namespace", "stem_key"),
+    _range("symbol_key", "Symbol", "namespace", "key"),
+    _range("sweep_change", "CHANGED", "namespace", "sweep_id", "seq"),
+    Rule("chunk_substrings", "TEXT", ("FileChunk",), ("search_text",)),
     _fulltext("item_text", "english", "Memory", "Fact", "Message"),
     _fulltext("item_text_cjk", "cjk", "CjkText"),
     _fulltext("chunk_text", "standard-no-stop-words", "FileChunk"),
+    _fulltext("file_words", "standard-no-stop-words", "File"),
 )
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graph.errors import SchemaMismatch, SpaceMismatch
+from graph.errors import SchemaMismatch, SpaceIncomplete, SpaceMismatch
 from graph.executor import Executor, Row, Transaction
 from graph.types import (
     FOREVER,
@@ -12,6 +12,7 @@ from graph.types import (
     Calibration,
     ItemVectors,
     Kind,
+    Lacking,
     NewSpace,
     Noise,
     PendingItem,
@@ -22,6 +23,7 @@ from graph.types import (
 _POLL_S = 0.2
 # A sample is drawn from so many times its size: of a script that makes up a twentieth of a large space it is whole.
 _DRAWN_FROM = 20
+_DELETED_AT_ONCE = 5_000
 
 
 async def ensure_space(executor: Executor, space: NewSpace) -> SpaceRecord:
@@ -101,14 +103,42 @@ async def put_calibrations(
     return _record(rows[0]["properties"])
 
 
-async def activate(executor: Executor, space: str) -> None:
-    """Make `space` the active one in one step; items that still lack a vector in it become pending."""
+async def activate(executor: Executor, space: str, *, lacking: int | None = None) -> int:
+    """Make `space` the active one in one step; items that still lack a vector in it become pending.
 
-    async def work(transaction: Transaction) -> None:
+    Returns how many do. Raises SpaceIncomplete, and changes nothing, when that are more than `lacking` (None: any
+    number will do).
+    """
+
+    async def work(transaction: Transaction) -> int:
         await transaction.run("activate_space", {"space": space})
-        await transaction.run("mark_pending", {}, space=space)
+        (row,) = await transaction.run("mark_pending", {"space": space}, space=space)
+        if lacking is not None and row["pending"] > lacking:
+            raise SpaceIncomplete(f"{row['pending']} items have no vector in space {space} yet")
+        return int(row["pending"])
 
-    await executor.transaction("activate_space", work)
+    return await executor.transaction("activate_space", work)
+
+
+async def measure_lacking(executor: Executor, space: str) -> Lacking:
+    """What has no vector in `space`, except what its encoder refused."""
+    row = await executor.fetch_one("measure_without_vector", {"space": space}, space=space)
+    return Lacking(row["items"], row["characters"]) if row else Lacking(0, 0)
+
+
+async def drop_space(executor: Executor, space: str) -> int:
+    """Delete a space with its vectors and its index; returns the number of vectors. The active one stays whole.
+
+    Interrupted, it is still recorded and can be dropped again.
+    """
+    vectors = 0
+    while rows := await executor.write("drop_vectors", {"space": space, "limit": _DELETED_AT_ONCE}, space=space):
+        vectors += rows[0]["deleted"]
+        if not rows[0]["deleted"]:
+            break
+    await executor.run_schema("drop_space_index", space=space)
+    await executor.write("forget_space", {"space": space})
+    return vectors
 
 
 async def compact(executor: Executor, space: str, dimension: int) -> None:
@@ -137,7 +167,8 @@ async def next_pending(executor: Executor, space: str, limit: int) -> list[Pendi
 
 async def next_without_vector(executor: Executor, space: str, limit: int) -> list[PendingItem]:
     """Up to `limit` items that lack a vector in `space`, active or not."""
-    return [_pending(row) for row in await executor.fetch_all("next_without_vector", {"limit": limit}, space=space)]
+    rows = await executor.fetch_all("next_without_vector", {"space": space, "limit": limit}, space=space)
+    return [_pending(row) for row in rows]
 
 
 async def put_vectors(executor: Executor, space: SpaceRecord, items: Sequence[ItemVectors]) -> int:
@@ -162,9 +193,12 @@ async def put_vectors(executor: Executor, space: SpaceRecord, items: Sequence[It
     return int(result[0]["stored"]) if result else 0
 
 
-async def refuse_vector(executor: Executor, namespace: str, uid: str) -> None:
-    """Stop trying to encode an item; it stays findable by keyword, and becomes pending again when its text changes."""
-    await executor.write("refuse_vector", {"namespace": namespace, "uid": uid})
+async def refuse_vector(executor: Executor, space: str, item: PendingItem) -> None:
+    """Stop trying to encode an item for `space`; other spaces may take it. It stays findable by keyword, and is tried
+    again when it has changed.
+    """
+    params = {"namespace": item.namespace, "uid": item.uid, "space": space, "version": item.version}
+    await executor.write("refuse_vector", params)
 
 
 def _record(properties: Mapping[str, Any]) -> SpaceRecord:
@@ -176,6 +210,7 @@ def _record(properties: Mapping[str, Any]) -> SpaceRecord:
         active=properties["active"],
         languages=None if languages is None else frozenset(languages),
         calibrations=_calibrations(properties),
+        left_at=native(properties.get("left_at")),
     )
 
 

@@ -214,6 +214,14 @@ class PendingItem:
 
 
 @dataclass(frozen=True, slots=True)
+class Lacking:
+    """What is to be encoded until a space holds everything: items, and the characters of their texts."""
+
+    items: int
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
 class ItemVectors:
     """The passage vectors of one item; stored only while the item still has `version`."""
 
@@ -248,7 +256,8 @@ class Calibration(Noise):
 @dataclass(frozen=True, slots=True)
 class SpaceRecord:
     """One embedding space as the graph records it; `languages` is None until the encoder was probed, `calibrations`
-    has an entry for each of them once its noise was measured.
+    has an entry for each of them once its noise was measured. `left_at`: when it was the active one last, None where it
+    is or never was.
     """
 
     space: str
@@ -257,6 +266,7 @@ class SpaceRecord:
     active: bool
     languages: frozenset[str] | None
     calibrations: Mapping[str, Calibration] = field(default_factory=dict)
+    left_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

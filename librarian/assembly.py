@@ -138,7 +138,7 @@ class Assembly:
 
     async def _vector_arm(self, executor: Executor) -> tuple[SpaceRecord | None, VectorArm]:
         """The configured encoder's space and arm; searching with it waits until its space is the active one."""
-        encoder = await self._load_encoder()
+        encoder = await self.load_encoder()
         if encoder is None:
             return None, VectorArm(None)
         own = encoder.space
@@ -146,10 +146,11 @@ class Assembly:
             executor, NewSpace(own.id, own.model, own.dimension, own.text_form, own.normalised, own.revision)
         )
         space = await prepared(executor, space, encoder)
+        self.librarian.lifecycle.read_by(encoder, space.languages or frozenset())
         if not space.active:
             reason = f"skipped: {own.model} is not the active embedding space; run `librarian embeddings switch`"
             return space, VectorArm(None, off_reason=reason)
-        return space, VectorArm(encoder, space.languages or frozenset())
+        return space, VectorArm(encoder, space.calibrations)
 
     async def _reranking(self) -> Reranking:
         """The reranker, on or off; probed in the background from the first build on."""
@@ -158,7 +159,8 @@ class Assembly:
             self.reranking = await self.stack.enter_async_context(opening)
         return self.reranking
 
-    async def _load_encoder(self) -> Encoder | None:
+    async def load_encoder(self) -> Encoder | None:
+        """The configured encoder, loaded once; its model is downloaded the first time. None where there is none."""
         if self.encoder is not None:
             return self.encoder
         chosen = self.settings.encoder

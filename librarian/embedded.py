@@ -8,6 +8,7 @@ from typing import Self
 from agents.ports import ChatModel
 from librarian import service
 from librarian.logs import configure_embedded
+from librarian.professor.search import Professor
 from librarian.settings import Settings
 from librarian.supervisor import cancel
 from librarian.wiring import open_librarian
@@ -42,7 +43,9 @@ class Librarian(service.Librarian):
         await self._stack.__aexit__(kind, error, trace)
         super().__init__(self.settings)
 
-    def _begun(self, settings: Settings, chat_model: ChatModel | None) -> service.Librarian:
+    def _begun(
+        self, settings: Settings, chat_model: ChatModel | None, professor: Professor | None
+    ) -> service.Librarian:
         """The facade itself, as new."""
-        super().__init__(settings, chat_model)
+        super().__init__(settings, chat_model, professor)
         return self

@@ -18,6 +18,7 @@ from retrieval.pipeline import SearchPipeline
 
 _READINESS_TIMEOUT_S = 2.0
 _RETRY_AFTER_S = 2
+_NEVER_RETRY_S = 3600
 # Somebody has to do something before requests can be served: nobody is kept waiting for that.
 _STUCK: tuple[Phase, ...] = ("unreachable", "failed")
 
@@ -33,6 +34,14 @@ class Parts:
     reranking: Reranking
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A loaded encoder, and the languages that it tells apart."""
+
+    encoder: Encoder
+    languages: frozenset[str]
+
+
 class Lifecycle:
     """The parts of one Librarian and how far they have come. Wiring tells it, requests ask it."""
 
@@ -44,7 +53,9 @@ class Lifecycle:
         self._told = self._reason
         self._retry_after_s = _RETRY_AFTER_S
         self._defect: BaseException | None = None
+        self._graphless = False
         self._changed = asyncio.Event()
+        self.reading: Reading | None = None
 
     # What wiring tells.
 
@@ -75,6 +86,15 @@ class Lifecycle:
         self._parts, self._defect = None, defect
         self._turn("failed", str(defect))
 
+    def without_graph(self, reason: str) -> None:
+        """It works without a graph, for good: what needs one is refused with `reason`."""
+        self._graphless, self._told, self._retry_after_s = True, reason, _NEVER_RETRY_S
+        self._turn("ready", reason)
+
+    def read_by(self, encoder: Encoder, languages: frozenset[str]) -> None:
+        """The encoder is loaded; it stays so when the graph goes away."""
+        self.reading = Reading(encoder, languages)
+
     def _turn(self, phase: Phase, reason: str) -> None:
         self._phase, self._reason = phase, reason
         before, self._changed = self._changed, asyncio.Event()
@@ -95,6 +115,9 @@ class Lifecycle:
 
     async def readiness(self) -> Readiness:
         """Whether requests can be served now, and each check's result; never raises."""
+        if self._graphless:
+            encoder = "off" if self.reading is None else "ok"
+            return Readiness(ready=True, phase=self.phase, checks={"graph": f"off: {self._reason}", "encoder": encoder})
         parts = self._parts  # held: they may be lost while the graph is asked
         if parts is None or self._phase != "ready":
             return Readiness(ready=False, phase=self.phase, checks={"graph": self._reason})

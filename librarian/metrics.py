@@ -14,9 +14,15 @@ from librarian.contracts.items import IngestReport
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 
 _HITS = (0, 1, 2, 5, 10, 20, 30, 40, 50)
+_SEARCHES = (0, 1, 2, 3, 4, 5, 8, 12, 20, 40, 80)
+_ITERATIONS = tuple(range(1, 11))
+_THRESHOLDS = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75)
+_RESULTS = (0, 5, 10, 15, 20, 25, 30, 40, 50)
 _CANDIDATES = (5, 10, 20, 30, 50, 75, 100)
 _RERANK_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7, 10, 15)
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+_SWEEP_SECONDS = (0.1, 1, 5, 15, 60, 300, 900, 3600)
 
 _registry = CollectorRegistry()
 _requests = Counter("librarian_http_requests", "HTTP requests.", ["route", "method", "status"], registry=_registry)
@@ -34,6 +40,24 @@ _search_overfetch = Counter(
     "librarian_search_overfetch", "Searches that a first look did not fill.", ["how"], registry=_registry
 )
 _search_hits = Histogram("librarian_search_hits", "Hits of a search.", buckets=_HITS, registry=_registry)
+_threshold_iterations = Histogram(
+    "memory_agent_adaptive_threshold_iterations",
+    "Steps of an adaptive threshold.",
+    buckets=_ITERATIONS,
+    registry=_registry,
+)
+_final_threshold = Histogram(
+    "memory_agent_adaptive_final_threshold",
+    "Where an adaptive threshold ended.",
+    buckets=_THRESHOLDS,
+    registry=_registry,
+)
+_threshold_results = Histogram(
+    "memory_agent_adaptive_result_count",
+    "Hits of a search with an adaptive threshold.",
+    buckets=_RESULTS,
+    registry=_registry,
+)
 _rerank_calls = Counter(
     "memory_agent_rerank_calls", "Searches that may be reranked.", ["tool", "status", "variant"], registry=_registry
 )
@@ -46,10 +70,28 @@ _rerank_seconds = Histogram(
 _rerank_errors = Counter(
     "memory_agent_rerank_server_errors", "Failures of the reranker.", ["error_type"], registry=_registry
 )
+_agent_running = Gauge(
+    "librarian_search_agent_running", "Requests to the search agent that hold a slot.", registry=_registry
+)
+_agent_requests = Counter(
+    "librarian_search_agent_requests", "Finished search agents.", ["status", "stopped_by"], registry=_registry
+)
+_agent_searches = Histogram(
+    "librarian_search_agent_searches", "Searches of one search agent.", buckets=_SEARCHES, registry=_registry
+)
+_agent_seconds = Histogram(
+    "librarian_search_agent_seconds", "Time of one search agent.", buckets=_SECONDS, registry=_registry
+)
 _encoder_queue = Gauge(
     "librarian_encoder_queue", "Encoder calls that wait for a thread.", ["priority"], registry=_registry
 )
 _rows = Counter("librarian_ingest_rows", "Rows read by ingest.", ["outcome"], registry=_registry)
+_sweeps = Counter("librarian_sweep_runs", "Finished sweeps.", ["dry_run"], registry=_registry)
+_swept = Counter("librarian_sweep_memories", "Memories that sweeps looked at.", ["dry_run"], registry=_registry)
+_sweep_seconds = Histogram("librarian_sweep_seconds", "Time of a sweep.", buckets=_SWEEP_SECONDS, registry=_registry)
+_sweep_changes = Counter(
+    "librarian_sweep_changes", "Changes that sweeps made or proposed.", ["action", "what"], registry=_registry
+)
 _pending = Gauge("librarian_pending_embeddings", "Items that wait for their vectors.", registry=_registry)
 _query_seconds = Histogram(
     "librarian_neo4j_query_seconds", "Time of a Cypher statement.", ["statement"], buckets=_SECONDS, registry=_registry
@@ -97,6 +139,13 @@ def count_search(*, arms: Mapping[str, str], overfetch: str | None, hits: int) -
     _search_hits.observe(hits)
 
 
+def observe_adaptive_threshold(iterations: int, threshold: float, hits: int) -> None:
+    """Note after how many steps and where (0..1) an adaptive threshold ended, and how many hits it left."""
+    _threshold_iterations.observe(iterations)
+    _final_threshold.observe(threshold)
+    _threshold_results.observe(hits)
+
+
 def count_rerank(tool: str, status: str, variant: str) -> None:
     """Count a search that asked for reranking: `status` is a RerankStatus, `variant` "reranked" or "control"."""
     _rerank_calls.labels(tool, status, variant).inc()
@@ -111,6 +160,18 @@ def observe_rerank(candidates: int, seconds: float) -> None:
 def count_rerank_error(error_type: str) -> None:
     """Count a failure of the reranker; `error_type` is the code of a RerankerError, "late" or "uncertain"."""
     _rerank_errors.labels(error_type).inc()
+
+
+def set_agent_load(running: int, _queued: int) -> None:
+    """Say how many requests to the search agent hold a slot; none waits for one."""
+    _agent_running.set(running)
+
+
+def observe_search_agent(status: str, stopped_by: str, searches: int, seconds: float) -> None:
+    """Count a finished search agent, by its status and by what ended it."""
+    _agent_requests.labels(status, stopped_by).inc()
+    _agent_searches.observe(searches)
+    _agent_seconds.observe(seconds)
 
 
 def watch_encoder_queue(waiting: Callable[[], Mapping[str, int]]) -> None:
@@ -152,6 +213,19 @@ def count_rows(report: IngestReport) -> None:
     """Count what became of the rows of one finished ingest."""
     for outcome in ("added", "updated", "unchanged", "failed"):
         _rows.labels(outcome).inc(getattr(report, outcome))
+
+
+def count_sweep(*, dry_run: bool, memories: int, seconds: float) -> None:
+    """Count a finished sweep and the memories it looked at."""
+    named = str(dry_run).lower()
+    _sweeps.labels(named).inc()
+    _swept.labels(named).inc(memories)
+    _sweep_seconds.observe(seconds)
+
+
+def count_sweep_change(action: str, what: str) -> None:
+    """Count a committed change; `what` is the type or relation that it gives, or empty."""
+    _sweep_changes.labels(action, what).inc()
 
 
 def set_pending_embeddings(items: int) -> None:

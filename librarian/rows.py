@@ -152,8 +152,13 @@ def new_edge(namespace: str, link: LinkInput, line: int = 0) -> NewEdge:
         "source_quote": link.target_quote if turned else link.source_quote,
         "target_quote": link.source_quote if turned else link.target_quote,
     }
-    edge_id = _digest(namespace, source, link.type, target)
+    edge_id = edge_id_of(namespace, source, link.type, target)
     return NewEdge(line, source, target, EdgeType(link.type), edge_id, properties)
+
+
+def edge_id_of(namespace: str, source: str, edge_type: str, target: str) -> str:
+    """The id of the edge of this type between two items, whoever draws it; the ends as `stored_ends` has them."""
+    return _digest(namespace, source, edge_type, target)
 
 
 def correction_uid(namespace: str, uid: str) -> str:

@@ -3,8 +3,8 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
+from functools import partial
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import structlog
@@ -13,10 +13,11 @@ from agents.ports import ChatModel
 from graph.errors import GraphError
 from graph.lookup import get_object
 from graph.models import Item
-from graph.spaces import activate, compact, count_pending, count_vectors, index_state, list_spaces
+from graph.spaces import count_pending
 from graph.types import ItemFilter
 from librarian import metrics
 from librarian.audit import actor, audit
+from librarian.causal_verbs import CausalVerbs
 from librarian.contracts.answer import AnswerEvent, AnswerInput, AnswerOutput
 from librarian.contracts.changes import (
     Correction,
@@ -33,25 +34,32 @@ from librarian.contracts.items import IngestReport, ItemIn, ItemOut, LinkInput
 from librarian.contracts.listing import ItemList, ItemQuery
 from librarian.contracts.namespaces import NamespaceList
 from librarian.contracts.relevant import DEFAULT_MAX_HITS, MemoryHit, RelevantInput, RelevantOutput
-from librarian.contracts.search import SearchInput, SearchOutput
-from librarian.contracts.service import CalibrationOut, EvalReport, Readiness, SpaceStatus
+from librarian.contracts.search_agent import Detail, SearchAgentEvent, SearchAgentInput, SearchAgentOutput
+from librarian.contracts.service import CalibrationOut, Readiness
+from librarian.contracts.why_not import WhyNotInput, WhyNotOutput
+from librarian.embeddings import Embeddings
 from librarian.errors import InvalidInput, NotFound
+from librarian.file_verbs import FileVerbs
 from librarian.lifecycle import Lifecycle, Parts
+from librarian.professor.search import UNKNOWN, Origin, Professor
+from librarian.reasoning import Meaning
 from librarian.rowmap import RowMap
+from librarian.searches import Searches
 from librarian.settings import Settings
 from librarian.strictjson import convert
+from librarian.sweeps import Sweeps
 from librarian.usecases import answer as answering
 from librarian.usecases import change_items as changing
 from librarian.usecases import delete_items as deleting
 from librarian.usecases import edges as edge_cases
-from librarian.usecases import evaluate as evaluation
 from librarian.usecases import items as item_cases
 from librarian.usecases import namespaces as namespace_cases
-from librarian.usecases import search as searching
+from librarian.usecases import search_agent as agent_cases
 from librarian.usecases.calibrate import calibrate, calibrations_out
-from librarian.usecases.embed import embed_pending, fill_space
+from librarian.usecases.embed import embed_pending
 from librarian.usecases.ingest import Ingest
 from librarian.usecases.relevant_memory import get_relevant_memory
+from librarian.usecases.why_not import why_not
 from retrieval.encoders.errors import EncoderError
 from retrieval.types import SearchRequest
 
@@ -65,18 +73,22 @@ log = structlog.get_logger("librarian.service")
 Counted = Callable[[int, int], None]
 
 
-class Librarian:
+class Librarian(Searches, FileVerbs, CausalVerbs, Sweeps):
     """One agent memory. Made by `librarian.wiring.open_librarian`; all methods are safe for concurrent tasks.
 
     Methods raise NotReady while the graph cannot be used, now or any more, and the defect itself once one has ended the
     background work.
     """
 
-    def __init__(self, settings: Settings, chat_model: ChatModel | None = None) -> None:
+    def __init__(
+        self, settings: Settings, chat_model: ChatModel | None = None, professor: Professor | None = None
+    ) -> None:
         self.settings = settings
         llm = settings.llm
         self._chat = answering.Chat(chat_model, llm.context_chars, llm.timeout_s) if chat_model else None
         self.lifecycle = Lifecycle()
+        self.embeddings = Embeddings(self.lifecycle)
+        self._agent = agent_cases.Agent.make(settings, professor, chat_model, Meaning(self.lifecycle))
         self._new_items = asyncio.Event()
 
     async def ready(self) -> None:
@@ -125,10 +137,10 @@ class Librarian:
         metrics.set_pending_embeddings(report.pending_embeddings)
         return report
 
-    async def search(self, namespace: str, query: SearchInput) -> SearchOutput:
-        """Hits of `namespace`, best first; a broken arm is reported in `arms`, not raised."""
+    async def why_not(self, namespace: str, asked: WhyNotInput) -> WhyNotOutput:
+        """What became of one item in a search of `namespace`. Raises NotFound."""
         parts = self.parts
-        return await searching.search(parts.pipeline, parts.reranking, namespace, query)
+        return await why_not(parts.executor, parts.pipeline, parts.reranking, namespace, asked, self.settings.search)
 
     async def get_relevant_memory(
         self, project_id: str, query: str, max_hits: int = DEFAULT_MAX_HITS, *, answer_over_question: bool = True
@@ -160,6 +172,32 @@ class Librarian:
     def answer_events(self, found: RelevantOutput) -> AsyncGenerator[AnswerEvent, None]:
         """The same as it comes: the hits, pieces of text, and last the whole answer."""
         return answering.answer_events(found, self._chat, streamed=True)
+
+    # The search agent.
+
+    @property
+    def asks_professor(self) -> bool:
+        """Whether the search agent searches the Professor's documents, and not what is kept."""
+        return self._agent.professor is not None
+
+    async def search_agent(
+        self, namespace: str, asked: SearchAgentInput, *, detail: Detail = "full", origin: Origin = UNKNOWN
+    ) -> SearchAgentOutput:
+        """The smallest set of evidence for what is asked, never an answer; of `namespace`, or of the Professor's
+        documents where one is configured. Raises ToolError when the Professor cannot be used.
+        """
+        return await agent_cases.run(self._agent, self._agent_request(namespace, asked, origin), detail)
+
+    def search_agent_events(
+        self, namespace: str, asked: SearchAgentInput, *, detail: Detail = "full", origin: Origin = UNKNOWN
+    ) -> AsyncGenerator[SearchAgentEvent, None]:
+        """The same step by step; the last event, `done`, carries the evidence. Closing it cancels the work."""
+        return agent_cases.events(self._agent, self._agent_request(namespace, asked, origin), detail)
+
+    def _agent_request(self, namespace: str, asked: SearchAgentInput, origin: Origin) -> agent_cases.Request:
+        return agent_cases.Request.make(asked, self._agent.professor, origin, partial(self.search, namespace))
+
+    # Single items.
 
     async def get_item(self, namespace: str, uid: str) -> ItemOut:
         """One item of `namespace`. Raises NotFound."""
@@ -321,41 +359,13 @@ class Librarian:
             metrics.set_pending_embeddings(await count_pending(parts.executor))
         return done
 
+    def wake(self) -> None:
+        """Let the worker encode texts that have changed."""
+        self._new_items.set()
+
     async def pending_embeddings(self) -> int:
         """Items of all namespaces that lack a vector in the active space."""
         return await count_pending(self.parts.executor)
-
-    async def embeddings_status(self) -> list[SpaceStatus]:
-        """Every embedding space of the graph."""
-        executor = self.parts.executor
-        pending = await count_pending(executor)
-        return [
-            SpaceStatus(
-                space=space.space,
-                model=space.model,
-                dimension=space.dimension,
-                active=space.active,
-                index_state=await index_state(executor, space.space),
-                vectors=await count_vectors(executor, space.space),
-                pending_items=pending if space.active else 0,
-                calibrations=calibrations_out(space),
-            )
-            for space in await list_spaces(executor)
-        ]
-
-    async def switch_embeddings(self, *, on_progress: Counted | None = None) -> int:
-        """Fill the configured encoder's space beside the active one, then make it active in one step.
-
-        Returns how many items were encoded. Restart running services with the same LIBRARIAN_ENCODER afterwards.
-        """
-        parts = self.parts
-        if parts.encoder is None or parts.space is None:
-            raise InvalidInput(
-                "no encoder is configured", field="LIBRARIAN_ENCODER", remedy="name the encoder to switch to"
-            )
-        done = await fill_space(parts.executor, parts.space, parts.encoder, on_progress)
-        await activate(parts.executor, parts.space.space)
-        return done
 
     async def calibrate(self) -> list[CalibrationOut]:
         """Measure anew what the cosines of the configured encoder's space mean, in each language that it covers.
@@ -366,33 +376,6 @@ class Librarian:
         if parts.encoder is None or parts.space is None:
             raise InvalidInput("no encoder is configured", field="LIBRARIAN_ENCODER", remedy="name an encoder")
         return calibrations_out(await calibrate(parts.executor, parts.space, parts.encoder))
-
-    async def compact_embeddings(self) -> None:
-        """Build the active space's vector index anew, which makes one grown by many small commits fast again."""
-        executor = self.parts.executor
-        for space in await list_spaces(executor):
-            if space.active:
-                await compact(executor, space.space, space.dimension)
-
-    # Evaluation.
-
-    async def evaluate_retrieval(self, folder: Path, *, on_progress: Counted | None = None) -> EvalReport:
-        """Recall, MRR and nDCG of each system on a folder of labelled data, loaded into namespaces `eval:…`."""
-        dataset = evaluation.read_dataset(folder)
-        report = await self.ingest(
-            file_lines(dataset.documents), namespace="eval", mapping=dataset.mapping, any_namespace=True
-        )
-        if report.failed:
-            raise InvalidInput(f"{report.failed} rows of {dataset.documents} cannot be read", field="--data")
-        await self.embed_pending(on_progress=on_progress)
-        return await evaluation.evaluate(self.parts.pipeline, dataset, on_progress)
-
-
-async def file_lines(path: Path) -> AsyncIterator[tuple[int, bytes]]:
-    """Numbered lines of a file, read as they are needed."""
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            yield number, line
 
 
 async def _sample_lines() -> AsyncIterator[tuple[int, bytes]]:

@@ -1,5 +1,6 @@
 """Texts of the environment as values: each parser raises ValueError, which says what the value must be."""
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,10 +9,12 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from retrieval.fusion import FusionMethod
 from retrieval.rerankers.base import Endpoint
 
 LogFormat = Literal["json", "console"]
 LogLevel = Literal["debug", "info", "warning", "error"]
+ReasonerChoice = Literal["auto", "heuristic", "llm"]
 
 MASK = "••••••"
 
@@ -49,6 +52,11 @@ def absolute_path(raw: str) -> Path:
     if "\0" in raw:
         raise ValueError("a path cannot hold a NUL character")
     return Path(raw).expanduser().absolute()
+
+
+def absolute_paths(raw: str) -> tuple[Path, ...]:
+    """Absolute paths with colons between them; `~` is the home directory."""
+    return tuple(absolute_path(one) for one in raw.split(os.pathsep) if one.strip())
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int]:
@@ -147,6 +155,22 @@ def http_url(raw: str) -> str:
     return raw
 
 
+def reasoner_choice(raw: str) -> ReasonerChoice:
+    """Who reasons in the search agent."""
+    match raw.lower():
+        case "auto" | "heuristic" | "llm" as known:
+            return known
+    raise ValueError("it must be auto, heuristic or llm")
+
+
+def fusion_method(raw: str) -> FusionMethod:
+    """How the rankings of a search become one."""
+    match raw.lower():
+        case "linear" | "rrf" | "score_sum" | "score_max" as known:
+            return known
+    raise ValueError("it must be linear, rrf, score_sum or score_max")
+
+
 def rerank_endpoint(raw: str) -> Endpoint:
     """How pairs are put to a reranker's server."""
     match raw.lower():
@@ -164,6 +188,8 @@ def shown(value: object) -> str:
             return "1" if value else "0"
         case float():
             return f"{value:g}"
+        case tuple():
+            return os.pathsep.join(map(str, value))
     return without_userinfo(str(value))
 
 

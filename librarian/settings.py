@@ -4,25 +4,28 @@
 that `librarian config show` can print all of them. Secrets never show in a repr, a message or that table.
 """
 
-import difflib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeVar
 
 import platformdirs
 
 from agents.chat import ChatConfig
+from librarian.contracts.semantic import DEFAULT_MAX_FACTS
 from librarian.errors import SettingsError
+from librarian.professor.config import ProfessorConfig
+from librarian.setting_reader import Entry, Reader
 from librarian.setting_values import (
-    MASK,
     LogFormat,
     LogLevel,
     Rate,
+    ReasonerChoice,
     absolute_path,
+    absolute_paths,
     encoder_name,
     flag,
+    fusion_method,
     http_url,
     log_format,
     log_level,
@@ -30,17 +33,16 @@ from librarian.setting_values import (
     neo4j_uri,
     number,
     rate,
+    reasoner_choice,
     rerank_endpoint,
     seconds,
-    shown,
     whole_number,
     without_userinfo,
 )
 from retrieval.context import DEFAULT_MAX_CHARS
+from retrieval.fusion import FusionMethod
 from retrieval.rerankers.base import RerankerConfig
-
-T = TypeVar("T")
-Source = Literal["default", "environment", "option"]
+from retrieval.types import DEFAULT_FUSION_METHOD, DEFAULT_MULTI_QUERY_BOOST
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8765
@@ -51,25 +53,17 @@ DEFAULT_MAX_BATCH_ROWS = 10_000
 DEFAULT_REQUEST_TIMEOUT_S = 30.0
 DEFAULT_MAX_CONCURRENT = 32
 DEFAULT_MAX_QUEUED = 256
+DEFAULT_MAX_AGENTS = 256
 DEFAULT_RATE_LIMIT = Rate(6000, 60.0)
 DEFAULT_IDEMPOTENCY_HOURS = 24
 DEFAULT_SLOW_QUERY_MS = 500
 DEFAULT_LLM_TIMEOUT_S = 60.0
 DEFAULT_LLM_MAX_TOKENS = 1024
 DEFAULT_LLM_INTENT = "librarian"
+DEFAULT_AGENT_TOKEN_BUDGET = 60_000
+DEFAULT_MAX_FILE_MB = 10
 
 _MIB = 2**20
-# Read by the Makefile and by the tests, not by the program.
-_READ_ELSEWHERE = frozenset({"LIBRARIAN_PYTHON", "LIBRARIAN_TEST_DOCKER"})
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One setting as `librarian config show` prints it: `value` is masked where it is a secret."""
-
-    name: str
-    value: str
-    source: Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +71,8 @@ class HttpSettings:
     """Where the service listens and what it accepts.
 
     `request_timeout_s` caps every request's deadline. At most `max_concurrent` requests run and `max_queued` wait for
-    them. `rate_limit` holds for each API key in this process. Answers to an Idempotency-Key live `idempotency_hours`.
+    them; beside those at most `max_agents` search agents run. `rate_limit` holds for each API key in this process.
+    Answers to an Idempotency-Key live `idempotency_hours`.
     """
 
     host: str = DEFAULT_HOST
@@ -87,6 +82,7 @@ class HttpSettings:
     request_timeout_s: float = DEFAULT_REQUEST_TIMEOUT_S
     max_concurrent: int = DEFAULT_MAX_CONCURRENT
     max_queued: int = DEFAULT_MAX_QUEUED
+    max_agents: int = DEFAULT_MAX_AGENTS
     rate_limit: Rate = DEFAULT_RATE_LIMIT
     idempotency_hours: int = DEFAULT_IDEMPOTENCY_HOURS
     allow_insecure_bind: bool = False
@@ -122,6 +118,18 @@ class EncoderSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """What searches do where they are not told: hits of a tool call, fusion, favour for what several queries find
+    (0..1), and whether a threshold may adapt at all.
+    """
+
+    max_facts: int = DEFAULT_MAX_FACTS
+    fusion_method: FusionMethod = DEFAULT_FUSION_METHOD
+    multi_query_boost: float = DEFAULT_MULTI_QUERY_BOOST
+    adaptive_threshold: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class RerankerSettings:
     """The reranker, and the share of searches (0..1) that use it; the others show what it changes."""
 
@@ -143,6 +151,31 @@ class LlmSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """The search agent: it asks the Professor, or searches what is kept where `how_to_ask` has no address.
+
+    `token_budget` bounds what the language model reads and writes in one request.
+    """
+
+    how_to_ask: ProfessorConfig = field(default_factory=lambda: ProfessorConfig(""))
+    reasoner: ReasonerChoice = "auto"
+    token_budget: int = DEFAULT_AGENT_TOKEN_BUDGET
+
+    @property
+    def professor(self) -> ProfessorConfig | None:
+        """The Professor to ask, if there is one."""
+        return self.how_to_ask if self.how_to_ask.url else None
+
+
+@dataclass(frozen=True, slots=True)
+class FileSettings:
+    """Folders that may be indexed over HTTP, with what is below them; larger files are found by name only."""
+
+    roots: tuple[Path, ...] = ()
+    max_bytes: int = DEFAULT_MAX_FILE_MB * _MIB
+
+
+@dataclass(frozen=True, slots=True)
 class RemoteSettings:
     """The service that clients and the command line talk to; without `url` the command line opens the graph itself."""
 
@@ -153,7 +186,7 @@ class RemoteSettings:
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> "RemoteSettings":
         """These settings alone, for programs that only talk to a service. Raises SettingsError."""
-        return _remote(_Reader(os.environ if env is None else env))
+        return _remote(Reader(os.environ if env is None else env))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +218,11 @@ class Settings:
     neo4j: Neo4jSettings = Neo4jSettings()
     server: ServerSettings = ServerSettings()
     encoder: EncoderSettings = EncoderSettings()
+    search: SearchSettings = SearchSettings()
     reranker: RerankerSettings = RerankerSettings()
     llm: LlmSettings = LlmSettings()
+    agent: AgentSettings = AgentSettings()
+    files: FileSettings = FileSettings()
     remote: RemoteSettings = RemoteSettings()
     log: LogSettings = LogSettings()
     entries: tuple[Entry, ...] = field(default=(), repr=False, compare=False)
@@ -198,7 +234,7 @@ class Settings:
 
         Raises SettingsError, which names the variable, what is wrong with its value, and the remedy.
         """
-        reader = _Reader(os.environ if env is None else env)
+        reader = Reader(os.environ if env is None else env)
         home = reader.read("LIBRARIAN_HOME", absolute_path, default=platformdirs.user_data_path("librarian"))
         settings = cls(
             home=home,
@@ -213,8 +249,11 @@ class Settings:
             neo4j=_neo4j(reader),
             server=_server(reader),
             encoder=_encoder(reader),
+            search=_search(reader),
             reranker=_reranker(reader),
             llm=_llm(reader),
+            agent=_agent(reader),
+            files=_files(reader),
             remote=_remote(reader),
             log=_log(reader),
         )
@@ -249,48 +288,7 @@ class Settings:
         return replace(self, remote=remote)
 
 
-class _Reader:
-    """Reads variables and remembers each with its source."""
-
-    def __init__(self, env: Mapping[str, str]) -> None:
-        self._env = env
-        self.entries: list[Entry] = []
-
-    def read(self, name: str, parse: Callable[[str], T], *, default: T, secret: bool = False) -> T:
-        """The parsed value of `name`, or `default` when it is unset or empty."""
-        raw = self._env.get(name, "")
-        if not raw.strip():
-            self._note(name, default, "default", secret=secret)
-            return default
-        try:
-            value = parse(raw if secret else raw.strip())
-        except ValueError as error:
-            named = "the value (not shown)" if secret else repr(without_userinfo(raw))
-            raise SettingsError(
-                f"{name}: {named} cannot be used: {error}.",
-                field=name,
-                remedy=f"Correct {name}, or unset it.",
-            ) from None
-        self._note(name, value, "environment", secret=secret)
-        return value
-
-    def _note(self, name: str, value: object, source: Source, *, secret: bool) -> None:
-        self.entries.append(Entry(name, MASK if secret and value else shown(value), source))
-
-    def unknown(self) -> list[str]:
-        """A warning for each LIBRARIAN_* variable that nobody reads."""
-        known = {entry.name for entry in self.entries} | _READ_ELSEWHERE
-        odd = sorted(name for name in self._env if name.startswith("LIBRARIAN_") and name not in known)
-        return [_unknown_variable(name, known) for name in odd]
-
-
-def _unknown_variable(name: str, known: set[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {close[0]}?" if close else "; `librarian config show` lists all"
-    return f"{name} is not a setting of Librarian{hint}"
-
-
-def _http(reader: _Reader) -> HttpSettings:
+def _http(reader: Reader) -> HttpSettings:
     return HttpSettings(
         host=reader.read("LIBRARIAN_HOST", str, default=DEFAULT_HOST),
         port=reader.read("LIBRARIAN_PORT", whole_number(0, 65535), default=DEFAULT_PORT),
@@ -301,6 +299,7 @@ def _http(reader: _Reader) -> HttpSettings:
         request_timeout_s=reader.read("LIBRARIAN_REQUEST_TIMEOUT_S", seconds, default=DEFAULT_REQUEST_TIMEOUT_S),
         max_concurrent=reader.read("LIBRARIAN_MAX_CONCURRENT", whole_number(1, 10_000), default=DEFAULT_MAX_CONCURRENT),
         max_queued=reader.read("LIBRARIAN_MAX_QUEUED", whole_number(0, 100_000), default=DEFAULT_MAX_QUEUED),
+        max_agents=reader.read("LIBRARIAN_MAX_AGENTS", whole_number(1, 10_000), default=DEFAULT_MAX_AGENTS),
         rate_limit=reader.read("LIBRARIAN_RATE_LIMIT", rate, default=DEFAULT_RATE_LIMIT),
         idempotency_hours=reader.read(
             "LIBRARIAN_IDEMPOTENCY_HOURS", whole_number(1, 720), default=DEFAULT_IDEMPOTENCY_HOURS
@@ -309,7 +308,7 @@ def _http(reader: _Reader) -> HttpSettings:
     )
 
 
-def _neo4j(reader: _Reader) -> Neo4jSettings:
+def _neo4j(reader: Reader) -> Neo4jSettings:
     return Neo4jSettings(
         uri=reader.read("NEO4J_URI", neo4j_uri, default=None),
         username=reader.read("NEO4J_USERNAME", str, default="neo4j"),
@@ -318,7 +317,7 @@ def _neo4j(reader: _Reader) -> Neo4jSettings:
     )
 
 
-def _server(reader: _Reader) -> ServerSettings:
+def _server(reader: Reader) -> ServerSettings:
     return ServerSettings(
         java=reader.read("LIBRARIAN_JAVA", str, default=None),
         maven_url=reader.read("LIBRARIAN_MAVEN_URL", http_url, default=None),
@@ -327,7 +326,7 @@ def _server(reader: _Reader) -> ServerSettings:
     )
 
 
-def _encoder(reader: _Reader) -> EncoderSettings:
+def _encoder(reader: Reader) -> EncoderSettings:
     return EncoderSettings(
         name=reader.read("LIBRARIAN_ENCODER", encoder_name, default="onnx"),
         threads=reader.read("LIBRARIAN_ENCODER_THREADS", whole_number(1, 1024), default=None),
@@ -335,7 +334,16 @@ def _encoder(reader: _Reader) -> EncoderSettings:
     )
 
 
-def _reranker(reader: _Reader) -> RerankerSettings:
+def _search(reader: Reader) -> SearchSettings:
+    return SearchSettings(
+        max_facts=reader.read("LIBRARIAN_MAX_FACTS", whole_number(1, 50), default=DEFAULT_MAX_FACTS),
+        fusion_method=reader.read("DEFAULT_FUSION_METHOD", fusion_method, default=DEFAULT_FUSION_METHOD),
+        multi_query_boost=reader.read("DEFAULT_MULTI_QUERY_BOOST", number(0, 1), default=DEFAULT_MULTI_QUERY_BOOST),
+        adaptive_threshold=reader.read("ADAPTIVE_THRESHOLD_ENABLED", flag, default=True),
+    )
+
+
+def _reranker(reader: Reader) -> RerankerSettings:
     default = RerankerConfig()
     enabled = reader.read("RERANKER_ENABLED", flag, default=True)
     max_concurrent = reader.read("RERANKER_MAX_CONCURRENT", whole_number(1, 256), default=default.max_concurrent)
@@ -358,7 +366,7 @@ def _reranker(reader: _Reader) -> RerankerSettings:
     )
 
 
-def _llm(reader: _Reader) -> LlmSettings:
+def _llm(reader: Reader) -> LlmSettings:
     base_url = reader.read("LLM_BASE_URL", http_url, default=None)
     model = reader.read("LLM_MODEL", str, default=None)
     api_key = reader.read("LLM_API_KEY", str, default=None, secret=True)
@@ -377,7 +385,38 @@ def _llm(reader: _Reader) -> LlmSettings:
     )
 
 
-def _remote(reader: _Reader) -> RemoteSettings:
+def _agent(reader: Reader) -> AgentSettings:
+    default = AgentSettings()
+    return AgentSettings(
+        how_to_ask=_professor(reader),
+        reasoner=reader.read("LIBRARIAN_AGENT_REASONER", reasoner_choice, default=default.reasoner),
+        token_budget=reader.read(
+            "LIBRARIAN_AGENT_TOKEN_BUDGET", whole_number(0, 10_000_000), default=default.token_budget
+        ),
+    )
+
+
+def _professor(reader: Reader) -> ProfessorConfig:
+    default = ProfessorConfig("")
+    most_mb = default.max_answer_bytes // _MIB
+    return ProfessorConfig(
+        reader.read("PROFESSOR_SEARCH_URL", http_url, default=default.url),
+        api_key=reader.read("PROFESSOR_API_KEY", str, default=None, secret=True),
+        timeout_s=reader.read("PROFESSOR_TIMEOUT", seconds, default=default.timeout_s),
+        max_retries=reader.read("PROFESSOR_MAX_RETRIES", whole_number(0, 10), default=default.max_retries),
+        max_candidates=reader.read("PROFESSOR_MAX_CANDIDATES", whole_number(1, 1000), default=default.max_candidates),
+        max_answer_bytes=reader.read("PROFESSOR_MAX_ANSWER_MB", whole_number(1, 1024), default=most_mb) * _MIB,
+    )
+
+
+def _files(reader: Reader) -> FileSettings:
+    return FileSettings(
+        roots=reader.read("LIBRARIAN_INDEX_ROOTS", absolute_paths, default=()),
+        max_bytes=reader.read("LIBRARIAN_MAX_FILE_MB", whole_number(1, 100), default=DEFAULT_MAX_FILE_MB) * _MIB,
+    )
+
+
+def _remote(reader: Reader) -> RemoteSettings:
     return RemoteSettings(
         url=reader.read("LIBRARIAN_REMOTE", http_url, default=None),
         api_key=reader.read("LIBRARIAN_API_KEY", str, default=None, secret=True),
@@ -385,7 +424,7 @@ def _remote(reader: _Reader) -> RemoteSettings:
     )
 
 
-def _log(reader: _Reader) -> LogSettings:
+def _log(reader: Reader) -> LogSettings:
     return LogSettings(
         format=reader.read("LIBRARIAN_LOG_FORMAT", log_format, default=None),
         level=reader.read("LIBRARIAN_LOG_LEVEL", log_level, default=None),

@@ -9,12 +9,18 @@ from typing import Protocol
 
 from agents.ports import ChatModel
 from graph.local.artifacts import Progress
+from graph.local.errors import LocalServerError
 from librarian.assembly import Assembly
+from librarian.errors import SettingsError
 from librarian.language_model import chat_model
+from librarian.professor.search import Professor
 from librarian.service import Librarian
 from librarian.settings import Settings
 from librarian.supervisor import BeforeReady, Supervisor, cancel
 from migrations.runner import Migrator
+from retrieval.encoders.base import Encoder
+from retrieval.encoders.errors import EncoderError
+from retrieval.encoders.language_probe import covered_languages, encode_probes
 
 log = logging.getLogger("librarian.wiring")
 
@@ -24,7 +30,7 @@ ONE_OFF_LINGER_S = 600.0
 class Make(Protocol):
     """Makes the facade that is filled and yielded."""
 
-    def __call__(self, settings: Settings, chat_model: ChatModel | None) -> Librarian:
+    def __call__(self, settings: Settings, chat_model: ChatModel | None, professor: Professor | None) -> Librarian:
         """A facade without its parts."""
 
 
@@ -46,11 +52,8 @@ async def open_librarian(
     elsewhere, and encodes pending items as they come; `before_ready` is what it does with the graph before it says
     that it is ready.
     """
-    chat = chat_model(settings.llm)
-    librarian = make(settings, chat)
     async with AsyncExitStack() as stack:
-        if chat is not None:
-            stack.push_async_callback(chat.aclose)
+        librarian = _made(settings, stack, make)
         assembly = Assembly(settings, librarian, stack, purpose, linger_s, progress)
         if wait:
             librarian.lifecycle.connected(await assembly.build())
@@ -62,6 +65,30 @@ async def open_librarian(
 
 
 @asynccontextmanager
+async def open_agent(
+    settings: Settings, *, progress: Progress | None = None, make: Make = Librarian
+) -> AsyncIterator[Librarian]:
+    """The search agent alone, over the Professor's documents: usable at once, without a graph.
+
+    An encoder is loaded in the background if LIBRARIAN_ENCODER asks for one; words decide until it is there. Raises
+    SettingsError where no Professor is configured.
+    """
+    if settings.agent.professor is None:
+        raise SettingsError(
+            "the search agent alone needs a Professor to ask",
+            field="PROFESSOR_SEARCH_URL",
+            remedy="Set PROFESSOR_SEARCH_URL to the address of its search.",
+        )
+    async with AsyncExitStack() as stack:
+        librarian = _made(settings, stack, make)
+        librarian.lifecycle.without_graph("this service runs the search agent only (--agent-only)")
+        if not settings.has_default("LIBRARIAN_ENCODER"):
+            assembly = Assembly(settings, librarian, stack, "agent", 0, progress)
+            stack.push_async_callback(cancel, asyncio.create_task(_load_encoder(assembly)))
+        yield librarian
+
+
+@asynccontextmanager
 async def open_migrator(
     settings: Settings, *, purpose: str, linger_s: float = ONE_OFF_LINGER_S, progress: Progress | None = None
 ) -> AsyncIterator[Migrator]:
@@ -69,6 +96,34 @@ async def open_migrator(
     async with AsyncExitStack() as stack:
         assembly = Assembly(settings, Librarian(settings), stack, purpose, linger_s, progress)
         yield assembly.migrator(await assembly.connect())
+
+
+@asynccontextmanager
+async def open_encoder(settings: Settings, *, progress: Progress | None = None) -> AsyncIterator[Encoder | None]:
+    """The configured encoder alone, without a graph; None where there is none."""
+    async with AsyncExitStack() as stack:
+        yield await Assembly(settings, Librarian(settings), stack, "encoder", 0, progress).load_encoder()
+
+
+def _made(settings: Settings, stack: AsyncExitStack, make: Make) -> Librarian:
+    """The facade; what it talks to is closed by the stack."""
+    chat, config = chat_model(settings.llm), settings.agent.professor
+    professor = None if config is None else Professor(config)
+    for opened in (chat, professor):
+        if opened is not None:
+            stack.push_async_callback(opened.aclose)
+    return make(settings, chat, professor)
+
+
+async def _load_encoder(assembly: Assembly) -> None:
+    """Load it and prove its languages; a failure is logged, as the agent works without."""
+    try:
+        encoder = await assembly.load_encoder()
+        if encoder is not None:
+            languages = covered_languages(await encode_probes(encoder))
+            assembly.librarian.lifecycle.read_by(encoder, languages)
+    except (EncoderError, LocalServerError) as error:
+        log.warning("the search agent goes on without an encoder: %s", error)
 
 
 def _report_failure(librarian: Librarian, task: asyncio.Task[None]) -> None:

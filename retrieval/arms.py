@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from graph.errors import DatabaseAuthFailed, DatabaseUnavailable, GraphError
@@ -26,7 +26,7 @@ from graph.search import (
     vector_candidates_deeper,
     vector_candidates_exact,
 )
-from graph.types import Candidate, ItemFilter
+from graph.types import Candidate, ItemFilter, Noise
 from retrieval.fusion import Ranking
 from retrieval.signals import Asked
 from retrieval.types import KEYWORD, VECTOR
@@ -49,10 +49,16 @@ class Effort(IntEnum):
 class PlannedQuery:
     """One query ready to run: its vector and keyword terms, and what each arm has to say beforehand ("ok" or why
     not).
+
+    `vector` ranks, without the names of authors; `as_asked` (the same where there are none) and `noise` tell how
+    similar a hit is. All three are None where the encoder has no part in it.
     """
 
     number: int
+    text: str = field(repr=False)
     vector: VectorQuery | None
+    as_asked: VectorQuery | None
+    noise: Noise | None
     keyword: KeywordQuery
     status: Mapping[str, str]
     asked: Asked

@@ -2,16 +2,19 @@
 
 normalise -> encode all queries in one batch -> one statement a query, side by side, more where filters bite -> fuse ->
 one round trip for the pool's properties, evidence and missing cosines -> deduplicate -> cut; and once more, deeper,
-when duplicates leave too few hits.
+when duplicates leave too few hits. What is not similar enough goes last.
 """
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from graph.executor import Executor
 from graph.search import KeywordQuery, VectorQuery, hydrate
+from graph.types import FoundItem, Noise
+from retrieval.abstention import remaining
 from retrieval.arms import OK, ArmResults, Depth, Effort, PlannedQuery, run_arms
 from retrieval.dedupe import deduplicate
 from retrieval.encoders.base import Encoder
@@ -20,7 +23,7 @@ from retrieval.fusion import Fused, boosted, reciprocal_rank_fusion, score_max, 
 from retrieval.linear import Pool, default_weights, linear_fusion
 from retrieval.lucene import keyword_query
 from retrieval.names import NameBook, authors_named, without_names
-from retrieval.pool import best_cosines, pools
+from retrieval.pool import Nearness, pooled
 from retrieval.signals import asked
 from retrieval.stopwatch import Stopwatch
 from retrieval.text import language, normalise
@@ -48,6 +51,7 @@ _DEEPER = 4
 # Fetching properties is a third of a search's time, so more are fetched only when these do not fill the limit.
 HYDRATED_PER_HIT = 1.5
 NOT_ASKED = "skipped: not asked for"
+NearnessOf: TypeAlias = Callable[[str], Nearness | None]
 _NOTES = {
     Overfetch.DEEPER: "filling the limit took a deeper look into the indexes",
     Overfetch.EXACT: "filling the limit took an exact scan of the items that pass the filters",
@@ -57,10 +61,10 @@ _NOTES = {
 
 @dataclass(frozen=True, slots=True)
 class VectorArm:
-    """The encoder in use, or why there is none. `languages` are those it was found to tell apart."""
+    """The encoder in use, or why there is none; `noise` of each language that it was found to tell texts apart in."""
 
     encoder: Encoder | None
-    languages: frozenset[str] = frozenset()
+    noise: Mapping[str, Noise] = field(default_factory=dict)
     off_reason: str = "skipped: no encoder is configured (LIBRARIAN_ENCODER=none)"
 
 
@@ -95,7 +99,7 @@ class SearchPipeline:
         """
         clock = Stopwatch()
         with clock.stage("encode"):
-            queries = await self._plan(request)
+            queries = await self.plan(request)
         times = 1
         while True:
             answers, hits = await self._look(request, queries, times, clock)
@@ -105,7 +109,12 @@ class SearchPipeline:
         hits = hits[: request.limit + request.spare]
         overfetch = _overfetch(answers, again=times > 1, filled=len(hits) >= request.limit)
         notes = [] if overfetch is None else [_NOTES[overfetch].format(hits=len(hits), limit=request.limit)]
-        return SearchResult(hits, _statuses(answers), notes, overfetch, clock.read_ms())
+        left = remaining(hits, queries, request.bound, limit=request.limit)
+        if request.bound is not None:
+            notes += _unjudged(queries)
+        return SearchResult(
+            left.hits, _statuses(answers), notes, overfetch, clock.read_ms(), left.threshold, left.below
+        )
 
     async def _look(
         self, request: SearchRequest, queries: Sequence[PlannedQuery], times: int, clock: Stopwatch
@@ -115,33 +124,46 @@ class SearchPipeline:
         with clock.stage("arms"):
             answers = await asyncio.gather(*(self._run(request, query, depth) for query in queries))
         with clock.stage("traits"):
-            found = await pools(self._executor, request.where.namespace, queries, answers)
+            found = await pooled(self._executor, request.where.namespace, queries, answers)
         with clock.stage("fuse"):
-            fused = _fused(request, found)
+            fused = _fused(request, found.pools)
         with clock.stage("hydrate"):
-            hits = await self._hits(request, fused, best_cosines(found))
+            hits = await self._hits(request, fused, found.nearness)
         return answers, hits
 
     async def _run(self, request: SearchRequest, query: PlannedQuery, depth: Depth) -> ArmResults:
         async with self._slots:
             return await run_arms(self._executor, request.where, query, depth)
 
-    async def _plan(self, request: SearchRequest) -> list[PlannedQuery]:
+    async def plan(self, request: SearchRequest) -> list[PlannedQuery]:
+        """The queries of `request` as the arms run them, and what each arm has to say beforehand."""
         texts = [normalise(query) for query in request.queries]
         authors = await self._names.authors(request.where.namespace)
         named = [authors_named(text, authors) for text in texts]
+        bare = [without_names(text, own) for text, own in zip(texts, named, strict=True)]
         wanted = VECTOR in request.arms
         reasons = [self._no_vector_reason(text) if wanted else NOT_ASKED for text in texts]
-        readable = [
-            without_names(text, own) for text, own, reason in zip(texts, named, reasons, strict=True) if reason == OK
-        ]
-        vectors, failure = await self._encode(readable)
+        read = [form for *forms, reason in zip(bare, texts, reasons, strict=True) if reason == OK for form in forms]
+        vectors, failure = await self._encode(list(dict.fromkeys(read)))
         planned = []
         for number, (text, reason) in enumerate(zip(texts, reasons, strict=True)):
-            vector = vectors.pop(0) if reason == OK and vectors else None
+            own = {} if reason != OK else vectors
             keyword = keyword_query(text) if KEYWORD in request.arms else KeywordQuery()
-            status = {VECTOR: failure or reason if reason == OK else reason, KEYWORD: _keyword_status(request, keyword)}
-            planned.append(PlannedQuery(number, vector, keyword, status, asked(text, named[number])))
+            planned.append(
+                PlannedQuery(
+                    number=number,
+                    text=text,
+                    vector=own.get(bare[number]),
+                    as_asked=own.get(text),
+                    noise=self._arm.noise[language(text)] if own else None,
+                    keyword=keyword,
+                    status={
+                        VECTOR: failure or reason if reason == OK else reason,
+                        KEYWORD: _keyword_status(request, keyword),
+                    },
+                    asked=asked(text, named[number]),
+                )
+            )
         return planned
 
     def _no_vector_reason(self, text: str) -> str:
@@ -149,43 +171,52 @@ class SearchPipeline:
             return self._arm.off_reason
         if not text:
             return "skipped: the query is empty after cleaning"
-        if (spoken := language(text)) not in self._arm.languages:
+        if (spoken := language(text)) not in self._arm.noise:
             return f"skipped: encoder {self._arm.encoder.space.model} does not tell texts in {spoken!r} apart"
         return OK
 
-    async def _encode(self, texts: Sequence[str]) -> tuple[list[VectorQuery], str]:
-        """Vectors of `texts`, or none and the reason."""
+    async def _encode(self, texts: Sequence[str]) -> tuple[dict[str, VectorQuery], str]:
+        """The vector of each of `texts`, or none and the reason."""
         encoder = self._arm.encoder
         if encoder is None or not texts:
-            return [], ""
+            return {}, ""
         try:
             vectors = await encoder.encode_query(texts)
         except EncoderError as error:
-            return [], f"failed: {error}"
-        return [VectorQuery(encoder.space.id, vector.tolist()) for vector in vectors], ""
+            return {}, f"failed: {error}"
+        space = encoder.space.id
+        return {text: VectorQuery(space, vector.tolist()) for text, vector in zip(texts, vectors, strict=True)}, ""
 
-    async def _hits(
-        self, request: SearchRequest, fused: Sequence[Fused], cosines: Mapping[str, float]
-    ) -> list[ScoredItem]:
+    async def _hits(self, request: SearchRequest, fused: Sequence[Fused], nearness: NearnessOf) -> list[ScoredItem]:
         """Hydrated hits without duplicates: at least the limit, where that many different ones were found."""
         hits: list[ScoredItem] = []
         wanted = request.limit + request.spare
         at, step = 0, math.ceil(wanted * HYDRATED_PER_HIT)
         while at < len(fused) and len(hits) < wanted:
-            hits = deduplicate([*hits, *await self._hydrate(request, fused[at : at + step], cosines)])
+            hits = deduplicate([*hits, *await self._hydrate(request, fused[at : at + step], nearness)])
             at, step = at + step, step * 2
         return hits
 
-    async def _hydrate(
-        self, request: SearchRequest, fused: Sequence[Fused], cosines: Mapping[str, float]
-    ) -> list[ScoredItem]:
+    async def _hydrate(self, request: SearchRequest, fused: Sequence[Fused], nearness: NearnessOf) -> list[ScoredItem]:
         items = await hydrate(self._executor, request.where.namespace, [entry.uid for entry in fused])
         found = {item.uid: item for item in items}
         return [
-            ScoredItem(item, entry.score, cosines.get(entry.uid), entry.shares, entry.signals)
-            for entry in fused
-            if (item := found.get(entry.uid)) is not None
+            _scored(item, entry, nearness(entry.uid)) for entry in fused if (item := found.get(entry.uid)) is not None
         ]
+
+
+def _scored(item: FoundItem, entry: Fused, near: Nearness | None) -> ScoredItem:
+    similarity, cosine = (None, None) if near is None else (near.similarity, near.cosine)
+    return ScoredItem(item, entry.score, similarity, entry.shares, entry.signals, cosine=cosine)
+
+
+def _unjudged(queries: Sequence[PlannedQuery]) -> list[str]:
+    """A note where nothing is known of the similarity of hits to some query."""
+    unread = sum(query.vector is None for query in queries)
+    if not unread:
+        return []
+    which = "no query was" if unread == len(queries) else f"{unread} of {len(queries)} queries were not"
+    return [f"{which} read by an encoder: what these find is kept whatever its similarity"]
 
 
 def _fused(request: SearchRequest, found: Sequence[Pool]) -> list[Fused]:

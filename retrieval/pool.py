@@ -1,59 +1,116 @@
 """The candidates of a search with all that ranking needs to know of them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from graph.executor import Executor
 from graph.search import VectorQuery, pool_rows
-from graph.types import PoolRow
+from graph.types import Noise, PoolRow
 from retrieval.arms import ArmResults, PlannedQuery
+from retrieval.calibration import calibrated
 from retrieval.fusion import Ranking
 from retrieval.linear import Pool
 from retrieval.signals import TIME_WORDS_PATTERN, Traits
 from retrieval.types import VECTOR
 
+_SIMILARITY_DIGITS = 4
+"""As many as are shown: what is shown is what a threshold judges."""
 
-async def pools(
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """How near a candidate is to the query as asked that it is nearest to: the cosine (-1..1), and what that means
+    (0..1).
+    """
+
+    cosine: float
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """The pool of each query; `judged`: the noise of each query that was encoded, and its candidates' cosines."""
+
+    pools: Sequence[Pool]
+    judged: Sequence[tuple[Noise, Mapping[str, float]]] = ()
+
+    def nearness(self, uid: str) -> Nearness | None:
+        """That of a candidate, the best over the queries; None where it has no vector."""
+        near = [
+            Nearness(cosines[uid], round(calibrated(cosines[uid], noise), _SIMILARITY_DIGITS))
+            for noise, cosines in self.judged
+            if uid in cosines
+        ]
+        return max(near, key=lambda one: one.similarity, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cosines:
+    """Cosines (uid -> -1..1) of the candidates of query `number` to one vector of it: those known so far."""
+
+    number: int
+    vector: VectorQuery
+    known: dict[str, float]
+
+
+async def pooled(
     executor: Executor, namespace: str, queries: Sequence[PlannedQuery], answers: Sequence[ArmResults]
-) -> list[Pool]:
+) -> Pooled:
     """One pool a query, from one round trip for all of them: the traits, and the cosines that the vector arm lacks."""
-    cosines = [_by_uid(answer, VECTOR) for answer in answers]
-    asking = [query for query in queries if query.vector is not None]
-    unscored = _unscored(asking, answers, cosines)
-    if not unscored:
-        return [Pool(query.number, [], {}, query.asked) for query in queries]
+    to_rank = [
+        _Cosines(query.number, query.vector, _by_uid(answers[query.number], VECTOR))
+        for query in queries
+        if query.vector is not None
+    ]
+    # A query without names was encoded once: what the vector arm says is similarity too.
+    to_judge = [
+        _Cosines(query.number, query.as_asked, {})
+        for query in queries
+        if query.as_asked is not None and query.as_asked is not query.vector
+    ]
+    rows = await _completed(executor, namespace, queries, answers, [*to_rank, *to_judge])
+    ranked = {cosines.number: cosines.known for cosines in to_rank}
+    judged = ranked | {cosines.number: cosines.known for cosines in to_judge}
+    return Pooled(
+        [
+            _pool(query, answer, rows, ranked.get(query.number, {}))
+            for query, answer in zip(queries, answers, strict=True)
+        ],
+        [(query.noise, judged[query.number]) for query in queries if query.noise is not None],
+    )
+
+
+async def _completed(
+    executor: Executor,
+    namespace: str,
+    queries: Sequence[PlannedQuery],
+    answers: Sequence[ArmResults],
+    cosines: Sequence[_Cosines],
+) -> dict[str, PoolRow]:
+    """The candidates by uid; what `cosines` lack is added to them."""
+    unknown = _unknown(answers, cosines)
+    if not unknown:
+        return {}
     when = TIME_WORDS_PATTERN if any(query.asked.when for query in queries) else None
-    vectors: list[VectorQuery] = [query.vector for query in asking if query.vector is not None]
-    rows = await pool_rows(executor, namespace, unscored, vectors=vectors, time_words=when)
+    vectors = [one.vector for one in cosines]
+    rows = await pool_rows(executor, namespace, unknown, vectors=vectors, time_words=when)
     for row in rows:
-        for place, cosine in zip(unscored[row.uid], row.cosines, strict=False):
+        for place, cosine in zip(unknown[row.uid], row.cosines, strict=False):
             if cosine is not None:
-                cosines[asking[place].number][row.uid] = cosine
-    found = {row.uid: row for row in rows}
-    return [_pool(query, answer, found, cosines[query.number]) for query, answer in zip(queries, answers, strict=True)]
+                cosines[place].known[row.uid] = cosine
+    return {row.uid: row for row in rows}
 
 
-def best_cosines(pools: Sequence[Pool]) -> dict[str, float]:
-    """The best cosine over the queries of each candidate that has one."""
-    best: dict[str, float] = {}
-    for pool in pools:
-        for uid, traits in pool.traits.items():
-            if traits.cosine is not None:
-                best[uid] = max(traits.cosine, best.get(uid, traits.cosine))
-    return best
-
-
-def _unscored(
-    asking: Sequence[PlannedQuery], answers: Sequence[ArmResults], cosines: Sequence[Mapping[str, float]]
-) -> dict[str, list[int]]:
-    """For every candidate the places of the queries that found it by keyword only."""
-    wanted: dict[str, list[int]] = {}
-    for answer in answers:
-        wanted.update({uid: [] for ranking in answer.rankings for uid in ranking.uids})
-    for place, query in enumerate(asking):
-        own = {uid for ranking in answers[query.number].rankings for uid in ranking.uids}
-        for uid in own - cosines[query.number].keys():
-            wanted[uid].append(place)
-    return wanted
+def _unknown(answers: Sequence[ArmResults], cosines: Sequence[_Cosines]) -> dict[str, list[int]]:
+    """For every candidate the places of the cosines that lack it although their query found it."""
+    unknown: dict[str, list[int]] = {
+        uid: [] for answer in answers for ranking in answer.rankings for uid in ranking.uids
+    }
+    for place, one in enumerate(cosines):
+        own = {uid for ranking in answers[one.number].rankings for uid in ranking.uids}
+        for uid in own - one.known.keys():
+            unknown[uid].append(place)
+    return unknown
 
 
 def _pool(query: PlannedQuery, answer: ArmResults, found: Mapping[str, PoolRow], cosines: Mapping[str, float]) -> Pool:

@@ -6,7 +6,7 @@ Similarities are calibrated (retrieval.calibration), so that a bound means the s
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 DEFAULT_MAX = 0.75
 DEFAULT_MIN = 0.35
@@ -19,8 +19,29 @@ _SCALE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
+class FixedBound:
+    """Hits reach `value` (0..1); 0.0 keeps everything."""
+
+    value: float = DEFAULT_FIXED
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptiveBound:
+    """Most hits reach the highest step of the ladder from `maximum` down to `minimum` (0..1) that enough of them reach,
+    and every hit `minimum`.
+    """
+
+    maximum: float = DEFAULT_MAX
+    minimum: float = DEFAULT_MIN
+
+
+Bound: TypeAlias = FixedBound | AdaptiveBound
+
+
+@dataclass(frozen=True, slots=True)
 class Threshold:
-    """The bound that was used: `value` in 0..1, after `iterations` steps (1: the first bound did).
+    """The bound that was found: `value` in 0..1, after `iterations` steps (1: the first bound did). Every hit has to
+    reach `floor`: once most are similar, fusion is the better judge of the others.
 
     `outcome` is "converged" when enough hits passed, "exhausted" when too few did even at the lowest bound, "fixed"
     when nothing was to be found out.
@@ -29,11 +50,18 @@ class Threshold:
     value: float
     iterations: int
     outcome: Literal["converged", "exhausted", "fixed"]
+    floor: float
 
 
-def fixed_threshold(value: float) -> Threshold:
-    """The bound that the caller wants; 0.0 keeps everything."""
-    return Threshold(value, 1, "fixed")
+def threshold_for(bound: Bound, similarities: Sequence[float | None], *, limit: int) -> Threshold:
+    """The threshold for hits of these `similarities` (0..1; None passes every bound), of which `limit` are wanted."""
+    match bound:
+        case FixedBound(value):
+            return Threshold(value, 1, "fixed", value)
+        case AdaptiveBound(maximum, minimum):
+            judged = [one for one in similarities if one is not None]
+            exempt = len(similarities) - len(judged)
+            return adaptive_threshold(judged, exempt=exempt, limit=limit, maximum=maximum, minimum=minimum)
 
 
 def ladder(maximum: float, minimum: float) -> list[float]:
@@ -50,7 +78,7 @@ def adaptive_threshold(
 ) -> Threshold:
     """The highest bound of the ladder that at least 4/5 of `limit` hits reach, else the lowest one.
 
-    `similarities` are those of all candidates, in any order; `exempt` counts hits that pass whatever the bound. Equal
+    `similarities` are those of the hits, in any order; `exempt` counts hits that pass whatever the bound. Equal
     to searching again at each bound, from one pass. Raises ValueError when the bounds contradict each other.
     """
     target = max(1, int(limit * ENOUGH))
@@ -59,5 +87,5 @@ def adaptive_threshold(
     for iterations, bound in enumerate(bounds, start=1):
         passing = len(known) - bisect_left(known, bound) + exempt
         if passing >= target:
-            return Threshold(bound, iterations, "converged")
-    return Threshold(bounds[-1], len(bounds), "exhausted")
+            return Threshold(bound, iterations, "converged", bounds[-1])
+    return Threshold(bounds[-1], len(bounds), "exhausted", bounds[-1])

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from graph.types import FoundItem, ItemFilter
 from retrieval.fusion import FusionMethod, Share, SignalShare
+from retrieval.thresholds import Bound, Threshold
 
 VECTOR = "vector"
 KEYWORD = "keyword"
@@ -19,7 +20,8 @@ DEFAULT_MULTI_QUERY_BOOST = 0.1
 class SearchRequest:
     """What to search: at least one query; `where` holds the namespace; `limit` hits at most; `arms` says which may
     answer. `spare` more hits are given where they are at hand, for a reranker to choose from. `multi_query_boost`
-    (0..1) favours what several queries find; `weights` are those of linear fusion, None for the measured ones.
+    (0..1) favours what several queries find; `weights` are those of linear fusion, None for the measured ones. `bound`
+    says how similar a hit has to be; None: as fusion ranks them.
     """
 
     queries: Sequence[str]
@@ -30,12 +32,24 @@ class SearchRequest:
     fusion_method: FusionMethod = DEFAULT_FUSION_METHOD
     multi_query_boost: float = DEFAULT_MULTI_QUERY_BOOST
     weights: Mapping[str, float] | None = None
+    bound: Bound | None = None
+
+
+class Exempt(StrEnum):
+    """Why a hit stays whatever its similarity: it holds a distinctive term or all topical words of a query; it has no
+    vector yet; a query found it that has none.
+    """
+
+    WORDS = "words"
+    NO_VECTOR = "no_vector"
+    UNREAD_QUERY = "unread_query"
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredItem:
-    """A hit: fused score (relative to this answer), cosine (-1..1, None without a vector), and where the score comes
-    from.
+    """A hit: fused score (relative to this answer), calibrated similarity (0..1) and the cosine (-1..1) that it was
+    made of, both to the query as asked (None without a vector), and where the score comes from. `exempt` is told only
+    where a bound was to be kept.
     """
 
     item: FoundItem
@@ -44,6 +58,8 @@ class ScoredItem:
     shares: Sequence[Share]
     signals: Sequence[SignalShare] = ()
     duplicates: Sequence[str] = ()
+    cosine: float | None = None
+    exempt: Exempt | None = None
 
 
 class Overfetch(StrEnum):
@@ -58,8 +74,9 @@ class Overfetch(StrEnum):
 class SearchResult:
     """Hits best first; `arms` says of each arm "ok", "skipped: …" or "failed: …"; `notes` are for the caller.
 
-    `overfetch` is None when a first look was enough. `timings_ms` has the stages encode, arms, traits, fuse and
-    hydrate, each summed up when a search looked more than once, and total.
+    `threshold` is None where nothing had to be similar, or no query had a vector; `below` are the hits that it cost, in
+    their order. `overfetch` is None when a first look was enough. `timings_ms` has the stages encode, arms, traits,
+    fuse and hydrate, each summed up when a search looked more than once, and total.
     """
 
     hits: Sequence[ScoredItem]
@@ -67,3 +84,5 @@ class SearchResult:
     notes: Sequence[str]
     overfetch: Overfetch | None
     timings_ms: Mapping[str, float]
+    threshold: Threshold | None = None
+    below: Sequence[ScoredItem] = ()

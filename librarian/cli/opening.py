@@ -1,7 +1,7 @@
 """How one-off commands get a Librarian, ask it one thing, and print the answer."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar
 
 from msgspec import Struct
@@ -21,6 +21,7 @@ T = TypeVar("T")
 # What a command does in a namespace.
 Work = Callable[[Verbs, str], Awaitable[None]]
 Question = Callable[[Verbs, str], Awaitable[T]]
+Reach = Callable[[Settings, str], AbstractAsyncContextManager[Verbs]]
 
 
 @asynccontextmanager
@@ -52,13 +53,17 @@ async def reached(settings: Settings, purpose: str) -> AsyncIterator[Librarian |
             yield client
 
 
-def answered(work: Work, namespace: str | None, *, purpose: str, contract: type[Struct] | None = None) -> None:
-    """Do `work` in a namespace (None: the setting's) and leave; errors name the options of `contract`, if given."""
+def answered(
+    work: Work, namespace: str | None, *, purpose: str, contract: type[Struct] | None = None, reach: Reach = reached
+) -> None:
+    """Do `work` in a namespace (None: the setting's) with whom `reach` reaches, and leave; errors name the options of
+    `contract`, if given.
+    """
 
     async def opened_work() -> None:
         settings = settings_for()
         where = namespace_or(namespace, settings.namespace)
-        async with reached(settings, purpose) as librarian:
+        async with reach(settings, purpose) as librarian:
             try:
                 await work(librarian, where)
             except (LibrarianError, ApiError) as error:

@@ -10,14 +10,20 @@ from typing import Annotated, Any, TypeAlias
 import typer
 from msgspec import Struct
 
-from librarian.cli.values import last_moment, moment, pairs, text_or_stdin, yes_no
+from librarian.cli.values import comma_separated, last_moment, moment, pairs, text_or_stdin, yes_no
 from librarian.contracts.answer import AnswerInput
+from librarian.contracts.causal import CausalInput, ContradictionQuery, CycleQuery, NeighbourhoodQuery, PathQuery
 from librarian.contracts.changes import CorrectInput, DeleteInput, RememberInput
 from librarian.contracts.edges import EdgeQuery, UnlinkInput
+from librarian.contracts.files import FindFileInput, LocateInput, SearchTextInput
 from librarian.contracts.items import LinkInput
 from librarian.contracts.listing import ItemQuery
 from librarian.contracts.relevant import RelevantInput
 from librarian.contracts.search import SearchInput
+from librarian.contracts.search_agent import FindEvidenceInput
+from librarian.contracts.semantic import SemanticSearchInput
+from librarian.contracts.sweeps import SweepScope
+from librarian.contracts.why_not import WhyNotInput
 
 NamespaceOption: TypeAlias = Annotated[
     str | None, typer.Option("--namespace", "-n", help="Default: LIBRARIAN_NAMESPACE.")
@@ -108,20 +114,79 @@ _QUESTION: Options = {
     ),
 }
 
+_SEARCH: Options = {
+    "queries": Given("QUERY", "One query, or several fused into one list.", many=True, required=True),
+    "limit": Given("--limit", "How many hits, 1 to 50; default 10.", type=int, short="-k"),
+    **FILTERS,
+    "similarity_threshold": Given("--threshold", "Drop hits less similar, 0 to 1.", type=float),
+    "adaptive_threshold": Given(
+        "--adaptive", "yes: lower the threshold until enough hits pass; no (default).", read=yes_no
+    ),
+    "adaptive_threshold_max": Given("--adaptive-max", "Where an adaptive threshold starts; default .75.", type=float),
+    "adaptive_threshold_min": Given("--adaptive-min", "Where it ends; default .35.", type=float),
+    "fusion_method": Given("--fusion", "How rankings become one: linear (default), rrf, score_sum or score_max."),
+    "multi_query_boost": Given("--multi-query-boost", "Favour for what several queries find, 0 to 1.", type=float),
+    "enable_reranking": Given(
+        "--rerank", "yes (default): the reranker orders the best hits, if there is one; no.", read=yes_no
+    ),
+    "rerank_query": Given("--rerank-query", "What the reranker is asked; default: the first query."),
+    "explain": Given("--explain", "Say why each hit stands where it stands.", type=bool),
+}
+
+_PROPOSED: Options = {
+    "include_proposed": Given("--include-proposed", "Proposed edges too, which nobody has accepted.", type=bool),
+}
+
+_WALK: Options = {
+    "uid": Given("UID", "The item that is asked about.", required=True),
+    "types": Given("--type", f"{_EDGE_TYPES}; may be repeated.", many=True),
+    "max_depth": Given("--max-depth", "How many edges away, 1 to 10; default 5.", type=int, short="-d"),
+    "limit": Given("--limit", "How many items, 1 to 500; default 50.", type=int, short="-k"),
+    **_PROPOSED,
+    "occurred_from": FILTERS["occurred_from"],
+    "occurred_to": FILTERS["occurred_to"],
+}
+
 OPTIONS: Mapping[type[Struct], Options] = {
     AnswerInput: _QUESTION,
     RelevantInput: _QUESTION,
-    SearchInput: {
-        "queries": Given("QUERY", "One query, or several fused into one list.", many=True, required=True),
-        "limit": Given("--limit", "How many hits, 1 to 50; default 10.", type=int, short="-k"),
-        **FILTERS,
-        "fusion_method": Given("--fusion", "How rankings become one: linear (default), rrf, score_sum or score_max."),
-        "multi_query_boost": Given("--multi-query-boost", "Favour for what several queries find, 0 to 1.", type=float),
-        "enable_reranking": Given(
-            "--rerank", "yes (default): the reranker orders the best hits, if there is one; no.", read=yes_no
+    SearchInput: _SEARCH,
+    SemanticSearchInput: {
+        **_SEARCH,
+        "limit": Given("--limit", "How many hits, 1 to 50; default LIBRARIAN_MAX_FACTS.", type=int, short="-k"),
+        "similarity_threshold": Given("--threshold", "Drop hits less similar, 0 to 1; none adapts.", type=float),
+        "adaptive_threshold": Given(
+            "--adaptive", "yes (default without --threshold): lower it until enough hits pass; no.", read=yes_no
         ),
-        "rerank_query": Given("--rerank-query", "What the reranker is asked; default: the first query."),
-        "explain": Given("--explain", "Say why each hit stands where it stands.", type=bool),
+    },
+    SweepScope: {
+        "domains": Given("--domains", "Only memories of these domains, parted by commas.", read=comma_separated),
+        "limit": Given("--limit", "Look at no more than this many memories, the oldest first.", type=int, short="-k"),
+        "min_importance": Given("--min-importance", "Only memories of this importance or more, 1 to 10.", type=int),
+        **FILTERS,
+    },
+    WhyNotInput: {
+        "uid": Given("UID", "The item that the search was to find.", required=True),
+        **_SEARCH,
+        "queries": Given("--query", "What was searched for; may be repeated.", many=True, required=True, short="-q"),
+    },
+    FindFileInput: {
+        "query": Given("NAME", "A path or its end, a file name, or words of it.", required=True),
+        "limit": Given("--limit", "How many paths, 1 to 100; default 10.", type=int, short="-k"),
+    },
+    SearchTextInput: {
+        "query": Given("TEXT", "What to look for in lines.", required=True),
+        "regex": Given("--regex", "TEXT is a regular expression, in the syntax of RE2.", type=bool, short="-e"),
+        "ignore_case": Given("--ignore-case", "Capital and small letters are the same.", type=bool, short="-i"),
+        "word": Given("--word", "Whole words only.", type=bool, short="-w"),
+        "globs": Given("--glob", "Only such files: '*.py', 'src/**', or '!tests/**'; may be repeated.", many=True),
+        "languages": Given("--language", "Only files in this language; may be repeated.", many=True),
+        "context": Given("--context", "Lines around each hit, 0 to 20; default 0.", type=int, short="-C"),
+        "limit": Given("--limit", "How many lines, 1 to 1000; default 50.", type=int, short="-k"),
+    },
+    LocateInput: {
+        "query": Given("QUERY", "A path, a name, words in quotation marks, or a question.", required=True),
+        "limit": Given("--limit", "How many of each, 1 to 100; default 10.", type=int, short="-k"),
     },
     ItemQuery: {
         **FILTERS,
@@ -156,6 +221,16 @@ OPTIONS: Mapping[type[Struct], Options] = {
         "evidence": _CORRECTION["evidence"],
     },
     CorrectInput: {"uid": Given("UID", "The fact or memory that is wrong.", required=True), **_CORRECTION},
+    FindEvidenceInput: {
+        "question": Given("--question", "What is asked.", required=True, short="-q"),
+        "target_items": Given(
+            "--target", "What the evidence has to show, such as formula; may be repeated.", many=True, required=True
+        ),
+        "max_retries": Given("--max-retries", "How often the search is refined, 0 to 20; default 3.", type=int),
+        "intent": Given("--intent", "What sort of answer is wanted."),
+        "context": Given("--context", "Where the question was asked: a lecture, a document, a topic."),
+        "stop_conditions": Given("--stop", "When enough is found, in words."),
+    },
     LinkInput: {
         "source": Given("SOURCE", "Uid of the item that the edge leaves.", required=True),
         "type": Given("TYPE", f"{_EDGE_TYPES}.", required=True),
@@ -170,6 +245,32 @@ OPTIONS: Mapping[type[Struct], Options] = {
         "source": Given("SOURCE", "Uid of the item that the edge leaves."),
         "type": Given("TYPE", f"{_EDGE_TYPES}."),
         "target": Given("TARGET", "Uid of the item that the edge enters."),
+    },
+    CausalInput: {
+        **_WALK,
+        "types": Given("--type", "CAUSES, BLOCKS or ENABLES instead of what it is about; may be repeated.", many=True),
+    },
+    NeighbourhoodQuery: {
+        **_WALK,
+        "max_depth": Given("--max-depth", "How many edges away, 1 to 10; default 2.", type=int, short="-d"),
+    },
+    PathQuery: {
+        "source": Given("SOURCE", "Uid of the item where the path begins.", required=True),
+        "target": Given("TARGET", "Uid of the item where it ends.", required=True),
+        **{field: how for field, how in _WALK.items() if field not in ("uid", "limit")},
+        "max_depth": Given("--max-depth", "How many edges at most, 1 to 10; default 6.", type=int, short="-d"),
+        "directed": Given("--directed", "Only the way that edges point.", type=bool),
+    },
+    ContradictionQuery: {
+        "person_id": FILTERS["person_id"],
+        "as_of": Given("--as-of", "Only facts that were valid then.", read=moment),
+        "limit": Given("--limit", "How many of each sort, 1 to 500; default 50.", type=int, short="-k"),
+        **_PROPOSED,
+    },
+    CycleQuery: {
+        "types": Given("--type", "CAUSES, BLOCKS or ENABLES; may be repeated.", many=True),
+        "limit": Given("--limit", "How many, 1 to 500; default 50.", type=int, short="-k"),
+        **_PROPOSED,
     },
     EdgeQuery: {
         "uid": Given("--uid", "Uid of either end."),

@@ -31,6 +31,8 @@ def _show(found: SearchOutput) -> None:
         table(("", "item", "text"), rows, ruled=True)
     else:
         say(f"Nothing found in namespace {found.namespace!r}.")
+    if found.threshold is not None:
+        say(f"threshold {found.threshold:g} (step {found.iterations})")
     for remark in [f"{arm}: {state}" for arm, state in found.arms.items() if state != "ok"] + found.notes:
         say(remark)
 
@@ -44,10 +46,10 @@ def _text(hit: Hit) -> str:
     text = shortened(hit.content)
     if hit.explanation is None:
         return text
-    return "\n".join([text, "", *_explained(hit.explanation)])
+    return "\n".join([text, "", *explained(hit.explanation)])
 
 
-def _explained(why: Explanation) -> list[str]:
+def explained(why: Explanation) -> list[str]:
     """Where each arm had the hit, and a bar for what each signal added or took."""
     shares = {one.signal: one.share for one in why.signals if one.share}
     arms = [f"query {arm.query + 1}: {arm.arm} rank {arm.rank}{_added(arm.share)}" for arm in why.arms]

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Annotated
 
 import typer
@@ -11,17 +11,18 @@ from graph.local.server import ServerStatus
 from librarian.cli.greeting import greeting
 from librarian.cli.runtime import new_app, report, run_async, say, settings_for
 from librarian.cli.server import browser_lines, managed_server
-from librarian.errors import KeysFileError
+from librarian.errors import InvalidInput, KeysFileError
 from librarian.http.app import build_app
 from librarian.http.server import Server, listen
 from librarian.keys import KeyFile, ensure_admin_key
 from librarian.problems import caught
 from librarian.service import SAMPLE_NAMESPACE, Librarian
 from librarian.settings import Settings
-from librarian.wiring import open_librarian
+from librarian.wiring import open_agent, open_librarian
 
 app = new_app()
 
+Opening = AbstractAsyncContextManager[Librarian]
 Greet = Callable[[Librarian], Awaitable[None]]
 
 
@@ -33,6 +34,9 @@ def serve(
     with_sample: Annotated[
         bool, typer.Option("--with-sample", help="Load the sample data and print examples.")
     ] = False,
+    agent_only: Annotated[
+        bool, typer.Option("--agent-only", help="Only the search agent over PROFESSOR_SEARCH_URL: no database.")
+    ] = False,
 ) -> None:
     """Serve the HTTP interface until SIGTERM or Ctrl-C.
 
@@ -40,33 +44,41 @@ def serve(
     """
 
     async def work() -> None:
+        if agent_only and with_sample:
+            raise InvalidInput("it does not go with --agent-only, which keeps nothing", field="--with-sample")
         settings = settings_for("info").with_address(host, port)
         with listen(settings.http) as listening:
             base_url = _url(*listening.getsockname()[:2])
             keys = KeyFile(settings.keys_file)
             admin_key = _admin_key(settings, keys)
-            say(f"Listening on {base_url}; the graph starts …")
+            say(f"Listening on {base_url}; {'the search agent' if agent_only else 'the graph'} starts …")
 
             async def greet(librarian: Librarian) -> None:
                 await _greet(librarian, base_url, admin_key, with_sample=with_sample)
 
-            application = build_app(settings.http, keys, lambda: _greeted(settings, greet, with_sample=with_sample))
+            opening = open_agent(settings, progress=_say_download) if agent_only else _opening(settings, with_sample)
+            application = build_app(settings.http, keys, lambda: _greeted(opening, greet))
             await Server(application).serve(sockets=[listening])
 
     run_async(work)
 
 
-@asynccontextmanager
-async def _greeted(settings: Settings, greet: Greet, *, with_sample: bool) -> AsyncIterator[Librarian]:
-    """The service, connecting in the background, with `greet` beside it."""
-    async with open_librarian(
+def _opening(settings: Settings, with_sample: bool) -> Opening:
+    """The service, connecting in the background."""
+    return open_librarian(
         settings,
         purpose="serve",
         linger_s=0,
         wait=False,
         progress=_say_download,
         before_ready=_load_sample if with_sample else None,
-    ) as librarian:
+    )
+
+
+@asynccontextmanager
+async def _greeted(opening: Opening, greet: Greet) -> AsyncIterator[Librarian]:
+    """The service with `greet` beside it."""
+    async with opening as librarian:
         greeter = asyncio.create_task(_reported(greet, librarian))
         yield librarian
         greeter.cancel()

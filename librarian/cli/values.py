@@ -97,6 +97,11 @@ def texts(text: str, option: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+def comma_separated(text: str, _option: str) -> list[str]:
+    """The parts between commas."""
+    return [part for one in text.split(",") if (part := one.strip())]
+
+
 def json_value(text: str, option: str) -> Any:
     """Any JSON value."""
     return _decoded(text, option, Any)

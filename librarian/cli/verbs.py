@@ -4,6 +4,17 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from librarian.contracts.answer import AnswerInput, AnswerOutput
+from librarian.contracts.causal import (
+    CausalInput,
+    CausalOutput,
+    ContradictionList,
+    ContradictionQuery,
+    CycleList,
+    CycleQuery,
+    NeighbourhoodQuery,
+    PathOutput,
+    PathQuery,
+)
 from librarian.contracts.changes import (
     Correction,
     CorrectOutput,
@@ -14,11 +25,30 @@ from librarian.contracts.changes import (
     RevisionList,
 )
 from librarian.contracts.edges import EdgeList, EdgeOut, EdgeQuery, LinkOutput, UnlinkInput
+from librarian.contracts.files import (
+    FileSpan,
+    FindFileInput,
+    FindFileOutput,
+    LocateInput,
+    LocateOutput,
+    SearchTextInput,
+    SearchTextOutput,
+    SpanQuery,
+)
 from librarian.contracts.items import ItemIn, ItemOut, LinkInput
 from librarian.contracts.listing import ItemList, ItemQuery
 from librarian.contracts.namespaces import NamespaceList
 from librarian.contracts.relevant import RelevantInput, RelevantOutput
 from librarian.contracts.search import SearchInput, SearchOutput
+from librarian.contracts.search_agent import Detail, SearchAgentInput, SearchAgentOutput
+from librarian.contracts.semantic import (
+    FactSearchOutput,
+    MemorySearchOutput,
+    MessageSearchOutput,
+    MixedSearchOutput,
+    SemanticSearchInput,
+)
+from librarian.contracts.why_not import WhyNotInput, WhyNotOutput
 
 
 class Verbs(Protocol):
@@ -27,11 +57,43 @@ class Verbs(Protocol):
     async def search(self, namespace: str, query: SearchInput) -> SearchOutput:
         """Find items."""
 
+    async def why_not(self, namespace: str, asked: WhyNotInput) -> WhyNotOutput:
+        """Say why a search does not show an item."""
+
+    async def semantic_search_facts(self, namespace: str, query: SemanticSearchInput) -> FactSearchOutput:
+        """Find facts."""
+
+    async def semantic_search_messages(self, namespace: str, query: SemanticSearchInput) -> MessageSearchOutput:
+        """Find messages."""
+
+    async def semantic_search_memories(self, namespace: str, query: SemanticSearchInput) -> MemorySearchOutput:
+        """Find memories."""
+
+    async def search_all(self, namespace: str, query: SemanticSearchInput) -> MixedSearchOutput:
+        """Find items of all kinds."""
+
     async def relevant_memory(self, namespace: str, wanted: RelevantInput) -> RelevantOutput:
         """Find what helps to answer."""
 
     async def answer(self, namespace: str, question: AnswerInput) -> AnswerOutput:
         """Answer with citations."""
+
+    async def search_agent(
+        self, namespace: str, asked: SearchAgentInput, *, detail: Detail = "full"
+    ) -> SearchAgentOutput:
+        """Find the smallest set of evidence."""
+
+    async def find_file(self, namespace: str, wanted: FindFileInput) -> FindFileOutput:
+        """Find files by name."""
+
+    async def search_text(self, namespace: str, wanted: SearchTextInput) -> SearchTextOutput:
+        """Search lines of files."""
+
+    async def locate(self, namespace: str, wanted: LocateInput) -> LocateOutput:
+        """Find out where something is."""
+
+    async def open_file(self, namespace: str, path: str, span: SpanQuery) -> FileSpan:
+        """Read lines of a file."""
 
     async def list_items(self, namespace: str, query: ItemQuery) -> ItemList:
         """List items."""
@@ -67,6 +129,30 @@ class Verbs(Protocol):
 
     async def list_edges(self, namespace: str, query: EdgeQuery) -> EdgeList:
         """List edges."""
+
+    async def causes_of(self, namespace: str, asked: CausalInput) -> CausalOutput:
+        """Find what led to an item."""
+
+    async def effects_of(self, namespace: str, asked: CausalInput) -> CausalOutput:
+        """Find what an item leads to."""
+
+    async def blockers_of(self, namespace: str, asked: CausalInput) -> CausalOutput:
+        """Find what blocks an item."""
+
+    async def enablers_of(self, namespace: str, asked: CausalInput) -> CausalOutput:
+        """Find what enables an item."""
+
+    async def neighbourhood(self, namespace: str, asked: NeighbourhoodQuery) -> CausalOutput:
+        """Get what is around an item."""
+
+    async def path_between(self, namespace: str, asked: PathQuery) -> PathOutput:
+        """Find the shortest path between two items."""
+
+    async def contradictions(self, namespace: str, asked: ContradictionQuery) -> ContradictionList:
+        """List what contradicts itself."""
+
+    async def cycles(self, namespace: str, asked: CycleQuery) -> CycleList:
+        """List what leads back to itself."""
 
     async def namespaces(self) -> NamespaceList:
         """List namespaces."""

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import quote
 
@@ -11,6 +11,17 @@ from msgspec import Struct
 
 from librarian.client.rows import Rows
 from librarian.contracts.answer import AnswerInput, AnswerOutput
+from librarian.contracts.causal import (
+    CausalInput,
+    CausalOutput,
+    ContradictionList,
+    ContradictionQuery,
+    CycleList,
+    CycleQuery,
+    NeighbourhoodQuery,
+    PathOutput,
+    PathQuery,
+)
 from librarian.contracts.changes import (
     Correction,
     CorrectOutput,
@@ -23,12 +34,37 @@ from librarian.contracts.changes import (
     RevisionList,
 )
 from librarian.contracts.edges import EdgeList, EdgeOut, EdgeQuery, LinkOutput, UnlinkInput
+from librarian.contracts.files import (
+    FileList,
+    FileListQuery,
+    FileOut,
+    FileSpan,
+    FindFileInput,
+    FindFileOutput,
+    IndexInput,
+    IndexReport,
+    LocateInput,
+    LocateOutput,
+    PutFileOutput,
+    SearchTextInput,
+    SearchTextOutput,
+    SpanQuery,
+)
 from librarian.contracts.items import IngestReport, ItemIn, ItemOut, LinkInput
 from librarian.contracts.listing import ItemList, ItemQuery
 from librarian.contracts.namespaces import DeleteNamespaceInput, NamespaceList
 from librarian.contracts.relevant import RelevantInput, RelevantOutput
 from librarian.contracts.search import SearchInput, SearchOutput
+from librarian.contracts.search_agent import Detail, SearchAgentInput, SearchAgentOutput
+from librarian.contracts.semantic import (
+    FactSearchOutput,
+    MemorySearchOutput,
+    MessageSearchOutput,
+    MixedSearchOutput,
+    SemanticSearchInput,
+)
 from librarian.contracts.service import Readiness
+from librarian.contracts.why_not import WhyNotInput, WhyNotOutput
 
 T = TypeVar("T")
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -39,6 +75,7 @@ IDEMPOTENCY_HEADER = "Idempotency-Key"
 _JSON = "application/json"
 _MERGE_PATCH = "application/merge-patch+json"
 _NDJSON = "application/x-ndjson"
+_BYTES = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +111,31 @@ def search(namespace: str, query: SearchInput) -> Request[SearchOutput]:
     return _asking("/v1/search", namespace, query, SearchOutput)
 
 
+def why_not(namespace: str, asked: WhyNotInput) -> Request[WhyNotOutput]:
+    """What became of one item in a search."""
+    return _asking("/v1/search/why-not", namespace, asked, WhyNotOutput)
+
+
+def semantic_search_facts(namespace: str, query: SemanticSearchInput) -> Request[FactSearchOutput]:
+    """Facts of `namespace` that are similar to `query`, with their evidence, best first."""
+    return _asking("/v1/tools/semantic_search_facts", namespace, query, FactSearchOutput)
+
+
+def semantic_search_messages(namespace: str, query: SemanticSearchInput) -> Request[MessageSearchOutput]:
+    """Messages of `namespace` that are similar to `query`, best first."""
+    return _asking("/v1/tools/semantic_search_messages", namespace, query, MessageSearchOutput)
+
+
+def semantic_search_memories(namespace: str, query: SemanticSearchInput) -> Request[MemorySearchOutput]:
+    """Memories of `namespace` that are similar to `query`, best first."""
+    return _asking("/v1/tools/semantic_search_memories", namespace, query, MemorySearchOutput)
+
+
+def search_all(namespace: str, query: SemanticSearchInput) -> Request[MixedSearchOutput]:
+    """Items of any kind in `namespace` that are similar to `query`, best first."""
+    return _asking("/v1/tools/search_all", namespace, query, MixedSearchOutput)
+
+
 def relevant_memory(namespace: str, wanted: RelevantInput) -> Request[RelevantOutput]:
     """Messages, memories and facts that help to answer a question, best first."""
     return _asking("/v1/relevant-memory", namespace, wanted, RelevantOutput)
@@ -82,6 +144,55 @@ def relevant_memory(namespace: str, wanted: RelevantInput) -> Request[RelevantOu
 def answer(namespace: str, question: AnswerInput) -> Request[AnswerOutput]:
     """An answer with checked citations out of what `namespace` holds."""
     return _asking("/v1/answer", namespace, question, AnswerOutput)
+
+
+def search_agent(namespace: str, asked: SearchAgentInput, *, detail: Detail = "full") -> Request[SearchAgentOutput]:
+    """The smallest set of evidence for what is asked, never an answer; of `namespace`, or of the Professor's documents
+    where the service has one configured.
+    """
+    request = _asking("/v1/librarian/search-agent", namespace, asked, SearchAgentOutput)
+    return replace(request, headers={**request.headers, "Librarian-Detail": detail})
+
+
+def find_file(namespace: str, wanted: FindFileInput) -> Request[FindFileOutput]:
+    """Paths of files by what they are called, best first."""
+    return _asking("/v1/files/find", namespace, wanted, FindFileOutput)
+
+
+def search_text(namespace: str, wanted: SearchTextInput) -> Request[SearchTextOutput]:
+    """Lines of files that hold a text, exactly."""
+    return _asking("/v1/files/search-text", namespace, wanted, SearchTextOutput)
+
+
+def locate(namespace: str, wanted: LocateInput) -> Request[LocateOutput]:
+    """Paths, lines and parts of files for a question, by the layers that fit its shape."""
+    return _asking("/v1/files/locate", namespace, wanted, LocateOutput)
+
+
+def open_file(namespace: str, path: str, span: SpanQuery) -> Request[FileSpan]:
+    """Lines of a file as they are stored, at most 2,000."""
+    return _reading(_file(path), namespace, FileSpan, _params(span))
+
+
+def list_files(namespace: str, query: FileListQuery) -> Request[FileList]:
+    """One page of the files of `namespace`, by path."""
+    return _reading("/v1/files", namespace, FileList, _params(query))
+
+
+def put_file(namespace: str, path: str, data: bytes, root: str = "") -> Request[PutFileOutput]:
+    """Store one file under `path`; the same contents again change nothing. `root` says where it comes from."""
+    request = _writing("PUT", _file(path), namespace, _json(PutFileOutput), data, headers={"Content-Type": _BYTES})
+    return replace(request, params=(("root", root),) if root else ())
+
+
+def delete_file(namespace: str, path: str) -> Request[FileOut]:
+    """Delete one file with all that hangs on it; it is returned as it was."""
+    return _writing("DELETE", _file(path), namespace, _json(FileOut))
+
+
+def index_folder(namespace: str, wanted: IndexInput) -> Request[IndexReport]:
+    """Index a folder of the service's machine; it has to be among those that the service allows."""
+    return _writing("POST", "/v1/files/index", namespace, _json(IndexReport), msgspec.json.encode(wanted))
 
 
 def list_items(namespace: str, query: ItemQuery) -> Request[ItemList]:
@@ -154,6 +265,46 @@ def get_edge(namespace: str, edge_id: str) -> Request[EdgeOut]:
 def list_edges(namespace: str, query: EdgeQuery) -> Request[EdgeList]:
     """One page of the edges of `namespace`, by edge_id."""
     return _reading("/v1/edges", namespace, EdgeList, _params(query))
+
+
+def causes_of(namespace: str, asked: CausalInput) -> Request[CausalOutput]:
+    """What led to an item, down to its root causes."""
+    return _reading("/v1/graph/causes", namespace, CausalOutput, _params(asked))
+
+
+def effects_of(namespace: str, asked: CausalInput) -> Request[CausalOutput]:
+    """What an item leads to: its blast radius."""
+    return _reading("/v1/graph/effects", namespace, CausalOutput, _params(asked))
+
+
+def blockers_of(namespace: str, asked: CausalInput) -> Request[CausalOutput]:
+    """What blocks an item, and what blocks that."""
+    return _reading("/v1/graph/blockers", namespace, CausalOutput, _params(asked))
+
+
+def enablers_of(namespace: str, asked: CausalInput) -> Request[CausalOutput]:
+    """What enables an item, and what enables that."""
+    return _reading("/v1/graph/enablers", namespace, CausalOutput, _params(asked))
+
+
+def neighbourhood(namespace: str, asked: NeighbourhoodQuery) -> Request[CausalOutput]:
+    """What is around an item, whichever way edges point."""
+    return _reading("/v1/graph/neighbourhood", namespace, CausalOutput, _params(asked))
+
+
+def path_between(namespace: str, asked: PathQuery) -> Request[PathOutput]:
+    """The shortest path between two items."""
+    return _reading("/v1/graph/path", namespace, PathOutput, _params(asked))
+
+
+def contradictions(namespace: str, asked: ContradictionQuery) -> Request[ContradictionList]:
+    """Facts that name different objects for one time, and items that both cause and block another."""
+    return _reading("/v1/graph/contradictions", namespace, ContradictionList, _params(asked))
+
+
+def cycles(namespace: str, asked: CycleQuery) -> Request[CycleList]:
+    """Items that lead back to themselves."""
+    return _reading("/v1/graph/cycles", namespace, CycleList, _params(asked))
 
 
 def namespaces() -> Request[NamespaceList]:
@@ -235,6 +386,10 @@ def _if_match(version: int | None) -> dict[str, str]:
 
 def _item(uid: str) -> str:
     return f"/v1/items/{_part(uid)}"
+
+
+def _file(path: str) -> str:
+    return f"/v1/files/{quote(path, safe='')}"
 
 
 def _part(text: str) -> str:

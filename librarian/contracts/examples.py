@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from librarian.contracts.answer import AnswerInput, AnswerOutput
+from librarian.contracts.causal_examples import CAUSAL_EXAMPLES
 from librarian.contracts.changes import (
     CorrectInput,
     Correction,
@@ -19,12 +20,22 @@ from librarian.contracts.changes import (
     RevisionList,
 )
 from librarian.contracts.edges import EdgeList, EdgeOut, LinkOutput, UnlinkInput
+from librarian.contracts.examples_operating import OPERATING_EXAMPLES
+from librarian.contracts.file_examples import FILE_EXAMPLES
 from librarian.contracts.items import IngestReport, ItemIn, ItemOut, LinkInput, RowsIn
 from librarian.contracts.listing import ItemList
 from librarian.contracts.namespaces import DeleteNamespaceInput, NamespaceList
 from librarian.contracts.patch import ItemPatch
 from librarian.contracts.relevant import RelevantInput, RelevantOutput
 from librarian.contracts.search import SearchInput, SearchOutput
+from librarian.contracts.search_agent import FindEvidenceInput, SearchAgentInput, SearchAgentOutput
+from librarian.contracts.semantic import (
+    FactSearchOutput,
+    MemorySearchOutput,
+    MessageSearchOutput,
+    MixedSearchOutput,
+    SemanticSearchInput,
+)
 from librarian.contracts.service import Health, Readiness
 from librarian.contracts.tools import ToolList
 
@@ -153,8 +164,79 @@ _MEMORY_HIT = {
     "sent_at": "2026-02-18T05:22:00Z",
 }
 
+_EVIDENCE_WANTED = {
+    "user_query": "決定係数の計算式を教えて",
+    "analyzed_info": {"intent": "formula_lookup", "context": "Lecture 03: Regression Analysis"},
+    "task": {"target_items": ["definition", "formula", "interpretation_0_1"], "max_retries": 5},
+    "stop_conditions": "All target_items are found with specific references.",
+}
+_EVIDENCE_FOUND = {
+    "status": "COMPLETED",
+    "selected_evidence": [
+        {"temp_index": 4, "why": "definition, formula: 「決定係数は R² = 1 − RSS / TSS で定義される」"},
+        {"temp_index": 7, "why": "interpretation_0_1: 「1 に近いほど当てはまりがよく、0 は平均値で予測するのと同じ」"},
+    ],
+    "reasoning_summary": "3 of 3 target items covered by 2 of 9 candidates after 2 searches. "
+    "Stopped because everything was covered.",
+}
+
+_SIMILAR = {
+    "queries": ["how long did the rollback take?"],
+    "threshold": 0.35,
+    "iterations": 9,
+    "arms": {"vector": "ok", "keyword": "ok"},
+    "reranked": False,
+    "notes": [],
+}
+_FACT_RESULT = {
+    "kind": "fact",
+    "uid": "fact-deploy-outcome",
+    "content": _STORED_FACT["text"],
+    "similarity_score": 0.7046,
+    "score": 0.774825,
+    "domain": "deploys",
+    "tags": ["HRB-412"],
+    "subject": "deploy of harbor-api 2026.2.3",
+    "predicate": "was rolled back after",
+    "object": "16 minutes",
+    "fact_type": None,
+    "person_id": None,
+    "confidence": None,
+    "valid_from": "2026-02-18T05:06:00Z",
+    "valid_to": None,
+    "evidence": [_EVIDENCE],
+}
+_MESSAGE_RESULT = {
+    "kind": "message",
+    "uid": "m-eb6bb1799e9b84510a35c3c9",
+    "content": _MESSAGE["text"],
+    "similarity_score": 0.6312,
+    "score": 0.812077,
+    "message_id": "deploy-9",
+    "author_id": None,
+    "author_name": "Kenji Mori",
+    "conversation_id": "deploy",
+    "sent_at": "2026-02-18T05:22:00Z",
+}
+_MEMORY_RESULT = {
+    "kind": "memory",
+    "uid": "mem-chart-cleanup",
+    "content": _MEMORY["text"],
+    "similarity_score": 0.4128,
+    "score": 0.518802,
+    "domain": "deploys",
+    "tags": ["HRB-398", "HRB-412"],
+    "type": "Problem",
+    "importance": 9,
+    "agent": "oncall-helper",
+    "occurred_at": "2026-02-18T11:40:00Z",
+}
+
 # By type; an answer with a status of its own has the pair.
 EXAMPLES: Mapping[Any, Examples] = {
+    **FILE_EXAMPLES,
+    **CAUSAL_EXAMPLES,
+    **OPERATING_EXAMPLES,
     # sent
     RowsIn: {
         "several rows": [_MESSAGE, _FACT, _MEMORY, {"kind": "edge", **_EDGE}],
@@ -180,11 +262,29 @@ EXAMPLES: Mapping[Any, Examples] = {
         },
         "in Japanese": {"queries": ["レポートは何時に実行されますか？"], "limit": 3},
     },
+    SemanticSearchInput: {
+        "one question": {"queries": ["how long did the rollback take?"]},
+        "two wordings, in what was kept in February": {
+            "queries": ["why did the deploy fail?", "HRB-412 root cause"],
+            "limit": 5,
+            "adaptive_threshold_min": 0.4,
+            "filters": {"occurred_from": "2026-02-01T00:00:00Z", "occurred_to": "2026-02-28T23:59:59Z"},
+        },
+        "only what is close": {"queries": ["rollback of harbor-api"], "similarity_threshold": 0.6},
+    },
     RelevantInput: {
         "one question": {"query": "how long did the rollback take?", "max_hits": 10},
         "in the order of the search": {"query": "rollback", "answer_over_question": False},
     },
     AnswerInput: {"one question": {"query": "how long did the rollback take?"}},
+    SearchAgentInput: {"a formula, in Japanese": _EVIDENCE_WANTED},
+    FindEvidenceInput: {
+        "a formula, in Japanese": {
+            "question": _EVIDENCE_WANTED["user_query"],
+            "target_items": ["definition", "formula", "interpretation_0_1"],
+            "context": "Lecture 03: Regression Analysis",
+        }
+    },
     LinkInput: {"a cause": _EDGE},
     UnlinkInput: {
         "by its ends": {"source": "mem-chart-cleanup", "type": "CAUSES", "target": "fact-deploy-outcome"},
@@ -268,6 +368,13 @@ EXAMPLES: Mapping[Any, Examples] = {
             "notes": [],
         }
     },
+    FactSearchOutput: {"one fact": {**_SIMILAR, "results": [_FACT_RESULT]}},
+    MessageSearchOutput: {"one message": {**_SIMILAR, "results": [_MESSAGE_RESULT]}},
+    MemorySearchOutput: {
+        "one memory": {**_SIMILAR, "results": [_MEMORY_RESULT]},
+        "nothing is known": {**_SIMILAR, "queries": ["who won the regatta?"], "results": []},
+    },
+    MixedSearchOutput: {"all kinds": {**_SIMILAR, "results": [_MESSAGE_RESULT, _FACT_RESULT, _MEMORY_RESULT]}},
     RelevantOutput: {
         "one hit": {
             "namespace": "team:harbor",
@@ -299,6 +406,20 @@ EXAMPLES: Mapping[Any, Examples] = {
             "reason": "no hit is close enough to the question to support an answer",
         },
     },
+    SearchAgentOutput: {
+        "everything is covered": _EVIDENCE_FOUND,
+        "the best so far, in full detail": {
+            "status": "PARTIAL",
+            "selected_evidence": _EVIDENCE_FOUND["selected_evidence"][:1],
+            "reasoning_summary": "2 of 3 target items covered by 1 of 9 candidates after 4 searches. "
+            "Missing: interpretation_0_1. Stopped because further searches brought nothing new.",
+            "coverage": {"definition": [4], "formula": [4]},
+            "missing_items": ["interpretation_0_1"],
+            "searches_used": 4,
+            "stopped_by": "no_progress",
+            "trace_id": "5d0f54f3a9c24fdc8b3e1c3ad0e4c0f7",
+        },
+    },
     ToolList: {
         "for the Model Context Protocol, shortened": {
             "format": "mcp",
@@ -307,7 +428,11 @@ EXAMPLES: Mapping[Any, Examples] = {
     },
     Health: {"alive": {"status": "ok"}},
     Readiness: {
-        "ready": {"ready": True, "phase": "ready", "checks": {"graph": "ok", "encoder": "ok"}},
+        "ready": {
+            "ready": True,
+            "phase": "ready",
+            "checks": {"graph": "ok", "encoder": "ok", "reranker": "off: RERANKER_ENABLED is false"},
+        },
     },
     (Readiness, 503): {
         "starting": {"ready": False, "phase": "starting", "checks": {"graph": "the server starts"}},

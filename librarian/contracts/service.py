@@ -1,4 +1,4 @@
-"""What the service says of itself: readiness, migrations, embedding spaces, evaluation."""
+"""What the service says of itself: readiness, migrations, embedding spaces."""
 
 from typing import Literal
 
@@ -53,15 +53,6 @@ class SpaceStatus(Struct, kw_only=True):
     vectors: int
     pending_items: int
     calibrations: list[CalibrationOut] = msgspec.field(default_factory=list)
-
-
-class EvalReport(Struct, kw_only=True):
-    """Retrieval quality of each system: metric name -> mean over questions."""
-
-    dataset: str
-    questions: int
-    systems: dict[str, dict[str, float]]
-    notes: list[str] = msgspec.field(default_factory=list)
 
 
 class Health(Struct, kw_only=True):

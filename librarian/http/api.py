@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+from agents.errors import ToolContractBroken, ToolFailed, ToolRetry
 from librarian.contracts.answer import AnswerInput, AnswerOutput
 from librarian.contracts.changes import Correction, CorrectOutput, DeleteCounts, DeleteInput, DeleteOutput, RevisionList
 from librarian.contracts.edges import EdgeList, EdgeOut, EdgeQuery, LinkOutput
@@ -12,14 +13,20 @@ from librarian.contracts.namespaces import DeleteNamespaceInput, NamespaceList
 from librarian.contracts.patch import ItemPatch
 from librarian.contracts.relevant import RelevantInput, RelevantOutput
 from librarian.contracts.search import SearchInput, SearchOutput
+from librarian.contracts.search_agent import SearchAgentInput, SearchAgentOutput
 from librarian.contracts.service import Health, Readiness
+from librarian.contracts.spaces import SpaceList, SwitchInput
 from librarian.contracts.tools import ToolList, ToolQuery
+from librarian.contracts.why_not import WhyNotInput, WhyNotOutput
 from librarian.errors import Conflict, NotFound, PayloadTooLarge, PreconditionFailed
+from librarian.http.causal_endpoints import CAUSAL_OPERATIONS
 from librarian.http.endpoints import Body, Endpoint, json_of
+from librarian.http.file_endpoints import FILE_OPERATIONS
 from librarian.http.requests import FILES, JSON, NDJSON, PATCHES, file_body, merge_patch, rows
 from librarian.http.routes.answer import answer
 from librarian.http.routes.docs import documentation_of
 from librarian.http.routes.edges import delete_edge, get_edge, list_edges, post_edge
+from librarian.http.routes.embeddings import list_embeddings, rollback_embeddings, switch_embeddings
 from librarian.http.routes.health import healthz, readyz, show_metrics
 from librarian.http.routes.imports import post_import
 from librarian.http.routes.items import (
@@ -36,7 +43,10 @@ from librarian.http.routes.items import (
 from librarian.http.routes.namespaces import delete_namespace, list_namespaces
 from librarian.http.routes.relevant import relevant_memory
 from librarian.http.routes.search import search
+from librarian.http.routes.search_agent import search_agent
 from librarian.http.routes.tools import list_tools, tool_endpoint
+from librarian.http.routes.why_not import why_not
+from librarian.http.sweep_endpoints import SWEEP_OPERATIONS
 from librarian.tools import TOOLS
 
 _ITEM = json_of(cast("type[ItemIn]", ItemIn))
@@ -59,6 +69,15 @@ OPERATIONS: tuple[Endpoint[Any, Any], ...] = (
     ),
     Endpoint(
         method="POST",
+        path="/v1/search/why-not",
+        handler=why_not,
+        scope="read",
+        body=json_of(WhyNotInput),
+        answers={200: WhyNotOutput},
+        errors=(NotFound,),
+    ),
+    Endpoint(
+        method="POST",
         path="/v1/relevant-memory",
         handler=relevant_memory,
         scope="read",
@@ -72,6 +91,18 @@ OPERATIONS: tuple[Endpoint[Any, Any], ...] = (
         scope="read",
         body=json_of(AnswerInput),
         answers={200: AnswerOutput},
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/librarian/search-agent",
+        handler=search_agent,
+        scope="agent",
+        namespaced=False,
+        body=json_of(SearchAgentInput),
+        headers=("Librarian-Namespace", "Librarian-Detail", "traceparent"),
+        pool="agents",
+        answers={200: SearchAgentOutput},
+        errors=(ToolRetry, ToolFailed, ToolContractBroken),
     ),
     Endpoint(method="POST", path="/v1/items", handler=post_items, scope="write", body=_ROWS, answers=_REPORT),
     Endpoint(
@@ -178,6 +209,9 @@ OPERATIONS: tuple[Endpoint[Any, Any], ...] = (
         answers={200: EdgeOut},
         errors=(NotFound,),
     ),
+    *CAUSAL_OPERATIONS,
+    *FILE_OPERATIONS,
+    *SWEEP_OPERATIONS,
     Endpoint(
         method="GET",
         path="/v1/namespaces",
@@ -194,6 +228,33 @@ OPERATIONS: tuple[Endpoint[Any, Any], ...] = (
         body=json_of(DeleteNamespaceInput),
         answers={200: DeleteOutput},
         errors=(NotFound, Conflict),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/embeddings",
+        handler=list_embeddings,
+        scope="admin",
+        namespaced=False,
+        answers={200: SpaceList},
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/embeddings:switch",
+        handler=switch_embeddings,
+        scope="admin",
+        namespaced=False,
+        body=json_of(SwitchInput),
+        answers={200: SpaceList},
+        errors=(NotFound, Conflict),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/embeddings:rollback",
+        handler=rollback_embeddings,
+        scope="admin",
+        namespaced=False,
+        answers={200: SpaceList},
+        errors=(Conflict,),
     ),
     Endpoint(
         method="GET",

@@ -26,6 +26,7 @@ from librarian.service import Librarian
 B = TypeVar("B")
 Q = TypeVar("Q")
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+Pool = Literal["requests", "agents"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ class Endpoint(Generic[B, Q]):
 
     `scope` "any" takes every valid key, None opens it to everyone. `answers` maps each status of success to the type
     of its JSON (None: no JSON); `errors` are the classes it raises beyond those that every operation may raise;
-    `versioned` says that it understands If-Match. `name` and `doc` default to the handler's name and docstring.
+    `versioned` says that it understands If-Match; `headers` are further ones that it reads; `pool` says whose slots it
+    takes. `name` and `doc` default to the handler's name and docstring.
     """
 
     method: Method
@@ -85,6 +87,8 @@ class Endpoint(Generic[B, Q]):
     answers: Mapping[int, Any] = field(default_factory=dict)
     errors: tuple[type[Exception], ...] = ()
     versioned: bool = False
+    headers: tuple[str, ...] = ()
+    pool: Pool = "requests"
     name: str = ""
     doc: str = ""
 
@@ -111,7 +115,12 @@ def routes_of(endpoints: Iterable[Endpoint[Any, Any]]) -> list[Route]:
     by_path: dict[str, dict[str, Endpoint[Any, Any]]] = {}
     for endpoint in endpoints:
         by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
-    return [Route(path, _dispatcher(methods), methods=list(methods)) for path, methods in by_path.items()]
+    return [Route(_pattern(path), _dispatcher(methods), methods=list(methods)) for path, methods in by_path.items()]
+
+
+def _pattern(path: str) -> str:
+    """A file's path holds slashes; it is the last part."""
+    return path.replace("{path}", "{path:path}")
 
 
 def _dispatcher(by_method: Mapping[str, Endpoint[Any, Any]]) -> Callable[[Request], Awaitable[Response]]:
@@ -131,7 +140,7 @@ async def answer(endpoint: Endpoint[B, Q], request: Request) -> Response:
     key = authenticated(request, endpoint.scope)
     namespace = namespace_of(request, key) if endpoint.namespaced else ""
     limits: Limits = request.state.limits
-    async with limits.capacity.slot():
+    async with (limits.agents if endpoint.pool == "agents" else limits.capacity).slot():
         sent = key_of(request) if endpoint.writes else None
         claim = None if sent is None else await claim_of(request, sent, key, namespace)
         call = await _call(endpoint, request, key, namespace)

@@ -49,8 +49,9 @@ class RateLimiter:
 class Capacity:
     """So many requests run, so many more wait for them in order, and the rest are told at once to come again."""
 
-    def __init__(self, *, running: int, queued: int) -> None:
+    def __init__(self, *, running: int, queued: int, report: Callable[[int, int], None] = metrics.set_load) -> None:
         self._slots = asyncio.Semaphore(running)
+        self._report = report
         self._most_queued = queued
         self._running = self._queued = 0
         self.closed = False
@@ -85,16 +86,25 @@ class Capacity:
     def _count(self, *, running: int = 0, queued: int = 0) -> None:
         self._running += running
         self._queued += queued
-        metrics.set_load(self._running, self._queued)
+        self._report(self._running, self._queued)
 
 
 class Limits:
-    """The limits of one process. Other replicas count for themselves."""
+    """The limits of one process. Other replicas count for themselves.
+
+    Search agents have slots of their own: they mostly wait for others, and must not keep searches waiting meanwhile.
+    """
 
     def __init__(self, http: HttpSettings) -> None:
         self.capacity = Capacity(running=http.max_concurrent, queued=http.max_queued)
+        self.agents = Capacity(running=http.max_agents, queued=0, report=metrics.set_agent_load)
         self._keys = RateLimiter(http.rate_limit)
         self._failures = RateLimiter(FAILED_AUTHENTICATIONS)
+
+    def close(self) -> None:
+        """Take nothing new; what runs or waits goes on."""
+        self.capacity.close()
+        self.agents.close()
 
     def count_request(self, key_id: str) -> None:
         """Count a request of an API key. Raises TooManyRequests."""

@@ -28,8 +28,11 @@ _TAGS = {
     "search": "Find items.",
     "relevant-memory": "What helps to answer a question.",
     "answer": "Answers with citations.",
+    "librarian": "The search agent: the smallest set of evidence, for whoever answers.",
     "items": "Memories, facts, messages and files: store, list, read, change, delete.",
+    "files": "Source trees: index, find files, search their text, read lines.",
     "edges": "Typed edges between items.",
+    "embeddings": "Embedding spaces: which there are, and which one is searched.",
     "namespaces": "Which namespaces there are, and the end of one.",
     "tools": "The tools of an agent, as its language model calls them.",
     "service": "Whether the service lives and can serve, and its figures; open to everyone who can reach it.",
@@ -152,6 +155,7 @@ def _in_headers(operation: Endpoint[Any, Any]) -> list[Schema]:
         named.append("If-Match")
     if operation.writes:
         named.append("Idempotency-Key")
+    named += operation.headers
     return [{"$ref": f"#/components/parameters/{name}"} for name in named]
 
 
@@ -201,6 +205,8 @@ def _answer(operation: Endpoint[Any, Any], status: int, type_: Any, schemas: Sch
     named = ["Request-Id"]
     if type_ is ItemOut:
         named.append("ETag")
+        if operation.method == "PUT":
+            named.append("Librarian-Outcome")
     if operation.writes:
         named.append("Idempotency-Replayed")
     if status == _UNAVAILABLE:

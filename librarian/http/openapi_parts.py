@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from librarian import problems
+from librarian.contracts.changes import Outcome
 from librarian.contracts.fields import EdgeId, Namespace, Uid
+from librarian.contracts.files import FilePath
 from librarian.contracts.imports import ImportFormat
+from librarian.contracts.search_agent import Detail
 from librarian.schemas import Schema, inlined_schema, schemas_of
 
-_PATH_PARTS = {"uid": Uid, "edge_id": EdgeId, "namespace": Namespace, "format": ImportFormat}
+_PATH_PARTS = {"uid": Uid, "edge_id": EdgeId, "namespace": Namespace, "format": ImportFormat, "path": FilePath}
 _PART = re.compile(r"{(\w+)}")
 _ROUTING = {
     "method_not_allowed": "The path exists, not with this method.",
@@ -83,6 +86,16 @@ _SENT = (
         "1 to 255 visible ASCII characters. The same request sent again with the same key gets the first one's answer.",
         {"type": "string", "pattern": "^[!-~]{1,255}$"},
     ),
+    _header(
+        "Librarian-Detail",
+        "How much to answer: `default` (three fields), `full`, or `trace`, which is `full` with every step.",
+        {"type": "string", "enum": list(get_args(Detail)), "default": "default"},
+    ),
+    _header(
+        "traceparent",
+        "The caller's trace (W3C Trace Context); handed on to the Professor.",
+        {"type": "string", "pattern": "^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$"},
+    ),
 )
 PARAMETERS = {parameter["name"]: parameter for parameter in _SENT}
 
@@ -94,6 +107,11 @@ HEADERS = {
         "schema": _TEXT,
     },
     "ETag": {"description": "Version of the item, for If-Match.", "required": True, "schema": _TEXT},
+    "Librarian-Outcome": {
+        "description": "What the request did to the item.",
+        "required": True,
+        "schema": {"type": "string", "enum": list(get_args(Outcome))},
+    },
     "Idempotency-Replayed": {
         "description": "`true` on an answer that an Idempotency-Key brought back.",
         "schema": _TEXT,

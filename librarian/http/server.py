@@ -98,7 +98,7 @@ class Server(uvicorn.Server):
         uvicorn alone would close idle connections first: /readyz could tell nobody, and requests just sent were lost.
         """
         ends_at = asyncio.get_running_loop().time() + _DRAIN_S
-        self._limits.capacity.close()
+        self._limits.close()
         for server in self.servers:
             server.close()
         for listening in sockets or []:

@@ -19,7 +19,8 @@ Event = tuple[str, object]
 """An event's name, and the value that is sent as its JSON."""
 Events = AsyncGenerator[Event, None]
 
-_BEAT = b": beat\n\n"
+BEAT = b": beat\n\n"
+HEARTBEAT = b"event: heartbeat\ndata: {}\n\n"
 # Proxies must neither keep nor gather what is sent.
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Accel-Buffering": "no"}
 
@@ -32,15 +33,20 @@ def wants_events(request: Request) -> bool:
     return any(part.partition(";")[0].strip().lower() == EVENT_STREAM for part in sent.split(","))
 
 
-def event_response(events: Events, *, request_id: str | None, beat_s: float = BEAT_S) -> StreamingResponse:
+def event_response(
+    events: Events, *, request_id: str | None, beat_s: float = BEAT_S, beat: bytes = BEAT
+) -> StreamingResponse:
     """Answer with `events` as they come; what they raise becomes a last event `error`, with a problem as its data.
+    `beat` is sent for each `beat_s` seconds in which nothing else comes.
 
     When the client has gone, whatever `events` awaits is cancelled.
     """
-    return StreamingResponse(stream(events, request_id, beat_s), media_type=EVENT_STREAM, headers=_HEADERS)
+    return StreamingResponse(stream(events, request_id, beat_s, beat), media_type=EVENT_STREAM, headers=_HEADERS)
 
 
-async def stream(events: Events, request_id: str | None, beat_s: float) -> AsyncGenerator[bytes, None]:
+async def stream(
+    events: Events, request_id: str | None, beat_s: float, beat: bytes = BEAT
+) -> AsyncGenerator[bytes, None]:
     """The bytes of an event stream."""
     # One task runs all of `events`, so that a beat interrupts nothing in it.
     queue: asyncio.Queue[Event | None] = asyncio.Queue(1)
@@ -50,7 +56,7 @@ async def stream(events: Events, request_id: str | None, beat_s: float) -> Async
             try:
                 event = await asyncio.wait_for(queue.get(), beat_s)
             except TimeoutError:
-                yield _BEAT
+                yield beat
                 continue
             if event is None:
                 return

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from graph.executor import Executor
-from graph.spaces import count_pending, next_pending, next_without_vector, put_vectors, refuse_vector
+from graph.spaces import count_pending, measure_lacking, next_pending, next_without_vector, put_vectors, refuse_vector
 from graph.types import ItemVectors, PendingItem, SpaceRecord
 from retrieval.encoders.base import Encoder
 from retrieval.encoders.errors import EncoderRejectedText, InvalidVectors
@@ -37,28 +37,33 @@ async def embed_pending(
 async def fill_space(
     executor: Executor, space: SpaceRecord, encoder: Encoder, on_progress: OnProgress | None = None
 ) -> int:
-    """Encode every item that lacks a vector in `space`, which need not be the active one."""
-    done = 0
+    """Encode every item that lacks a vector in `space`, which need not be the active one; returns how many got one.
+
+    Safe to interrupt and to run twice at a time: what is stored is not encoded again.
+    """
+    done, total = 0, (await measure_lacking(executor, space.space)).items
     while items := await next_without_vector(executor, space.space, ITEMS_AT_ONCE):
         done += await _embed(executor, space, encoder, items)
         if on_progress:
-            on_progress(done, done)
+            on_progress(done, max(done, total))
     return done
 
 
 async def _embed(executor: Executor, space: SpaceRecord, encoder: Encoder, items: Sequence[PendingItem]) -> int:
-    texts = [[embedding_text(item.author_name, part, None) for part in _parts(item)] for item in items]
+    texts = [texts_of(item) for item in items]
     try:
         vectors = await encoder.encode_passages([text for parts in texts for text in parts])
     except (EncoderRejectedText, InvalidVectors) as error:
         if len(items) == 1:
             log.warning("no vector for item %s: %s", items[0].uid, error)
-            await refuse_vector(executor, items[0].namespace, items[0].uid)
+            await refuse_vector(executor, space.space, items[0])
             return 0
         # One text spoils the batch: halve it until that text stands alone.
         middle = len(items) // 2
         halves = (items[:middle], items[middle:])
         return sum([await _embed(executor, space, encoder, half) for half in halves])
+    for item in [item for item, parts in zip(items, texts, strict=True) if not parts]:
+        await refuse_vector(executor, space.space, item)
     rows = []
     start = 0
     for item, parts in zip(items, texts, strict=True):
@@ -68,5 +73,7 @@ async def _embed(executor: Executor, space: SpaceRecord, encoder: Encoder, items
     return await put_vectors(executor, space, rows)
 
 
-def _parts(item: PendingItem) -> list[str]:
-    return passages(f"{item.text} [{item.caption}]" if item.caption else item.text)
+def texts_of(item: PendingItem) -> list[str]:
+    """The item's passages as they are encoded; none of a blank text."""
+    parts = passages(f"{item.text} [{item.caption}]" if item.caption else item.text)
+    return [embedding_text(item.author_name, part, None) for part in parts]

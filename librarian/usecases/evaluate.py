@@ -1,142 +1,185 @@
-"""Retrieval quality on labelled data: each system asked the same questions, scored the same way."""
+"""The regression lab: systems asked the same labelled questions, scored the same way, and compared."""
 
-import json
-import math
-import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
 
-from graph.types import ItemFilter
-from librarian.contracts.service import EvalReport
+from librarian.contracts.evaluation import Comparison, DatasetReport, EvalReport, SystemReport
 from librarian.errors import InvalidInput
-from librarian.rowmap import RowMap
-from retrieval.arms import OK
-from retrieval.pipeline import NOT_ASKED, SearchPipeline
-from retrieval.types import BOTH_ARMS, KEYWORD, VECTOR, SearchRequest
+from librarian.lifecycle import Parts
+from librarian.usecases.evaluate_data import Dataset, Question, Row, read_datasets
+from librarian.usecases.evaluate_systems import DEFAULT_SYSTEMS, System, Systems, checked_name, names_of
+from retrieval.evaluation.bootstrap import Difference, paired_difference
+from retrieval.evaluation.metrics import abstention_metrics, means, percentile, ranking_metrics
 
-CUTOFFS = (1, 5, 10, 20)
-SYSTEMS = {"vector": frozenset({VECTOR}), "keyword": frozenset({KEYWORD}), "hybrid": BOTH_ARMS}
+DEFAULT_LIMIT = 20
+COMPARED = ("recall@1", "recall@5", "recall@10", "ndcg@10", "mrr", "abstention")
+_MOST_NOTES = 5
 
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One question, the namespace it is asked in, and the ids of what answers it."""
-
-    namespace: str
-    text: str
-    relevant: frozenset[str]
+OnProgress = Callable[[int, int], None]
+Load = Callable[[Sequence[Row]], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Dataset:
-    """Labelled data of one folder: rows to ingest (as JSON lines of a built-in map) and questions.
-
-    `id_field` names the property of a hit that `Question.relevant` holds.
+class Evaluation:
+    """What to evaluate: data sets (folders, or "sample"), systems by name, two of them to compare; `seed` draws the
+    resamples and the questions asked elsewhere, `limit` is how many hits a system may return.
     """
 
-    name: str
-    documents: Path
-    mapping: RowMap
-    id_field: str
-    questions: Sequence[Question]
+    data: Sequence[str]
+    systems: Sequence[str] = DEFAULT_SYSTEMS
+    compare: tuple[str, str] | None = None
+    seed: int = 0
+    limit: int = DEFAULT_LIMIT
+
+    def names(self) -> list[str]:
+        """All systems that have to be asked. Raises InvalidInput for one that there is not."""
+        compared = [checked_name(name) for name in self.compare or ()]
+        return list(dict.fromkeys([*names_of(self.systems), *compared]))
 
 
-def read_dataset(folder: Path) -> Dataset:
-    """A LoCoMo folder (conversations.jsonl) or one of titled paragraphs (paragraphs.jsonl), each with questions.jsonl.
+@dataclass(slots=True)
+class _Asked:
+    """Answers of one system: metrics of each question, and seconds of each search."""
 
-    Its documents go into namespaces of their own, `eval:<folder>…`. Raises InvalidInput when the folder holds neither.
+    metrics: list[Mapping[str, float]] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    notes: dict[str, None] = field(default_factory=dict)
+
+
+async def evaluate(parts: Parts, wanted: Evaluation, load: Load, on_progress: OnProgress | None = None) -> EvalReport:
+    """Load each data set by `load`, ask all of its questions of each system, and report.
+
+    Interrupted, it begins anew, but finds its data loaded. Raises InvalidInput for data sets or systems that there are
+    not. A default system that lacks what it needs is left out with a note.
     """
-    prefix = f"eval:{re.sub(r'[^A-Za-z0-9_.-]', '-', folder.name)[:80]}"
-    if (turns := folder / "conversations.jsonl").is_file():
-        mapping = RowMap.parse("locomo-messages").into(f"{prefix}:{{sample_id}}")
-        return Dataset(folder.name, turns, mapping, "message_id", list(_locomo_questions(folder, prefix)))
-    if (paragraphs := folder / "paragraphs.jsonl").is_file():
-        mapping = RowMap.parse("paragraphs").into(f"={prefix}")
-        return Dataset(folder.name, paragraphs, mapping, "source", list(_paragraph_questions(folder, prefix)))
-    raise InvalidInput(
-        f"no conversations.jsonl or paragraphs.jsonl in {folder}",
-        field="--data",
-        remedy="name a folder of the LoCoMo or the titled-paragraphs format (docs/search-quality.md)",
+    names = wanted.names()
+    datasets = read_datasets(wanted.data, seed=wanted.seed)
+    progress = _Progress(on_progress, len(names) * sum(len(dataset.questions) for dataset in datasets))
+    report = EvalReport(
+        version=version("librarian"),
+        encoder="none" if parts.space is None else parts.space.space,
+        reranker=parts.reranking.status,
+        seed=wanted.seed,
+        limit=wanted.limit,
+        datasets=[],
+    )
+    systems = Systems(parts.pipeline, parts.reranking, parts.encoder, wanted.limit)
+    for dataset in datasets:
+        await load(dataset.rows)
+        made, notes = _made(systems, names, dataset, optional=set(DEFAULT_SYSTEMS) - set(wanted.compare or ()))
+        report.notes = list(dict.fromkeys([*report.notes, *notes]))
+        asked = {name: await _ask(system, dataset.questions, progress) for name, system in made.items()}
+        report.datasets.append(_reported(dataset, asked, wanted))
+    return report
+
+
+def _made(
+    systems: Systems, names: Sequence[str], dataset: Dataset, *, optional: set[str]
+) -> tuple[dict[str, System], list[str]]:
+    made, notes = {}, []
+    for name in names:
+        try:
+            made[name] = systems.make(name, dataset)
+        except InvalidInput as error:
+            if name not in optional:
+                raise
+            notes.append(f"{name} is left out: {error}")
+    return made, notes
+
+
+async def _ask(system: System, questions: Sequence[Question], progress: "_Progress") -> _Asked:
+    asked = _Asked()
+    for question in questions:
+        started = time.perf_counter()
+        answered = await system.answer(question)
+        asked.seconds.append(time.perf_counter() - started)
+        asked.metrics.append(_metrics(question, answered.ranked))
+        asked.notes.update(dict.fromkeys(answered.notes))
+        progress.step()
+    return asked
+
+
+def _metrics(question: Question, ranked: Sequence[str]) -> Mapping[str, float]:
+    return ranking_metrics(question.relevant, ranked) if question.relevant else abstention_metrics(ranked)
+
+
+def _reported(dataset: Dataset, asked: Mapping[str, _Asked], wanted: Evaluation) -> DatasetReport:
+    categories: dict[str, int] = {}
+    for question in dataset.questions:
+        categories[question.category] = categories.get(question.category, 0) + 1
+    unanswerable = sum(not question.relevant for question in dataset.questions)
+    sizes = dataset.sizes()
+    return DatasetReport(
+        dataset=dataset.name,
+        unit=dataset.unit,
+        corpora={"namespaces": len(sizes), "smallest": min(sizes.values()), "largest": max(sizes.values())},
+        questions=len(dataset.questions) - unanswerable,
+        unanswerable=unanswerable,
+        categories=dict(sorted(categories.items())),
+        systems=[_system(name, dataset.questions, own) for name, own in asked.items()],
+        comparisons=list(_comparisons(dataset.questions, asked, wanted)),
     )
 
 
-def score(relevant: frozenset[str], ranked: Sequence[str]) -> dict[str, float]:
-    """Metrics of one question: recall@k = |relevant in the first k| / |relevant|, reciprocal rank of the first relevant
-    one, and nDCG@10 with binary gains (Järvelin & Kekäläinen 2002).
-    """
-    ranks = [rank for rank, found in enumerate(ranked, start=1) if found in relevant]
-    metrics = {f"recall@{k}": sum(rank <= k for rank in ranks) / len(relevant) for k in CUTOFFS}
-    metrics["mrr"] = 1 / ranks[0] if ranks else 0.0
-    ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(10, len(relevant)) + 1))
-    metrics["ndcg@10"] = sum(1 / math.log2(rank + 1) for rank in ranks if rank <= 10) / ideal
-    return metrics
+def _system(name: str, questions: Sequence[Question], asked: _Asked) -> SystemReport:
+    by_category: dict[str, list[Mapping[str, float]]] = {}
+    for question, metrics in zip(questions, asked.metrics, strict=True):
+        by_category.setdefault(question.category, []).append(metrics)
+    return SystemReport(
+        system=name,
+        overall=means(asked.metrics),
+        by_category={category: means(own) for category, own in sorted(by_category.items())},
+        latency_ms={f"p{round(share * 100)}": _ms(asked.seconds, share) for share in (0.5, 0.95)},
+        notes=list(asked.notes)[:_MOST_NOTES],
+    )
 
 
-class Scores:
-    """Means over questions, by system."""
-
-    def __init__(self) -> None:
-        self._sums: dict[str, defaultdict[str, float]] = {system: defaultdict(float) for system in SYSTEMS}
-        self._count = 0
-
-    def add(self, by_system: Mapping[str, Mapping[str, float]]) -> None:
-        """Count one question."""
-        self._count += 1
-        for system, metrics in by_system.items():
-            for metric, value in metrics.items():
-                self._sums[system][metric] += value
-
-    def report(self, dataset: Dataset, notes: Sequence[str]) -> EvalReport:
-        """The means, rounded to four digits."""
-        systems = {
-            system: {metric: round(total / max(1, self._count), 4) for metric, total in sums.items()}
-            for system, sums in self._sums.items()
-        }
-        return EvalReport(dataset=dataset.name, questions=self._count, systems=systems, notes=list(notes))
+def _ms(seconds: Sequence[float], share: float) -> float:
+    return round(percentile(seconds, share) * 1000, 1)
 
 
-OnProgress = Callable[[int, int], None]
+def _comparisons(
+    questions: Sequence[Question], asked: Mapping[str, _Asked], wanted: Evaluation
+) -> Iterator[Comparison]:
+    """Each metric, by question, and by group where a group has several questions and is not alone."""
+    if wanted.compare is None:
+        return
+    a, b = wanted.compare
+    rows = list(zip(asked[a].metrics, asked[b].metrics, (question.group for question in questions), strict=True))
+    for metric in COMPARED:
+        pairs = [(one[metric], other[metric], group) for one, other, group in rows if metric in one]
+        if not pairs:
+            continue
+        ours, theirs, groups = (list(column) for column in zip(*pairs, strict=True))
+        by = {"question": None, "group": groups} if 1 < len(set(groups)) < len(groups) else {"question": None}
+        for resampled, clusters in by.items():
+            found = paired_difference(ours, theirs, clusters=clusters, seed=wanted.seed)
+            yield _comparison(a, b, metric, resampled, found)
 
 
-async def evaluate(pipeline: SearchPipeline, dataset: Dataset, on_progress: OnProgress | None) -> EvalReport:
-    """Ask every question of each system; `on_progress` gets (questions asked, all)."""
-    scores = Scores()
-    notes: dict[str, None] = {}
-    for number, question in enumerate(dataset.questions, start=1):
-        by_system = {}
-        for system, arms in SYSTEMS.items():
-            where = ItemFilter(question.namespace)
-            result = await pipeline.search(SearchRequest([question.text], where, max(CUTOFFS), arms=arms))
-            notes.update(
-                dict.fromkeys(
-                    f"{arm}: {status}" for arm, status in result.arms.items() if status not in (OK, NOT_ASKED)
-                )
-            )
-            ranked = [str(hit.item.properties.get(dataset.id_field)) for hit in result.hits]
-            by_system[system] = score(question.relevant, ranked)
-        scores.add(by_system)
-        if on_progress:
-            on_progress(number, len(dataset.questions))
-    return scores.report(dataset, list(notes))
+def _comparison(a: str, b: str, metric: str, resampled: str, found: Difference) -> Comparison:
+    return Comparison(
+        a=a,
+        b=b,
+        metric=metric,
+        resampled=resampled,
+        difference=round(found.mean, 4),
+        low=round(found.low, 4),
+        high=round(found.high, 4),
+        b_ahead=round(found.better, 4),
+    )
 
 
-def _locomo_questions(folder: Path, prefix: str) -> Iterator[Question]:
-    """Answerable questions (categories 1-4) that name evidence."""
-    for row in _rows(folder / "questions.jsonl"):
-        if row["category"] != 5 and row["evidence"]:
-            yield Question(f"{prefix}:{row['sample_id']}", row["question"], frozenset(row["evidence"]))
+class _Progress:
+    """Counts answers for a progress bar."""
 
+    def __init__(self, tell: OnProgress | None, total: int) -> None:
+        self._tell, self._total, self._done = tell, total, 0
 
-def _paragraph_questions(folder: Path, prefix: str) -> Iterator[Question]:
-    for row in _rows(folder / "questions.jsonl"):
-        yield Question(prefix, row["question"], frozenset(row["positive_paragraph_ids"]))
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.is_file():
-        raise InvalidInput(f"{path} is missing", field="--data")
-    with path.open(encoding="utf-8") as lines:
-        yield from (json.loads(line) for line in lines if line.strip())
+    def step(self) -> None:
+        """One more answer."""
+        self._done += 1
+        if self._tell is not None:
+            self._tell(self._done, self._total)

@@ -12,7 +12,8 @@ from librarian.contracts.changes import RevisionList, RevisionOut
 from librarian.contracts.items import ItemOut
 from librarian.contracts.listing import ItemList, ItemQuery
 from librarian.errors import InvalidInput, NotFound
-from librarian.usecases.search import attributes_of, evidence_of, item_filter, open_end
+from librarian.usecases.search import item_filter
+from librarian.usecases.search_results import attributes_of, evidence_of, open_end
 
 _OWN_FIELDS = frozenset(
     {"namespace", "uid", "kind", "name", "text", "occurred_at", "created_at", "version", "valid_to", "attributes"}

@@ -2,80 +2,166 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Literal
 
-import msgspec
 import structlog
+from msgspec import UNSET
 
 from graph.executor import deadline
-from graph.types import FOREVER, FoundItem, ItemFilter, Kind
+from graph.types import ItemFilter, Kind
 from librarian import metrics
-from librarian.contracts.evidence import Evidence
-from librarian.contracts.fields import Attribute
 from librarian.contracts.filters import Filters
-from librarian.contracts.search import (
-    ArmExplanation,
-    Explanation,
-    Hit,
-    SearchInput,
-    SearchOutput,
-    SignalExplanation,
-)
+from librarian.contracts.search import SearchInput, SearchOutput, ThresholdExplanation
+from librarian.contracts.semantic import SemanticSearchInput
 from librarian.reranking import Reranking
 from librarian.rows import as_utc
+from librarian.settings import SearchSettings
+from librarian.usecases.search_bounds import Source, bound_of
+from librarian.usecases.search_results import hit
 from retrieval.pipeline import SearchPipeline
 from retrieval.rerankers.cascade import RerankOutcome, RerankStatus, candidate_text
-from retrieval.types import VECTOR, ScoredItem, SearchRequest, SearchResult
+from retrieval.text import normalise
+from retrieval.types import ScoredItem, SearchRequest, SearchResult
 
 log = structlog.get_logger("librarian.search")
 
+Tool = Literal["search", "semantic_search_facts", "semantic_search_messages", "semantic_search_memories", "search_all"]
+"""What asks, as metrics and logs name it."""
+
 # A query may have a million characters.
-_LOGGED_CHARS = 200
+LOGGED_CHARS = 200
 # The answer must leave before the deadline itself ends the request.
 _MARGIN_S = 0.25
 _NO_TIME_S = 0.001
-_COPIED = tuple(
-    name
-    for name in Hit.__struct_fields__
-    if name
-    not in {"uid", "kind", "score", "similarity_score", "content", "evidence", "explanation", "attributes", "valid_to"}
-)
 
 
-async def search(pipeline: SearchPipeline, reranking: Reranking, namespace: str, query: SearchInput) -> SearchOutput:
-    """Hits of `namespace` for `query`, best first."""
-    reranks = query.enable_reranking and reranking.on
-    request = SearchRequest(
-        queries=query.queries,
-        where=item_filter(namespace, query.filters),
-        limit=query.limit,
-        spare=reranking.pool(query.limit) - query.limit if reranks else 0,
-        fusion_method=query.fusion_method,
-        multi_query_boost=query.multi_query_boost,
-    )
-    result = await pipeline.search(request)
-    outcome = await _reranked(reranking, query, result.hits) if reranks else None
-    order = range(len(result.hits)) if outcome is None else outcome.order
-    scores = {} if outcome is None else outcome.scores
-    hits = [_hit(result.hits[place], scores.get(place), explain=query.explain) for place in order[: query.limit]]
-    _observe(namespace, query, result, len(hits))
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A search with what its contract leaves to the settings filled in; `source` is where its bound comes from.
+
+    `rerank_query` is None where the fused order is wanted; `notes` are for the caller.
+    """
+
+    tool: Tool
+    request: SearchRequest
+    rerank_query: str | None
+    source: Source
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The hits of a search in their final order, each with the reranker's score if it gave one."""
+
+    hits: Sequence[tuple[ScoredItem, float | None]]
+    result: SearchResult
+    reranked: bool
+    notes: Sequence[str]
+
+
+async def search(
+    pipeline: SearchPipeline,
+    reranking: Reranking,
+    namespace: str,
+    query: SearchInput,
+    settings: SearchSettings,
+) -> SearchOutput:
+    """Hits of `namespace` for `query`, best first. Raises InvalidInput."""
+    asked = asked_for("search", namespace, query, settings, limit=query.limit)
+    found = await run(pipeline, reranking, asked)
+    threshold = found.result.threshold
     return SearchOutput(
         namespace=namespace,
-        queries=query.queries,
-        results=hits,
-        arms=dict(result.arms),
-        reranked=outcome is not None and outcome.reranked,
-        notes=[*result.notes, *_remarks(outcome)],
-        timings_ms=_rounded(result.timings_ms) if query.explain else None,
+        queries=list(asked.request.queries),
+        results=[hit(scored, score, explain=query.explain) for scored, score in found.hits],
+        threshold=threshold.value if threshold else None,
+        iterations=threshold.iterations if threshold else 0,
+        arms=dict(found.result.arms),
+        reranked=found.reranked,
+        notes=list(found.notes),
+        threshold_explanation=threshold_explanation(asked, found) if query.explain else None,
+        timings_ms=rounded(found.result.timings_ms) if query.explain else None,
     )
 
 
-async def _reranked(reranking: Reranking, query: SearchInput, hits: Sequence[ScoredItem]) -> RerankOutcome:
-    texts = [candidate_text(hit.item) for hit in hits]
-    asked = query.rerank_query or query.queries[0]
+def asked_for(
+    tool: Tool,
+    namespace: str,
+    query: SearchInput | SemanticSearchInput,
+    settings: SearchSettings,
+    *,
+    limit: int,
+    kinds: Sequence[Kind] = tuple(Kind),
+) -> Asked:
+    """What `query` asks for. Raises InvalidInput when its bounds contradict each other."""
+    bounded = bound_of(query, settings)
+    queries = _distinct(query.queries)
+    notes = list(bounded.notes)
+    if len(queries) < len(query.queries):
+        notes.append(f"{len(query.queries) - len(queries)} of the queries repeat another and count once")
+    request = SearchRequest(
+        queries=queries,
+        where=item_filter(namespace, query.filters, kinds),
+        limit=limit,
+        fusion_method=settings.fusion_method if query.fusion_method is UNSET else query.fusion_method,
+        multi_query_boost=settings.multi_query_boost if query.multi_query_boost is UNSET else query.multi_query_boost,
+        bound=bounded.bound,
+    )
+    rerank_query = (query.rerank_query or query.queries[0]) if query.enable_reranking else None
+    return Asked(tool, request, rerank_query, bounded.source, notes)
+
+
+def _distinct(queries: Sequence[str]) -> list[str]:
+    """The queries without those that only repeat one before: agreement with oneself is none."""
+    first: dict[str, str] = {}
+    for text in queries:
+        first.setdefault(normalise(text), text)
+    return list(first.values())
+
+
+async def run(pipeline: SearchPipeline, reranking: Reranking, asked: Asked) -> Found:
+    """Search, let the reranker order the best where it is wanted and there is one, count and log."""
+    request, limit = asked.request, asked.request.limit
+    reranks = asked.rerank_query is not None and reranking.on
+    spare = reranking.pool(limit) - limit if reranks else 0
+    result = await pipeline.search(replace(request, spare=spare))
+    outcome = await _reranked(reranking, asked, result.hits) if reranks else None
+    order = range(len(result.hits)) if outcome is None else outcome.order
+    scores = {} if outcome is None else outcome.scores
+    hits = [(result.hits[place], scores.get(place)) for place in order[:limit]]
+    _observe(asked, result, len(hits))
+    return Found(
+        hits,
+        result,
+        reranked=outcome is not None and outcome.reranked,
+        notes=[*asked.notes, *result.notes, *_remarks(outcome)],
+    )
+
+
+def threshold_explanation(asked: Asked, found: Found) -> ThresholdExplanation | None:
+    """Where the threshold of a search comes from, and what it did."""
+    threshold = found.result.threshold
+    if threshold is None:
+        return None
+    exempt = sum(scored.exempt is not None for scored, _ in found.hits)
+    return ThresholdExplanation(
+        source=asked.source,
+        outcome=threshold.outcome,
+        floor=threshold.floor,
+        dropped=len(found.result.below),
+        exempt=exempt,
+    )
+
+
+async def _reranked(reranking: Reranking, asked: Asked, hits: Sequence[ScoredItem]) -> RerankOutcome:
+    texts = [candidate_text(scored.item) for scored in hits]
     return await reranking.rerank(
-        "search", asked, texts, limit=query.limit, deadline_s=_time_left_s(reranking.timeout_s)
+        asked.tool,
+        asked.rerank_query or asked.request.queries[0],
+        texts,
+        limit=asked.request.limit,
+        deadline_s=_time_left_s(reranking.timeout_s),
     )
 
 
@@ -95,31 +181,50 @@ def _remarks(outcome: RerankOutcome | None) -> list[str]:
     return [f"not reranked: {outcome.reason}"]
 
 
-def _observe(namespace: str, query: SearchInput, result: SearchResult, hits: int) -> None:
+def _observe(asked: Asked, result: SearchResult, hits: int) -> None:
     """Count and log one search."""
     for stage, spent_ms in result.timings_ms.items():
         metrics.observe_stage(stage, spent_ms / 1000)
     metrics.count_search(arms=result.arms, overfetch=result.overfetch, hits=hits)
+    _observe_threshold(asked, result, hits)
     log.info(
         "search",
-        namespace=namespace,
-        queries=[text[:_LOGGED_CHARS] for text in query.queries],
+        tool=asked.tool,
+        namespace=asked.request.where.namespace,
+        queries=[text[:LOGGED_CHARS] for text in asked.request.queries],
         hits=hits,
-        limit=query.limit,
+        limit=asked.request.limit,
         arms=dict(result.arms),
         overfetch=result.overfetch,
-        ms=_rounded(result.timings_ms),
+        ms=rounded(result.timings_ms),
     )
 
 
-def _rounded(timings_ms: Mapping[str, float]) -> dict[str, float]:
+def _observe_threshold(asked: Asked, result: SearchResult, hits: int) -> None:
+    threshold = result.threshold
+    if threshold is None or threshold.outcome == "fixed":
+        return
+    metrics.observe_adaptive_threshold(threshold.iterations, threshold.value, hits)
+    log.info(
+        f"Adaptive threshold {threshold.outcome}",
+        tool=asked.tool,
+        threshold=threshold.value,
+        iterations=threshold.iterations,
+        results=hits,
+        dropped=len(result.below),
+        limit=asked.request.limit,
+    )
+
+
+def rounded(timings_ms: Mapping[str, float]) -> dict[str, float]:
+    """Milliseconds as they are told."""
     return {stage: round(spent, 1) for stage, spent in timings_ms.items()}
 
 
-def item_filter(namespace: str, filters: Filters | None) -> ItemFilter:
-    """The wire's filters as the graph's."""
+def item_filter(namespace: str, filters: Filters | None, kinds: Sequence[Kind] = tuple(Kind)) -> ItemFilter:
+    """The wire's filters as the graph's; `kinds` are found where they name none."""
     if filters is None:
-        return ItemFilter(namespace)
+        return ItemFilter(namespace, tuple(kinds))
     given = {
         name: value
         for name in Filters.__struct_fields__
@@ -128,71 +233,5 @@ def item_filter(namespace: str, filters: Filters | None) -> ItemFilter:
     for moment in ("occurred_from", "occurred_to", "as_of"):
         if moment in given:
             given[moment] = as_utc(given[moment])
-    kinds = tuple(Kind(kind) for kind in filters.kinds) if filters.kinds else tuple(Kind)
-    return ItemFilter(namespace, kinds, **given)
-
-
-def _hit(scored: ScoredItem, rerank_score: float | None, *, explain: bool) -> Hit:
-    properties = scored.item.properties
-    return Hit(
-        uid=scored.item.uid,
-        kind=scored.item.kind.value,
-        score=round(scored.score, 6),
-        similarity_score=None if scored.similarity is None else round(scored.similarity, 4),
-        rerank_score=None if rerank_score is None else round(rerank_score, 4),
-        content=properties["text"],
-        valid_to=open_end(properties.get("valid_to")),
-        attributes=attributes_of(properties),
-        evidence=evidence_of(scored.item),
-        explanation=_explanation(scored) if explain else None,
-        **{name: properties[name] for name in _COPIED if name in properties},
-    )
-
-
-def evidence_of(item: FoundItem) -> list[Evidence]:
-    """What supports a fact, for the wire."""
-    return [
-        Evidence(
-            uid=source.uid,
-            message_id=source.message_id,
-            author_name=source.author_name,
-            content=source.text,
-            sent_at=source.sent_at,
-        )
-        for source in item.evidence
-    ]
-
-
-def attributes_of(properties: Mapping[str, Any]) -> dict[str, Attribute]:
-    """A fact's attributes, which the graph keeps as JSON since a node holds no maps."""
-    stored = properties.get("attributes")
-    return msgspec.json.decode(stored, type=dict[str, Attribute]) if stored else {}
-
-
-def open_end(valid_to: datetime | None) -> datetime | None:
-    """When a fact ceases to hold; the sentinel for "still holds" becomes None."""
-    return None if valid_to is None or valid_to >= FOREVER else valid_to
-
-
-def _explanation(scored: ScoredItem) -> Explanation:
-    arms = [
-        ArmExplanation(
-            query=share.query,
-            arm=share.arm,
-            rank=share.rank,
-            # BM25 tells about the whole corpus, other namespaces included.
-            score=round(share.score, 4) if share.arm == VECTOR else None,
-            share=round(share.share, 6),
-        )
-        for share in scored.shares
-    ]
-    signals = [
-        SignalExplanation(query=one.query, signal=one.signal, value=round(one.value, 4), share=round(one.share, 6))
-        for one in scored.signals
-    ]
-    return Explanation(
-        arms=arms,
-        signals=signals,
-        fused_score=round(scored.score, 6),
-        merged_duplicates=list(scored.duplicates),
-    )
+    named = tuple(Kind(kind) for kind in filters.kinds) if filters.kinds else tuple(kinds)
+    return ItemFilter(namespace, named, **given)

@@ -2,7 +2,7 @@
 
 from librarian.contracts.search import SearchInput
 from librarian.reranking import open_reranking
-from librarian.settings import RerankerSettings
+from librarian.settings import RerankerSettings, SearchSettings
 from librarian.usecases.search import search
 
 PATIENCE_S = 120
@@ -28,10 +28,9 @@ async def test_the_reranker_orders_what_fusion_found(ingest, librarian, namespac
     async with open_reranking(
         RerankerSettings(config=llama.config()), patience_s=PATIENCE_S, rules=plus_rules
     ) as reranking:
-        answer = await search(pipeline, reranking, namespace, query)
-        plain = await search(
-            pipeline, reranking, namespace, SearchInput(queries=query.queries, limit=1, enable_reranking=False)
-        )
+        answer = await search(pipeline, reranking, namespace, query, SearchSettings())
+        fused = SearchInput(queries=query.queries, limit=1, enable_reranking=False)
+        plain = await search(pipeline, reranking, namespace, fused, SearchSettings())
     assert (answer.reranked, [hit.uid for hit in answer.results]) == (True, ["m2"])
     assert answer.results[0].rerank_score is not None
     assert (plain.reranked, [hit.uid for hit in plain.results]) == (False, ["m0"])
@@ -49,7 +48,7 @@ async def test_a_reranker_that_dies_leaves_the_fused_order_and_says_so(
     ) as reranking:
         server.kill()
         query = SearchInput(queries=["why did the deploy fail?"], limit=1)
-        answer = await search(librarian.parts.pipeline, reranking, namespace, query)
+        answer = await search(librarian.parts.pipeline, reranking, namespace, query, SearchSettings())
     assert (answer.reranked, [hit.uid for hit in answer.results]) == (False, ["m0"])
     assert [note for note in answer.notes if note.startswith("not reranked: ")]
 

@@ -35,7 +35,9 @@ relaxed = settings(
 
 
 def pipeline(librarian: Librarian, reach: Reach) -> SearchPipeline:
-    return SearchPipeline(librarian.parts.executor, VectorArm(librarian.parts.encoder, frozenset({"en"})), reach)
+    return SearchPipeline(
+        librarian.parts.executor, VectorArm(librarian.parts.encoder, librarian.parts.space.calibrations), reach
+    )
 
 
 def draw_filters(data: st.DataObject, world: Any) -> dict[str, Any]:

@@ -90,7 +90,7 @@ async def test_a_broken_deeper_look_leaves_the_other_arm(
     statements[broken] = replace(statements[broken], text="CYPHER 25 RETURN 1 / 0 AS broken")
     parts = librarian.parts
     executor = Executor(parts.executor.driver, statements=statements)
-    limping = SearchPipeline(executor, VectorArm(parts.encoder, frozenset({"en"})), Reach(1, 5, 10))
+    limping = SearchPipeline(executor, VectorArm(parts.encoder, parts.space.calibrations), Reach(1, 5, 10))
     result = await limping.search(SearchRequest(["note"], ItemFilter(namespace, tags=["odd"]), limit=1))
     assert [hit.item.uid for hit in result.hits] == ["odd"]
     assert result.arms[arm].startswith("failed: ")

@@ -100,7 +100,7 @@ async def test_no_space_goes_by_the_calibration_of_another(original, mirrored, s
     full = await recorded(original)
     async with mirrored() as other:
         assert (await recorded(other))["en"].sampled == 0
-        await other.switch_embeddings()
+        await other.embeddings.switch()
         await other.calibrate()
         assert (await recorded(other))["en"].sampled == len(MANY)
         assert await recorded(original) == full

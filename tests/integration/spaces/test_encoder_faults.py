@@ -18,7 +18,7 @@ PATIENCE_S = 120
 async def switched(mirrored):
     """The graph with the embeddings server's space as the active one."""
     async with mirrored() as other:
-        await other.switch_embeddings()
+        await other.embeddings.switch()
 
 
 async def until(condition):

@@ -33,10 +33,10 @@ async def test_a_running_service_notices_which_space_is_active(original, origina
 
         assert await says("ok")
         async with mirrored() as other:
-            await other.switch_embeddings()
+            await other.embeddings.switch()
         await until(lambda: says("not active"))
         assert "not the active embedding space" in (await ask(service, "ferry")).arms["vector"]
-        await original.switch_embeddings()
+        await original.embeddings.switch()
         await until(lambda: says("ok"))
         answer = await ask(service, "when does the ship depart?")
         assert (answer.arms["vector"], answer.results[0].uid) == ("ok", "ferry")

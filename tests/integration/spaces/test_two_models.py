@@ -55,15 +55,15 @@ async def test_a_switch_fills_the_new_space_and_the_way_back_encodes_nothing(
     await store(original, **TEXTS)
     await original.embed_pending()
     async with mirrored() as other:
-        assert await other.switch_embeddings() == len(TEXTS)
+        assert await other.embeddings.switch() == len(TEXTS)
         assert await active(other) == [other.parts.space.space]
-        assert [space.vectors for space in await other.embeddings_status()] == [len(TEXTS)] * 2
+        assert [space.vectors for space in await other.embeddings.status()] == [len(TEXTS)] * 2
     async with mirrored() as other:
         answer = await ask(other, PARAPHRASE)
         assert (answer.arms["vector"], answer.results[0].uid) == ("ok", "ferry")
     async with open_librarian(original_settings, purpose="space tests", linger_s=0) as left:
         assert "not the active embedding space" in (await ask(left, PARAPHRASE)).arms["vector"]
-        assert await left.switch_embeddings() == 0
+        assert await left.embeddings.switch() == 0
         assert await active(left) == [left.parts.space.space]
         assert await left.embed_pending() == 0
 
@@ -81,7 +81,7 @@ async def test_filling_a_space_does_not_take_items_from_the_active_one(original,
 async def test_a_service_with_the_old_model_leaves_items_to_the_new_one(original, mirrored, store):
     """Who was open during a switch encodes nothing for a space that nobody searches any more."""
     async with mirrored() as other:
-        await other.switch_embeddings()
+        await other.embeddings.switch()
     async with mirrored() as other:
         await store(original, **TEXTS)
         assert await original.embed_pending() == 0

@@ -18,7 +18,18 @@ PLANNABLE = [
 ]
 # A node variable of these labels carries a tenant's data.
 _GUARDED = re.compile(r"\((?P<name>[a-z_]*)(?P<labels>(?::[A-Za-z_{}]+)+)(?P<rest>[^()]*)\)")
-_TENANT_LABELS = {"Item", "Message", "Fact", "Memory", "FileChunk", "Embedding", "UnresolvedReferences", "Unlinked"}
+_TENANT_LABELS = {
+    "Item",
+    "Message",
+    "Fact",
+    "Memory",
+    "FileChunk",
+    "File",
+    "Symbol",
+    "Embedding",
+    "UnresolvedReferences",
+    "Unlinked",
+}
 
 
 def rendered(statement: Statement, librarian: Librarian) -> str:
@@ -50,7 +61,7 @@ def test_every_item_and_embedding_is_filtered_by_namespace(statement: Statement)
     """Each node variable with a tenant's label is bound to $namespace, in its pattern or by a condition."""
     for match in _GUARDED.finditer(statement.text):
         labels = {
-            "Embedding" if label.startswith("Embedding") else label for label in match["labels"].split(":") if label
+            "Embedding" if label.startswith("Embedding_") else label for label in match["labels"].split(":") if label
         }
         if not labels & _TENANT_LABELS:
             continue
@@ -68,9 +79,9 @@ def test_admin_statements_are_the_known_ones():
 
 ADMIN_STATEMENTS = {
     # embedding spaces and the worker that fills them
-    "activate_space", "count_pending", "count_vectors", "create_space_index", "drop_space_index", "list_spaces",
-    "mark_pending", "next_pending", "next_without_vector", "put_calibrations", "put_embeddings", "put_space",
-    "put_space_languages", "sample_noise", "space_index_state",
+    "activate_space", "count_pending", "count_vectors", "create_space_index", "drop_space_index", "drop_vectors",
+    "forget_space", "list_spaces", "mark_pending", "measure_without_vector", "next_pending", "next_without_vector",
+    "put_calibrations", "put_embeddings", "put_space", "put_space_languages", "sample_noise", "space_index_state",
     # answers to requests that may be sent twice
     "delete_expired_idempotency_keys",
     # which namespaces there are

@@ -16,6 +16,7 @@ from librarian.contracts.items import LinkInput
 from librarian.contracts.search import SearchInput
 from librarian.rows import new_edge
 from librarian.service import Librarian
+from retrieval.files import file_query, lucene_words
 
 OURS, THEIRS = "poison-tenant", "poison-tenants"  # an English stemmer folds the two names into one word
 SECRET = "belongs to the other tenant"
@@ -36,7 +37,11 @@ def rows(marker: str) -> list[dict[str, Any]]:
         {"kind": "fact", "uid": "shared-2", "subject": "Ada", "predicate": "owns", "object": f"billing {marker}",
          "person_id": "ada", "evidence": ["shared-1"]},
         {"kind": "memory", "uid": "shared-3", "text": f"Decision: billing moves {marker}", "type": "Decision"},
+        {"kind": "fact", "uid": "shared-4", "subject": "Ada", "predicate": "owns", "object": f"deploys {marker}",
+         "person_id": "ada"},
         {"kind": "edge", "source": "shared-1", "target": "shared-3", "type": "CAUSES"},
+        {"kind": "edge", "source": "shared-1", "target": "shared-3", "type": "BLOCKS"},
+        {"kind": "edge", "source": "shared-3", "target": "shared-1", "type": "CAUSES"},
     ]  # fmt: skip
 
 
@@ -49,6 +54,7 @@ async def poisoned(librarian: Librarian, executor: Executor) -> AsyncIterator[Li
                 yield number, msgspec.json.encode(row)
 
         assert (await librarian.ingest(lines(), namespace=namespace)).failed == 0
+        await librarian.put_file(namespace, "shared/billing.py", f"class Billing:\n    '''{marker}'''\n".encode())
     await librarian.embed_pending()
     await executor.driver.execute_query(
         "MATCH (a:Item {namespace: $a}), (b:Item {namespace: $b}) "
@@ -63,7 +69,11 @@ async def poisoned(librarian: Librarian, executor: Executor) -> AsyncIterator[Li
 
 
 # The rows of statements that read by them; a writing one is asked with none.
-ROWS = {"pool_traits": [{"uid": uid, "queries": [0]} for uid in ("shared-1", "shared-2", "shared-3")]}
+ROWS = {
+    "causal_edges": [{"source": "shared-1", "target": "shared-3"}],
+    "chunks_at": [{"path": "shared/billing.py", "first_line": 1, "last_line": 9}],
+    "pool_traits": [{"uid": uid, "queries": [0]} for uid in ("shared-1", "shared-2", "shared-3")],
+}
 
 
 def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
@@ -71,6 +81,7 @@ def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
     assert space is not None
     every = required_clause(OURS, [kind.value for kind in Kind], None)
     known = {
+        "space": space.space, "version": 2,
         "namespace": OURS, "uid": "shared-1", "uids": ["shared-1", "shared-2", "shared-3"],
         "kinds": [kind.value for kind in Kind], "k": 100, "limit": 100, "vector": [1.0] * space.dimension,
         "vectors": [[1.0] * space.dimension], "english": f"{every} +(search_text:(billing))",
@@ -83,6 +94,9 @@ def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
         "source": "shared-1", "target": "shared-3", "type": "CAUSES", "anchor": "shared-1", "after": "",
         "edge_id": new_edge(OURS, LinkInput(source="shared-1", type="CAUSES", target="shared-3")).edge_id,
         "properties": {},
+        "paths": ["shared/billing.py"], "folder": "shared/", "root": "", "name": "billing.py", "suffix": "",
+        "absolute": "", "stems": [], "words": lucene_words(file_query("billing"), OURS), "needle": "billing",
+        "languages": None, "included": None, "excluded": [], "skip": 0, "symbol": "billing",
         "after_uid": "", "before_time": "9999-12-31T23:59:59Z", "before_uid": "", "doomed": [],
     }  # fmt: skip
     return {name: known.get(name) for name in statement.params}
@@ -124,7 +138,7 @@ async def test_a_search_shows_nothing_of_the_other_tenant(query: str, poisoned: 
     answer = await poisoned.search(OURS, SearchInput(queries=[query], explain=True))
     answer.queries = []
     assert SECRET not in str(answer)
-    assert {hit.uid for hit in answer.results} <= {"shared-1", "shared-2", "shared-3"}
+    assert {hit.uid for hit in answer.results} <= {"shared-1", "shared-2", "shared-3", "shared-4"}
     assert all(len(hit.evidence) <= 1 for hit in answer.results)
 
 

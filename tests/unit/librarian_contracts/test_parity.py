@@ -5,23 +5,45 @@ import pytest
 from librarian.cli.lazy import COMMANDS, load
 from librarian.cli.options import OPTIONS
 from librarian.contracts.answer import AnswerInput
+from librarian.contracts.causal import CausalInput, ContradictionQuery, CycleQuery, NeighbourhoodQuery, PathQuery
 from librarian.contracts.changes import CorrectInput, DeleteInput, RememberInput
 from librarian.contracts.edges import EdgeQuery, UnlinkInput
+from librarian.contracts.files import FindFileInput, LocateInput, SearchTextInput
 from librarian.contracts.filters import Filters
 from librarian.contracts.items import LinkInput
 from librarian.contracts.listing import ItemQuery
 from librarian.contracts.relevant import RelevantInput
 from librarian.contracts.search import SearchInput
+from librarian.contracts.search_agent import FindEvidenceInput
+from librarian.contracts.semantic import SemanticSearchInput
+from librarian.contracts.why_not import WhyNotInput
 from librarian.http.api import OPERATIONS
 from librarian.tools import TOOLS
 
 # Command -> the contract whose fields are its options, and what it takes beside them.
 COMMANDS_OF = {
     "search": (SearchInput, {"namespace", "as_json"}),
+    "why-not": (WhyNotInput, {"namespace", "as_json"}),
+    "search-facts": (SemanticSearchInput, {"namespace", "as_json"}),
+    "search-messages": (SemanticSearchInput, {"namespace", "as_json"}),
+    "search-memories": (SemanticSearchInput, {"namespace", "as_json"}),
+    "search-all": (SemanticSearchInput, {"namespace", "as_json"}),
     "ask": (AnswerInput, {"namespace", "as_json"}),
     "relevant": (RelevantInput, {"namespace", "as_json"}),
+    "find-file": (FindFileInput, {"namespace", "as_json"}),
+    "search-text": (SearchTextInput, {"namespace", "as_json"}),
+    "locate": (LocateInput, {"namespace", "as_json"}),
     "list": (ItemQuery, {"namespace", "every", "as_json"}),
     "edges": (EdgeQuery, {"namespace", "every", "as_json"}),
+    "causes": (CausalInput, {"namespace", "form", "as_json"}),
+    "effects": (CausalInput, {"namespace", "form", "as_json"}),
+    "blockers": (CausalInput, {"namespace", "form", "as_json"}),
+    "enablers": (CausalInput, {"namespace", "form", "as_json"}),
+    "graph": (NeighbourhoodQuery, {"namespace", "form", "as_json"}),
+    "path": (PathQuery, {"namespace", "as_json"}),
+    "contradictions": (ContradictionQuery, {"namespace", "as_json"}),
+    "cycles": (CycleQuery, {"namespace", "as_json"}),
+    "search-agent": (FindEvidenceInput, {"namespace", "trace", "as_json"}),
     "remember": (RememberInput, {"namespace", "no_embed", "as_json"}),
     "correct": (CorrectInput, {"namespace", "no_embed", "as_json"}),
     "forget": (DeleteInput, {"namespace", "yes", "as_json"}),
@@ -30,7 +52,7 @@ COMMANDS_OF = {
 # `librarian unlink` takes one or three words, of which it makes the fields.
 BY_POSITION = {UnlinkInput}
 # Queries whose fields mean nothing at a terminal.
-HTTP_ONLY = {"ImportQuery", "ToolQuery"}
+HTTP_ONLY = {"FileListQuery", "ImportQuery", "PutFileQuery", "SpanQuery", "ToolQuery"}
 
 
 def fields_of(contract):

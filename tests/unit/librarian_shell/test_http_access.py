@@ -6,6 +6,7 @@ import pytest
 
 from librarian.contracts.keys import SCOPES
 from librarian.http.api import ENDPOINTS
+from librarian.tools import TOOLS
 
 # Whoever adds to it opens an operation to everybody who can reach the port.
 OPEN = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/{file}"}
@@ -33,7 +34,12 @@ def test_only_the_known_operations_are_open():
 
 def test_what_changes_something_needs_more_than_read():
     """No write can be done with a key for reading, nor with just any key."""
-    reading = {"/v1/search", "/v1/tools/search_all", "/v1/relevant-memory", "/v1/tools/relevant_memory", "/v1/answer"}
+    searches = {"/v1/search", "/v1/search/why-not", "/v1/relevant-memory", "/v1/answer"}
+    finding = {tool.name for tool in TOOLS if tool.name.startswith("semantic_search_")} | {
+        "search_all",
+        "relevant_memory",
+    }
+    reading = searches | {f"/v1/tools/{name}" for name in finding}
     lax = {e.path for e in ENDPOINTS if e.method != "GET" and e.scope in (None, "any", "read")}
     assert lax - reading == set()
 

@@ -1,0 +1,12 @@
+// name: item_standing
+// purpose: what decides, besides filters, whether a search can find one item
+// params: namespace, uid
+// returns: superseded_by (uids), pending, refused
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Item {namespace: $namespace, uid: $uid})
+RETURN COLLECT {
+    MATCH (newer:Fact)-[:SUPERSEDES]->(m) WHERE newer.namespace = $namespace
+    RETURN newer.uid ORDER BY newer.uid
+  } AS superseded_by, m:PendingEmbedding AS pending, m:EmbeddingRefused AS refused

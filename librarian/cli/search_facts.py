@@ -1,0 +1,24 @@
+"""`librarian search-facts`."""
+
+from librarian.cli.opening import ask
+from librarian.cli.options import JsonOption, NamespaceOption
+from librarian.cli.runtime import new_app
+from librarian.cli.semantic import show
+from librarian.cli.structs import takes
+from librarian.contracts.semantic import SemanticSearchInput
+
+app = new_app()
+
+
+@app.command()
+@takes(SemanticSearchInput)
+def search_facts(query: SemanticSearchInput, namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
+    """Find facts similar to a query, with their evidence."""
+    ask(
+        lambda librarian, where: librarian.semantic_search_facts(where, query),
+        namespace,
+        show,
+        purpose="search-facts",
+        contract=SemanticSearchInput,
+        as_json=as_json,
+    )

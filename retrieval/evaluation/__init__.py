@@ -1,0 +1,1 @@
+"""Measuring retrieval: metrics, paired comparison, baselines, and weights tried where they were not tuned."""

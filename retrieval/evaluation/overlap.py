@@ -1,0 +1,22 @@
+"""How much two rankings of the same query share. Pure functions."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+
+def overlap(a: Sequence[str], b: Sequence[str], k: int) -> float:
+    """Common ids among the first k of each, divided by the longer list's number (0..1); 1 when both are empty."""
+    ours, theirs = set(a[:k]), set(b[:k])
+    longest = max(len(ours), len(theirs))
+    return len(ours & theirs) / longest if longest else 1.0
+
+
+def rank_correlation(a: Sequence[str], b: Sequence[str]) -> float | None:
+    """Kendall's tau (-1..1) over the ids that both rankings hold; None with fewer than two of them."""
+    places = {found: place for place, found in enumerate(b)}
+    common = [places[found] for found in a if found in places]
+    pairs = list(combinations(common, 2))
+    if not pairs:
+        return None
+    agreeing = sum(first < second for first, second in pairs)
+    return (2 * agreeing - len(pairs)) / len(pairs)

@@ -1,0 +1,86 @@
+"""What the search agent needs to weigh evidence: the words of a text, and how near texts are in meaning.
+
+Given to the agent as plain functions by the composition root, since it imports nothing of ours.
+"""
+
+import re
+from collections.abc import Sequence
+
+from graph.types import Noise
+from retrieval.calibration import calibrated, probe_noise
+from retrieval.encoders.base import Encoder
+from retrieval.encoders.language_probe import encode_probes
+from retrieval.stopwords import ENGLISH
+from retrieval.text import has_cjk, language, normalise
+
+_WORD = re.compile(r"[^\W_]+")
+# Runs of one script: the words of a text without blanks are at least parted where the script changes.
+_SCRIPT = re.compile(r"[\u3040-\u309f]+|[\u30a0-\u30ff]+|[\u3400-\u9fff\uf900-\ufaff]+|[\uac00-\ud7af]+|[^\W_]")
+_HIRAGANA = re.compile(r"[\u3040-\u309f]+")
+_POSSESSIVE = re.compile(r"['’]s\b")
+_SHORTEST_PLURAL = 4
+
+
+def terms(text: str) -> list[str]:
+    """The topical words of a text, in order, lower-case and in the singular; of a script without blanks, pairs of
+    letters. Hiragana alone, which holds endings and particles, is left out.
+
+    English plurals lose their s as in Harman's S-stemmer (JASIS 1991), which never joins two different words of a name.
+    """
+    found: list[str] = []
+    for word in _WORD.findall(_POSSESSIVE.sub("", normalise(text).casefold())):
+        if has_cjk(word):
+            found.extend(_pairs(word))
+        elif word not in ENGLISH:
+            found.append(_singular(word))
+    return found
+
+
+def _pairs(word: str) -> list[str]:
+    pairs: list[str] = []
+    latin = ""
+    for run in _SCRIPT.findall(word):
+        if not has_cjk(run):
+            latin += run
+            continue
+        if latin:
+            pairs.append(latin)
+            latin = ""
+        if not _HIRAGANA.fullmatch(run):
+            pairs.extend(run[at : at + 2] for at in range(max(1, len(run) - 1)))
+    return [*pairs, latin] if latin else pairs
+
+
+def _singular(word: str) -> str:
+    if len(word) < _SHORTEST_PLURAL or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    return f"{word[:-3]}y" if word.endswith("ies") and len(word) > _SHORTEST_PLURAL else word[:-1]
+
+
+class EncoderSimilarity:
+    """Calibrated similarity by `encoder`, in the `languages` that it covers; what is noise is measured on first use."""
+
+    def __init__(self, encoder: Encoder, languages: frozenset[str]) -> None:
+        self._encoder = encoder
+        self._languages = languages
+        self._noise: dict[str, Noise] = {}
+
+    async def __call__(self, queries: Sequence[str], texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
+        """A row a query, a column a text, each 0..1; None when the encoder cannot read one of the queries.
+
+        Raises EncoderError.
+        """
+        spoken = [language(query) for query in queries]
+        if not queries or not texts or not self._languages.issuperset(spoken):
+            return None
+        noises = [await self._noise_of(one) for one in spoken]
+        asked = await self._encoder.encode_query(queries)
+        given = await self._encoder.encode_passages(texts)
+        cosines: list[list[float]] = (asked @ given.T).tolist()
+        return [[calibrated(one, noise) for one in row] for row, noise in zip(cosines, noises, strict=True)]
+
+    async def _noise_of(self, spoken: str) -> Noise:
+        if spoken not in self._noise:
+            probes = (await encode_probes(self._encoder, [spoken]))[spoken]
+            self._noise[spoken] = probe_noise(probes.queries, probes.passages)
+        return self._noise[spoken]
