@@ -1,7 +1,7 @@
 // Namespaces as a whole. A namespace exists as long as a node names it.
 
 // fragment: parts
-Item|Embedding|Revision|File|Symbol|Person|Conversation|SweepRun|IdempotencyRecord
+Item|Embedding|Revision|File|Symbol|Citation|Person|Conversation|SweepRun
 
 // name: list_namespaces
 // purpose: every namespace with its items, by kind, and how many of them wait for vectors
@@ -60,6 +60,19 @@ ORDER BY uid LIMIT $limit
 // scope: namespace
 CYPHER 25
 RETURN EXISTS { MATCH (n:{{parts}}) WHERE n.namespace = $namespace } AS found
+
+// name: delete_namespace_answers
+// purpose: delete some of the kept answers, which hold texts; a request that still runs keeps its key, its own deletion too
+// params: namespace, limit (nodes)
+// returns: deleted (nodes)
+// access: write
+// scope: namespace
+CYPHER 25
+MATCH (record:IdempotencyRecord)
+WHERE record.namespace = $namespace AND (record.response IS NOT NULL OR record.expires_at <= datetime.realtime())
+WITH record LIMIT $limit
+DELETE record
+RETURN count(*) AS deleted
 
 // name: delete_namespace_items
 // purpose: delete some nodes: items, each after its vectors and revisions

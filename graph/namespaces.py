@@ -44,7 +44,9 @@ async def list_namespaces(executor: Executor) -> list[NamespaceCounts]:
 
 async def holdings(executor: Executor, namespace: str) -> Holdings:
     """What `namespace` holds; nothing where nobody used it."""
-    rows = await executor.fetch_all("count_namespace", {"namespace": namespace})
+    found = await executor.fetch_all("count_namespace", {"namespace": namespace})
+    # An item that is deleted while it is counted has no kind any more.
+    rows = [row for row in found if row["kind"] is not None]
     return Holdings(
         by_kind={row["kind"]: row["items"] for row in rows},
         edges=sum(row["edges"] for row in rows),
@@ -68,8 +70,11 @@ async def exists(executor: Executor, namespace: str) -> bool:
 
 
 async def delete_namespace(executor: Executor, namespace: str) -> None:
-    """Delete every node of `namespace`, some at a time. What an interruption leaves, the next call deletes."""
-    for statement in ("delete_namespace_items", "delete_namespace_rest"):
+    """Delete every node of `namespace`, some at a time. What an interruption leaves, the next call deletes.
+
+    Kept answers go first, since they alone don't make a namespace; the key of a request that runs stays its own.
+    """
+    for statement in ("delete_namespace_answers", "delete_namespace_items", "delete_namespace_rest"):
         while await _delete_some(executor, statement, namespace):
             pass
 

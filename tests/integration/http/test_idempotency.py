@@ -222,6 +222,21 @@ async def test_an_expired_answer_is_never_replayed_and_is_removed(executor, name
     assert [record["key"] for record in left] == ["kept"]
 
 
+async def test_a_deleted_namespace_is_deleted_once(client, keyed, namespace):
+    """The deletion of a namespace keeps its own key, and with it the answer, but none that was given before."""
+    kept = {**keyed, "Idempotency-Key": uuid.uuid4().hex}
+    assert (await client.post("/v1/items", json=[row("a", "one")], headers=kept)).status_code == 200
+    plain = {name: value for name, value in keyed.items() if name != "Idempotency-Key"}
+    path = f"/v1/namespaces/{namespace}:delete"
+    confirmed = {"confirm_token": (await client.post(path, json={}, headers=plain)).json()["confirm_token"]}
+    first, again = [await client.post(path, json=confirmed, headers=keyed) for _ in range(2)]
+    assert first.status_code == 200, first.text
+    assert (again.content, again.headers.get("idempotency-replayed")) == (first.content, "true")
+    assert (await client.post(path, json={}, headers=plain)).status_code == 404
+    stored = await client.post("/v1/items", json=[row("a", "one")], headers=kept)
+    assert (stored.json()["added"], stored.headers.get("idempotency-replayed")) == (1, None)
+
+
 async def test_a_read_has_no_need_of_a_key(client, keyed):
     """It runs every time."""
     for _ in range(2):

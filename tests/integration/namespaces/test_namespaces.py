@@ -55,7 +55,7 @@ async def filled(ingest: Any, executor: Executor, namespace: str, other: str) ->
     )
     await executor.driver.execute_query(
         "CREATE (:File {namespace: $ns, path: 'x'}), (:SweepRun {namespace: $ns, sweep_id: 's'}), "
-        "(:IdempotencyRecord {namespace: $ns, key: 'k'}), (:Embedding {namespace: $ns, uid: 'lost'}), "
+        "(:IdempotencyRecord {namespace: $ns, key: 'k', response: '{}'}), (:Embedding {namespace: $ns, uid: 'lost'}), "
         "(:Revision {namespace: $ns, revision_id: 'lost'})",
         {"ns": namespace},
     )
@@ -229,11 +229,11 @@ async def test_two_deletions_at_once_both_end_well(filled: str, librarian: Libra
 
 
 def test_the_deletion_names_every_label_that_has_a_namespace():
-    """A new kind of node with a namespace must not outlive its namespace."""
+    """A new kind of node with a namespace must not outlive its namespace; kept answers go by a statement of their own."""
     owned = {
         label for label, model in NODE_MODELS.items() if "namespace" in property_names(model)
         and (model is Item or not issubclass(model, Item))
-    }  # fmt: skip
+    } - {"IdempotencyRecord"}  # fmt: skip
     for name in ("delete_namespace_rest", "namespace_exists"):
         (labels,) = [part for part in load()[name].text.replace("(n:", "\n(n:").splitlines() if part.startswith("(n:")]
         assert set(labels.removeprefix("(n:").split(")")[0].split("|")) == owned
