@@ -35,6 +35,7 @@ _refused = Counter("librarian_http_refused", "Requests refused by a limit.", ["r
 _stage_seconds = Histogram(
     "librarian_search_stage_seconds", "Time of a stage of a search.", ["stage"], buckets=_SECONDS, registry=_registry
 )
+_mcp_calls = Counter("librarian_mcp_calls", "Tool calls over MCP.", ["tool", "outcome"], registry=_registry)
 _search_arms = Counter("librarian_search_arms", "What each arm of a search did.", ["arm", "status"], registry=_registry)
 _search_overfetch = Counter(
     "librarian_search_overfetch", "Searches that a first look did not fill.", ["how"], registry=_registry
@@ -123,6 +124,11 @@ def set_load(running: int, queued: int) -> None:
 def count_refused(reason: str) -> None:
     """Count a request refused by a limit: "overloaded", "rate_limit" or "failed_authentication"."""
     _refused.labels(reason).inc()
+
+
+def count_mcp_call(tool: str, *, failed: bool) -> None:
+    """Count one tool call over MCP."""
+    _mcp_calls.labels(tool, "failed" if failed else "ok").inc()
 
 
 def observe_stage(stage: str, seconds: float) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agents.errors import ToolContractBroken, ToolFailed, ToolRetry
 from librarian.contracts.causal import CausalInput, CausalOutput
@@ -44,15 +44,21 @@ from librarian.contracts.tools import ToolFormat
 from librarian.errors import Conflict, NotFound
 from librarian.schemas import inlined_schema
 from librarian.service import Librarian
+from librarian.usecases.search_agent import watched
 from librarian.usecases.search_text import as_lines
 from librarian.usecases.sweep_reports import shortened
 
 Input = TypeVar("Input", bound=Struct)
+# Hears what a tool is at, in a few words.
+Watch = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[Input]):
-    """One tool; `run` gets the namespace from the connection or key, never from the model."""
+    """One tool; `run` gets the namespace from the connection or key, never from the model.
+
+    `watched` does the same and says what it is at meanwhile, where that takes long.
+    """
 
     name: str
     description: str
@@ -61,6 +67,7 @@ class Tool(Generic[Input]):
     output: type[Struct]
     run: Callable[[Librarian, str, Input], Awaitable[Struct]]
     errors: tuple[type[Exception], ...] = ()
+    watched: Callable[[Librarian, str, Input, Watch], Awaitable[Struct]] | None = None
 
 
 async def _search_facts(librarian: Librarian, namespace: str, given: SemanticSearchInput) -> FactSearchOutput:
@@ -85,6 +92,13 @@ async def _relevant_memory(librarian: Librarian, namespace: str, given: Relevant
 
 async def _find_evidence(librarian: Librarian, namespace: str, given: FindEvidenceInput) -> SearchAgentOutput:
     return await librarian.search_agent(namespace, given.as_request())
+
+
+async def _watched_evidence(
+    librarian: Librarian, namespace: str, given: FindEvidenceInput, watch: Watch
+) -> SearchAgentOutput:
+    steps = librarian.search_agent_events(namespace, given.as_request())
+    return await watched(steps, lambda step: watch(step.event))
 
 
 async def _find_file(librarian: Librarian, namespace: str, given: FindFileInput) -> FindFileOutput:
@@ -135,9 +149,14 @@ async def _enablers_of(librarian: Librarian, namespace: str, given: CausalInput)
     return await librarian.enablers_of(namespace, given)
 
 
+async def _watched_sweep(librarian: Librarian, namespace: str, given: SweepScope, watch: Watch) -> SweepReport:
+    request = SweepRequest(**structs.asdict(given), dry_run=True)
+    report = await librarian.sweep(namespace, request, lambda step: watch(f"{step.stage}: {step.done} of {step.total}"))
+    return shortened(report)
+
+
 async def _sweep(librarian: Librarian, namespace: str, given: SweepScope) -> SweepReport:
-    scope = {name: getattr(given, name) for name in SweepScope.__struct_fields__}
-    return shortened(await librarian.sweep(namespace, SweepRequest(**scope, dry_run=True)))
+    return await _watched_sweep(librarian, namespace, given, lambda _step: None)
 
 
 TOOLS: tuple[Tool[Any], ...] = (
@@ -198,6 +217,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         SearchAgentOutput,
         _find_evidence,
         (ToolRetry, ToolFailed, ToolContractBroken),
+        _watched_evidence,
     ),
     Tool(
         "find_file",
@@ -325,6 +345,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         SweepScope,
         SweepReport,
         _sweep,
+        watched=_watched_sweep,
     ),
 )
 

@@ -28,6 +28,7 @@ SECTIONS: Mapping[str, Commands] = {
         "search-text": ("librarian.cli.search_text", "Search the lines of files for an exact text."),
         "locate": ("librarian.cli.locate", "Find out where something is in files."),
         "open": ("librarian.cli.open_file", "Print lines of a file as they are stored."),
+        "stale": ("librarian.cli.stale", "List facts and memories whose evidence in files does not stand any more."),
         "list": ("librarian.cli.listing", "List items by when they were stored, the newest first."),
         "get": ("librarian.cli.get", "Show one item."),
         "history": ("librarian.cli.history", "Show what an item said before each change, the newest first."),
@@ -42,6 +43,7 @@ SECTIONS: Mapping[str, Commands] = {
         "path": ("librarian.cli.path_between", "Show the shortest path between two items."),
         "contradictions": ("librarian.cli.contradictions", "List facts and edges that contradict each other."),
         "cycles": ("librarian.cli.cycles", "List items that lead back to themselves."),
+        "review": ("librarian.cli.review", "Accept or reject what sweeps propose."),
     },
     "Keep and change": {
         "ingest": ("librarian.cli.ingest", "Store rows of a JSONL file, or what another program exported."),
@@ -61,6 +63,7 @@ SECTIONS: Mapping[str, Commands] = {
     },
     "Run": {
         "serve": ("librarian.cli.serve", "Serve the HTTP interface until SIGTERM or Ctrl-C."),
+        "mcp": ("librarian.cli.mcp", "Offer the tools to an MCP client over standard input and output."),
         "server": ("librarian.cli.server", "Start, stop and look at the managed Neo4j server."),
         "migrate": ("librarian.cli.migrate", "See, check and change the version of the graph's schema."),
         "embeddings": ("librarian.cli.embeddings", "See, build and switch the vectors of the graph."),

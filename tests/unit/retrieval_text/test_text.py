@@ -84,3 +84,9 @@ def test_captions_are_one_short_line(text: str, limit: int):
     caption = caption_of(text, limit)
     assert len(caption) <= limit
     assert "\n" not in caption
+
+
+@pytest.mark.parametrize("piece", ["x", "x9", "_", "a/", "A", "aA", "Aa", "9", "x-", "x_", "aB ", "\\"])
+def test_a_long_text_of_any_shape_is_read_in_no_time(piece):
+    """A megabyte without a blank must not hold the service up: this ends at once, or not within the run."""
+    assert isinstance(identifier_parts(piece * (1_000_000 // len(piece))), list)

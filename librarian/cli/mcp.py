@@ -1,0 +1,170 @@
+"""`librarian mcp`."""
+
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from librarian.cli.options import NamespaceOption
+from librarian.cli.runtime import namespace_or, new_app, run, run_async, settings_for
+from librarian.contracts.keys import ApiKey, Scope
+from librarian.errors import InvalidInput
+from librarian.http.mcp import MCP_PATH
+from librarian.mcp_server import Caller, mcp_server
+from librarian.settings import Settings
+from librarian.wiring import open_librarian
+
+app = new_app()
+
+_READING: tuple[Scope, ...] = ("read", "agent", "sweep")
+_KEY_PLACEHOLDER = "<key of `librarian keys create`>"
+ReadOnlyOption = Annotated[bool, typer.Option("--read-only", help="Offer no tool that changes something.")]
+
+
+class Client(StrEnum):
+    """Programs that speak the protocol, whose configuration is known."""
+
+    CLAUDE_DESKTOP = "claude-desktop"
+    CLAUDE_CODE = "claude-code"
+    CODEX = "codex"
+    CURSOR = "cursor"
+    GEMINI = "gemini-cli"
+    VSCODE = "vscode"
+
+
+@app.callback(invoke_without_command=True)
+def mcp(ctx: typer.Context, namespace: NamespaceOption = None, *, read_only: ReadOnlyOption = False) -> None:
+    """Offer the tools to an MCP client over standard input and output."""
+    if ctx.invoked_subcommand is not None:
+        return
+
+    async def work() -> None:
+        from mcp.server.stdio import stdio_server
+
+        settings = settings_for()
+        if settings.remote.url is not None:
+            raise InvalidInput(
+                f"this server works on the graph itself; let the client connect to {settings.remote.url}{MCP_PATH}",
+                field="LIBRARIAN_REMOTE",
+                remedy="`librarian mcp install --url URL` prints the configuration for that.",
+            )
+        where = namespace_or(namespace, settings.namespace)
+        async with open_librarian(settings, purpose="mcp", wait=False) as librarian:
+            caller = Caller(librarian, _connection(where, read_only=read_only), where)
+            server = mcp_server(lambda _ctx: caller)
+            async with stdio_server() as (reading, writing):
+                await server.run(reading, writing, server.create_initialization_options())
+
+    run_async(work)
+
+
+@app.command()
+def install(
+    client: Annotated[Client | None, typer.Argument(help="Only for this one. Default: for all.")] = None,
+    namespace: NamespaceOption = None,
+    url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Connect to this service instead of starting one beside the client."),
+    ] = None,
+    *,
+    read_only: ReadOnlyOption = False,
+) -> None:
+    """Print what MCP clients want to have in their configuration."""
+
+    def work() -> None:
+        settings = settings_for()
+        server = _over_http(url, namespace) if url else _over_stdio(settings, namespace, read_only=read_only)
+        wanted = [client] if client else list(Client)
+        typer.echo("\n\n".join(f"# {_WHERE[one]}\n{_FORMS[one](server)}" for one in wanted))
+
+    run(work)
+
+
+def _connection(namespace: str, *, read_only: bool) -> ApiKey:
+    """What the person may do whose client has started this process."""
+    scopes: tuple[Scope, ...] = _READING if read_only else (*_READING, "write")
+    return ApiKey(id="mcp", name="mcp", sha256="", scopes=scopes, namespaces=(namespace,), created_at=datetime.now(UTC))
+
+
+def _over_stdio(settings: Settings, namespace: str | None, *, read_only: bool) -> dict[str, Any]:
+    command = shutil.which(sys.argv[0]) or sys.argv[0]
+    args = ["mcp", "--namespace", namespace_or(namespace, settings.namespace)] + ["--read-only"] * read_only
+    home = {} if settings.has_default("LIBRARIAN_HOME") else {"LIBRARIAN_HOME": str(settings.home.absolute())}
+    return {"command": str(Path(command).absolute()), "args": args} | ({"env": home} if home else {})
+
+
+def _over_http(url: str, namespace: str | None) -> dict[str, Any]:
+    headers = {"Authorization": f"Bearer {_KEY_PLACEHOLDER}"}
+    if namespace is not None:
+        headers["Librarian-Namespace"] = namespace
+    base = url.rstrip("/").removesuffix(MCP_PATH)
+    return {"type": "http", "url": base + MCP_PATH, "headers": headers}
+
+
+def _json(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+def _servers(server: Mapping[str, Any]) -> str:
+    return _json({"mcpServers": {"librarian": server}})
+
+
+def _vscode(server: Mapping[str, Any]) -> str:
+    return _json({"servers": {"librarian": {"type": server.get("type", "stdio"), **server}}})
+
+
+def _gemini(server: Mapping[str, Any]) -> str:
+    if "url" not in server:
+        return _servers(server)
+    return _servers({"httpUrl": server["url"], "headers": server["headers"]})
+
+
+def _claude_desktop(server: Mapping[str, Any]) -> str:
+    if "url" not in server:
+        return _servers(server)
+    # It starts programs only; this one passes on what they say to each other.
+    headers = [f"--header={name}: {value}" for name, value in server["headers"].items()]
+    return _servers({"command": "npx", "args": ["mcp-remote", server["url"], *headers]})
+
+
+def _claude_code(server: Mapping[str, Any]) -> str:
+    return shlex.join(["claude", "mcp", "add-json", "librarian", msgspec.json.encode(server).decode()])
+
+
+def _codex(server: Mapping[str, Any]) -> str:
+    lines = ["[mcp_servers.librarian]"]
+    fields = {"http_headers" if name == "headers" else name: value for name, value in server.items() if name != "type"}
+    lines += [f"{name} = {_toml(value)}" for name, value in fields.items()]
+    return "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    """Texts, lists and tables of texts: JSON's texts are TOML's."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f'"{name}" = {_toml(one)}' for name, one in value.items()) + " }"
+    return msgspec.json.encode(value).decode()
+
+
+_WHERE: Mapping[Client, str] = {
+    Client.CLAUDE_DESKTOP: "Claude Desktop: claude_desktop_config.json",
+    Client.CLAUDE_CODE: "Claude Code: run this",
+    Client.CODEX: "Codex: ~/.codex/config.toml",
+    Client.CURSOR: "Cursor: ~/.cursor/mcp.json",
+    Client.GEMINI: "Gemini CLI: ~/.gemini/settings.json",
+    Client.VSCODE: "VS Code: .vscode/mcp.json",
+}
+_FORMS: Mapping[Client, Callable[[Mapping[str, Any]], str]] = {
+    Client.CLAUDE_DESKTOP: _claude_desktop,
+    Client.CLAUDE_CODE: _claude_code,
+    Client.CODEX: _codex,
+    Client.CURSOR: _servers,
+    Client.GEMINI: _gemini,
+    Client.VSCODE: _vscode,
+}
