@@ -11,12 +11,12 @@ from agents.causal_forms import forms
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]+|[\u3040-\u30ff]{2,}|[\u3400-\u9fff]{2,}")
 # ADR-12, #418, CVE-2024-1234, v2.3.1, paths and file names: they name one thing.
 _REFERENCE = re.compile(
-    r"\b[A-Z][A-Z0-9]*-\d+(?:-\d+)?\b|(?<![\w/])#\d+\b|\bv\d+(?:\.\d+)+\b|\b(?=[\w./\\-]*[A-Za-z])[\w.-]+(?:[/\\][\w.-]+)+"
-    r"|\b\w[\w-]*\.(?:py|js|ts|tsx|go|rs|java|rb|c|h|cpp|cs|sh|sql|md|toml|yaml|yml|json|conf|ini|tf|lock)\b"
+    r"\b[A-Z][A-Z0-9]*-\d+(?:-\d+)?\b|(?<![\w/])#\d+\b|\bv\d+(?:\.\d+)+\b|\b(?=[\w./\\-]{0,99}[A-Za-z])[\w.-]{1,255}+(?:[/\\][\w.-]{1,255}+)+"
+    r"|\b\w[\w-]{0,255}\.(?:py|js|ts|tsx|go|rs|java|rb|c|h|cpp|cs|sh|sql|md|toml|yaml|yml|json|conf|ini|tf|lock)\b"
 )
 # Those, and names of code, which may be a whole product's: `code`, snake_case, dotted.names, camelCase.
 _IDENTIFIER = re.compile(
-    r"`[^`\n]{2,80}`|\b(?=[\w./\\:]*[A-Za-z])\w+(?:[./\\:_]+\w+)+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*"
+    r"`[^`\n]{2,80}`|\b(?=[\w./\\:]{0,99}[A-Za-z])\w+(?:[./\\:_]+\w+)+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*"
 )
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?!\s|$)[^\n.!?。！？]*)*[.!?。！？]*")
 _URL = re.compile(r"\bhttps?://\S+")

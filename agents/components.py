@@ -7,14 +7,14 @@ MAX_NAMES = 5
 """Of each sort: tags are for finding, a text that names more is about none of them."""
 
 _SAID = {
-    "component": re.compile(r"^[ \t>*-]*\**component\**[:：]\**[ \t]*([^\n,;]{1,60})", re.IGNORECASE | re.MULTILINE),
-    "spec": re.compile(r"^[ \t>*-]*\**spec\**[:：]\**[ \t]*([^\n,;]{1,60})", re.IGNORECASE | re.MULTILINE),
+    "component": re.compile(r"^[ \t>*-]*+component\**[:：]\**[ \t]*([^\n,;]{1,60})", re.IGNORECASE | re.MULTILINE),
+    "spec": re.compile(r"^[ \t>*-]*+spec\**[:：]\**[ \t]*([^\n,;]{1,60})", re.IGNORECASE | re.MULTILINE),
 }
 _PART = re.compile(
     r"\bthe (`?)([A-Za-z][\w.-]{1,30})\1 "
     r"(?:service|module|component|package|subsystem|layer|worker|daemon|plugin|crate)\b"
 )
-_PATH = re.compile(r"(?<![\w/:.])(?:\./)?([A-Za-z_][\w-]{1,30})/(?:[\w.-]+/)*[\w-]+\.[a-z]{1,5}\b")
+_PATH = re.compile(r"(?<![\w/:.])(?:\./)?([A-Za-z_][\w-]{1,30})/(?:[\w.-]{1,255}+/)*[\w-]{1,255}\.[a-z]{1,5}\b")
 _SPEC = re.compile(
     r"\b(?:ADR|RFC|SPEC|PEP|KIP|CIP|REQ|EIP|BIP|DEP|JEP|ISO|IEEE|NIST SP)[ -]?\d+(?:[.-]?[A-Za-z0-9]+)*\b"
 )

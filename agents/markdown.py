@@ -16,7 +16,7 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _HEADING = re.compile(r"#{1,6}(?:[ \t]|$)")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])[ \t]")
 _INDENTED = re.compile(r" {4}|\t")
-_WHOLE = re.compile(r"`[^`\n]+`|\[[^\]\n]*\]\([^)\s]*\)|https?://\S+")
+_WHOLE = re.compile(r"`[^`\n]+`|\[[^\]\n]{0,500}\]\([^)\s]{0,2000}\)|https?://\S+")
 # A mark closes a sentence before white space and no small letter; the full-width ones always do.
 _CLOSE = re.compile(
     r"""[.!?…]+ ["'”’)\]*_`]* \s+ (?= ["'“‘(\[*_`@$~–—-]* [^\Wa-z_] ) | [。！？]+ [」』）”’*]* \s* (?=\S)""", re.VERBOSE
