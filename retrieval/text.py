@@ -8,7 +8,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _KANA = re.compile(r"[\u3040-\u30ff\uff66-\uff9f]")
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 _HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
-# Linear in the text, whatever it holds: nothing is tried in the middle of a word, nor given back, and a word has an end.
+# Linear in the text, whatever it holds: nothing begins within a word or is given back, and a word has an end.
 _IDENTIFIER = re.compile(
     r"(?:(?<![A-Za-z])[A-Za-z]|_)[A-Za-z0-9]{0,63}+(?:[_./\\-][A-Za-z0-9_]+)+"
     r"|(?<![a-z])[a-z]{1,64}+[A-Z]\w*"

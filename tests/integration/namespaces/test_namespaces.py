@@ -229,7 +229,7 @@ async def test_two_deletions_at_once_both_end_well(filled: str, librarian: Libra
 
 
 def test_the_deletion_names_every_label_that_has_a_namespace():
-    """A new kind of node with a namespace must not outlive its namespace; kept answers go by a statement of their own."""
+    """A new kind of node with a namespace must not outlive it; kept answers go by a statement of their own."""
     owned = {
         label for label, model in NODE_MODELS.items() if "namespace" in property_names(model)
         and (model is Item or not issubclass(model, Item))

@@ -12,10 +12,10 @@ from agents.memory_types import MemoryType
 from agents.template import apply_template
 
 PIECES = [
-    "x", "x9", "_", "a/", "Aa", "9.", " ", "決定", "`", "``a `", "[a](", "[", "*", "@.", "a-", "a_", "a::", "- \n", "#\n",
-    "|a", "> ", "**a", "a: ", "word, ", "because ",
+    "x", "x9", "_", "a/", "Aa", "9.", " ", "決定", "`", "``a `", "[a](", "[", "*", "@.", "a-", "a_", "a::", "#\n",
+    "- \n", "|a", "> ", "**a", "a: ", "word, ", "because ",
 ]  # fmt: skip
-LENGTH = 100_000
+LENGTH = 40_000
 
 
 @pytest.mark.parametrize("piece", PIECES)
