@@ -26,6 +26,22 @@ _WORD = re.compile(
     r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]+(?:['’][a-z]+)?|"
     r"[\u3040-\u309f]{1,4}|[\u30a0-\u30ff]+|[\u3400-\u9fff]{1,2}|[?!:→|✅❌☑✓✔]"
 )
+# How a text is written, whatever it is about: logs tick boxes, references are tables of links.
+_FORMS = {
+    name: re.compile(pattern, re.MULTILINE)
+    for name, pattern in {
+        "bold": r"\*\*[^*\n]+\*\*",
+        "bullet": r"^\s*[-*+•] ",
+        "date": r"\d{4}-\d\d-\d\d",
+        "heading": r"^#{1,6} ",
+        "label": r"^\s*[-*]?\s*\**[A-Z][\w ]{2,25}\**:",
+        "number": r"^\s*\d+[.)] ",
+        "percent": r"\d\s?%",
+        "table": r"^\s*\|",
+        "tick": r"[✅☑✔🎉⏳🚧❌]|^\s*[-*]?\s*\[[ xX]\]",
+    }.items()
+}
+_HAS_FORM = 0.5
 _FIRST_WORDS = 3
 _MOST = 2.0
 
@@ -33,7 +49,7 @@ _MOST = 2.0
 @dataclass(frozen=True, slots=True)
 class Features:
     """`words` with how often each stands there; `signs` with how much each counts (0..2): `first:n:word` for the words
-    a text begins with, `marker:type` for what it says of itself.
+    a text begins with, `marker:type` for what it says of itself, `form:name` for how it is written.
     """
 
     words: Mapping[str, int]
@@ -45,7 +61,7 @@ def features(text: str) -> Features:
     seen = text[:MAX_CHARS]
     words = [word.casefold() for word in _WORD.findall(mask(seen))]
     signs = {f"first:{place}:{word}": 1.0 for place, word in enumerate(words[:_FIRST_WORDS])}
-    return Features(Counter(words), {**signs, **dict(_marked(seen))})
+    return Features(Counter(words), {**signs, **dict(_marked(seen)), **dict(_formed(seen))})
 
 
 def mask(text: str) -> str:
@@ -58,3 +74,10 @@ def mask(text: str) -> str:
 def _marked(text: str) -> Iterator[tuple[str, float]]:
     counts = Counter(f"{'label' if one.strong else 'marker'}:{one.type}" for one in markers(text))
     return ((name, min(_MOST, math.log2(1 + count))) for name, count in counts.items())
+
+
+def _formed(text: str) -> Iterator[tuple[str, float]]:
+    """How many lines have each form (0..1), and more for having it at all."""
+    lines = text.count("\n") + 1
+    counts = {name: sum(1 for _ in pattern.finditer(text)) for name, pattern in _FORMS.items()}
+    return ((f"form:{name}", _HAS_FORM + min(1.0, count / lines)) for name, count in counts.items() if count)

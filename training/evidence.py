@@ -2,9 +2,9 @@
 
     python training/evidence.py ../shared/data/evidence_selection ../shared/data/locomo [--write]
 
-Documents: five folds by question. Messages: each conversation by regressions fitted on the others. Both are also
-measured in the whole loop by `librarian eval evidence`, where the weights have seen the questions. Without --write
-nothing is changed. Needs the graph and the encoder of the settings, as the evaluation does.
+Documents: five folds by question. Messages: each conversation by regressions fitted on the others. Both are measured
+in the whole loop, as `librarian eval evidence` does, which on the same data asks weights that have seen the questions.
+Without --write nothing is changed. Needs the graph and the encoder of the settings, as the evaluation does.
 """
 
 import argparse
@@ -12,21 +12,23 @@ import asyncio
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from agents.reasoners.chain import Asked, Model, features, grow
+from agents.reasoners.chain import Asked, Model, features
+from agents.reasoners.heuristic import HeuristicReasoner
 from agents.reasoners.passages import Passage, read_all
 from agents.reasoners.scoring import Scoring
 from agents.types import Findings, Search
 from librarian import Librarian
 from librarian.lab import Lab
-from librarian.usecases.evaluate_evidence import Outcome
-from librarian.usecases.evidence_cases import EvidenceCase, evidence_folders, read_cases
+from librarian.reasoning import Meaning
+from librarian.usecases.evaluate_evidence import Outcome, ask
+from librarian.usecases.evidence_cases import EvidenceCase, Store, evidence_folders, read_cases
 from retrieval.answerness import is_question
 from retrieval.evidence import terms
 
@@ -35,6 +37,7 @@ POOLED = "documents"
 # From which probability on a further passage is taken: the best of a few tried in cross-validation.
 ENOUGH = {"documents": 0.25, "messages": 0.15}
 FOLDS = 5
+SCORING = Scoring(terms, is_question)
 # Strength of the L2 penalty.
 PENALTY = 1.0
 STEPS = 30
@@ -70,15 +73,15 @@ class Example:
 
 async def questions_of(librarian: Librarian, folder: Path) -> list[Question]:
     """The questions of a folder, each searched once."""
-    cases = await read_cases(folder, librarian.search, Lab(librarian).load, librarian.parts.encoder)
+    cases = await read_cases(folder, librarian.parts.encoder, Store(librarian.search, Lab(librarian).load))
     return [await _question(case) for case in cases]
 
 
 async def _question(case: EvidenceCase) -> Question:
     tool = case.open()
     found = tuple(await tool.search(case.question))
-    passages = read_all(Findings((Search(case.question, found),)), terms)[:READ]
-    asked = Asked.of(case.question, passages, Scoring(terms, is_question))
+    passages = read_all(Findings((Search(case.question, found),)), (case.question,), terms)[:READ]
+    asked = Asked.of(case.question, passages, SCORING)
     return Question(case, asked, {one.index: tool.id_of(one.index) for one in passages}, case.group)
 
 
@@ -119,8 +122,8 @@ def fit(sample: Sequence[Example]) -> dict[str, float]:
     return dict(zip(names, found.round(3).tolist(), strict=True))
 
 
-def left_out(questions: Sequence[Question], enough: float) -> list[Outcome]:
-    """Each question answered by a regression that has not seen its group."""
+async def left_out(questions: Sequence[Question], enough: float, scoring: Scoring) -> list[Outcome]:
+    """Each question asked of an agent whose regression has not seen its group."""
     outcomes: list[Outcome] = []
     samples = [list(examples(question)) for question in questions]
     for fold in sorted({question.group for question in questions}):
@@ -131,19 +134,15 @@ def left_out(questions: Sequence[Question], enough: float) -> list[Outcome]:
             for each in sample
         ]
         model = Model(fit(known), enough)
-        outcomes.extend(_outcome(question, model) for question in questions if question.group == fold)
+        agent = HeuristicReasoner(scoring, dict.fromkeys(ENOUGH, model))
+        outcomes.extend([await ask(question.case, agent) for question in questions if question.group == fold])
     return outcomes
-
-
-def _outcome(question: Question, model: Model) -> Outcome:
-    chosen = [question.ids[link.passage.index] for link in grow(question.asked, model)]
-    return Outcome.of(question.case, chosen, 1)
 
 
 def measured(outcomes: Sequence[Outcome]) -> dict[str, float]:
     """Means over questions."""
-    means = np.mean([(one.precision, one.recall, one.f1, one.set_ratio) for one in outcomes], axis=0)
-    names = ("precision", "recall", "f1", "mean_set_ratio")
+    means = np.mean([(one.precision, one.recall, one.f1, one.set_ratio, one.searches) for one in outcomes], axis=0)
+    names = ("precision", "recall", "f1", "mean_set_ratio", "mean_searches")
     return {"questions": len(outcomes), **dict(zip(names, means.round(3).tolist(), strict=True))}
 
 
@@ -161,6 +160,7 @@ async def trained(folders: Sequence[Path]) -> dict[str, Any]:
     """The content of the weights file."""
     models: dict[str, Any] = {}
     async with Librarian() as librarian:
+        scoring = replace(SCORING, similarity=Meaning(librarian.lifecycle))
         for folder in folders:
             questions = await questions_of(librarian, folder)
             name = "documents" if (folder / "documents.jsonl").is_file() else "messages"
@@ -168,7 +168,7 @@ async def trained(folders: Sequence[Path]) -> dict[str, Any]:
             enough = ENOUGH[name]
             models[name] = {
                 "trained_on": folder.name,
-                "left_out": measured(left_out(own, enough)),
+                "left_out": measured(await left_out(own, enough, scoring)),
                 "enough": enough,
                 "weights": fit([each for question in questions for each in examples(question)]),
             }

@@ -2,12 +2,12 @@
 
     python training/memory_types.py ../shared/data/memory_types [--write]
 
-Reads memories.jsonl and agent_notes.jsonl there, and memory_types.jsonl beside this script: texts written for the
-training, none of them taken from the labelled data. Without --write nothing is changed. One head sees words alone, one
-the default encoder's vectors too; it is loaded from the cache of the settings.
+Reads memories.jsonl and agent_notes.jsonl there, and beside this script memory_types.jsonl and memory_documents.jsonl:
+texts written for the training, none of them taken from the labelled data. Without --write nothing is changed. One head
+sees words alone, one the default encoder's vectors too; it is loaded from the cache of the settings.
 
 A word counts when at least two repositories (or written texts) have it, so that none speaks for one project. In each
-fold the written texts that resemble one left out (cosine >= .75) are left out too. Repositories that are the only
+fold the written texts that resemble one left out (cosine >= .7) are left out too. Repositories that are the only
 source of a type would leave nothing to learn it from; the figures of memories are therefore given twice, by repository
 and by document, and the truth about a new source lies between.
 """
@@ -39,17 +39,19 @@ from librarian.usecases.evaluate_types import first_passage
 from librarian.wiring import open_encoder
 
 TYPES = list(MemoryType)
-WRITTEN = Path(__file__).with_name("memory_types.jsonl")
+HERE = Path(__file__).parent
+# Texts written for the training: short notes, and documents such as TIL entries, pages of patterns, bug reports.
+WRITTEN = {"written notes": HERE / "memory_types.jsonl", "written documents": HERE / "memory_documents.jsonl"}
 MODELS = Path(__file__).parents[1] / "agents" / "models"
 FOLDS = 8
-# Memories are long, alike and from few sources; at full weight they drown the notes.
-WEIGHT_OF_MEMORIES = 0.5
+# Documents are long, and the memories alike and from few sources; at full weight they drown the notes.
+WEIGHTS = {"memories": 0.4, "written documents": 0.7}
 INVERSE_PENALTY = 4.0
 SCALE_OF_WORDS = math.sqrt(2.0)
-SCALE_OF_SIGNS = {"first": math.sqrt(1 / 6), "label": 0.5, "marker": 0.5}
+SCALE_OF_SIGNS = {"first": math.sqrt(1 / 6), "label": 0.5, "marker": 0.5, "form": 0.5}
 SCALE_OF_VECTOR = 1.25
 LEAST_SOURCES = 2
-TOO_NEAR = 0.75
+TOO_NEAR = 0.7
 SURE = 0.88
 
 Matrix = NDArray[np.float64]
@@ -97,8 +99,11 @@ def source_of(record: Mapping[str, Any]) -> str:
 async def read_rows(folder: Path) -> tuple[list[Row], str]:
     """All rows, and the space of their vectors."""
     records = [
-        {**json.loads(line), "part": file.stem if file != WRITTEN else "written"}
-        for file in (folder / "memories.jsonl", folder / "agent_notes.jsonl", WRITTEN)
+        {**json.loads(line), "part": part}
+        for part, file in {
+            **{name: folder / f"{name}.jsonl" for name in ("memories", "agent_notes")},
+            **WRITTEN,
+        }.items()
         for line in file.read_text(encoding="utf-8").splitlines()
     ]
     async with open_encoder(Settings.from_env()) as encoder:
@@ -179,7 +184,7 @@ def _table(rows: Sequence[Row], idf: Mapping[str, float], signs: Sequence[str]) 
 
 def _weights(rows: Sequence[Row], labels: NDArray[np.int_]) -> Matrix:
     """Every type weighs the same in sum."""
-    weights = np.array([WEIGHT_OF_MEMORIES if row.part == "memories" else 1.0 for row in rows])
+    weights = np.array([WEIGHTS.get(row.part, 1.0) for row in rows])
     sums = np.array([weights[labels == number].sum() for number in range(len(TYPES))])
     balanced: Matrix = weights * (sums.mean() / sums)[labels]
     return balanced
@@ -201,7 +206,7 @@ def folds(rows: Sequence[Row], part: str, key: str) -> Iterator[tuple[list[Row],
 
 
 def _resembles(row: Row, tested: NDArray[np.float32]) -> bool:
-    return row.part == "written" and bool((tested @ row.vector).max() >= TOO_NEAR)
+    return row.part in WRITTEN and bool((tested @ row.vector).max() >= TOO_NEAR)
 
 
 def cross_validated(rows: Sequence[Row], part: str, key: str, space: str | None) -> list[Judged]:

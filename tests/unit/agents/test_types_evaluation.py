@@ -2,6 +2,8 @@ import pytest
 
 from agents.classify import Verdict
 from agents.memory_types import MemoryType
+from librarian.cli import evaluate_causal
+from librarian.cli import evaluate_types as types_command
 from librarian.errors import InvalidInput
 from librarian.usecases.evaluate_types import evaluate_types, first_passage, read_texts, report
 
@@ -52,3 +54,9 @@ def test_a_missing_file_is_said(tmp_path):
 def test_only_the_beginning_of_a_text_is_encoded():
     assert first_passage("word " * 10_000) == first_passage("word " * 20_000)
     assert first_passage("") == ""
+
+
+@pytest.mark.parametrize(("command", "file"), [(types_command, "memories.jsonl"), (evaluate_causal, "pairs.jsonl")])
+def test_a_folder_stands_for_the_file_in_it(command, file, tmp_path):
+    assert command._file(tmp_path) == tmp_path / file
+    assert command._file(tmp_path / "own.jsonl") == tmp_path / "own.jsonl"
