@@ -1,5 +1,6 @@
 """The one client of language models: any endpoint that speaks OpenAI's chat completions."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -127,8 +128,10 @@ class OpenAIChat:
         return client
 
     async def _complete(self, messages: Sequence[ChatMessage], form: Mapping[str, Any]) -> str:
+        # The SDK's own timeout is one a read, which a server that drips never reaches.
         with _mapped():
-            reply = await self._client.chat.completions.create(**self._request(messages), **form)
+            async with asyncio.timeout(self._config.timeout_s * (1 + self._config.max_retries)):
+                reply = await self._client.chat.completions.create(**self._request(messages), **form)
             return _filled(reply.choices[0].message.content)
 
     def _request(self, messages: Sequence[ChatMessage]) -> dict[str, Any]:
@@ -157,7 +160,7 @@ def _mapped() -> Iterator[None]:
         yield
     except openai.APIStatusError as error:
         raise _of_status(error.status_code) from None
-    except openai.APITimeoutError:
+    except (openai.APITimeoutError, TimeoutError):
         raise ChatModelUnavailable("The language model does not answer in time.") from None
     except openai.APIConnectionError:
         raise ChatModelUnavailable("The language model cannot be reached, or ended the connection.") from None

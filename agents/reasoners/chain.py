@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from agents.reasoners.passages import Passage, plain, share, weights_of
 from agents.reasoners.scoring import Scoring
@@ -24,6 +25,7 @@ MOST = 5
 # Words of one family, such as director and directed, share so many first letters.
 _STEM = 5
 _NEAR_CHARS = 60
+_WORDS_BEFORE = 3
 _WHEN = re.compile(
     r"\b(?:when|how long|what (?:date|day|month|time|year)|which (?:date|day|month|year))\b|いつ|何[年月日時]",
     re.IGNORECASE,
@@ -65,6 +67,10 @@ class Asked:
     asks_when: bool
     scoring: Scoring
 
+    def lacking(self, chosen: Sequence[Passage]) -> frozenset[str]:
+        """The terms of the question that none of `chosen` holds."""
+        return self.terms.difference(*(one.held for one in chosen))
+
     @classmethod
     def of(cls, question: str, passages: Sequence[Passage], scoring: Scoring) -> "Asked":
         """`question` put to `passages`."""
@@ -90,13 +96,10 @@ class Link:
     probability: float
 
 
-def grown(asked: Asked) -> list[Link]:
-    """The passages that answer together, the surest start first; none of none."""
-    return grow(asked, model_for(asked.passages))
-
-
 def grow(asked: Asked, model: Model) -> list[Link]:
-    """The set by `model`: the best start always, each further one while it is likely enough."""
+    """The passages that answer together: the best start always, each further one while it is likely enough; none of
+    none.
+    """
     chosen: list[Link] = []
     while len(chosen) < MOST:
         members = [link.passage for link in chosen]
@@ -118,28 +121,48 @@ def features(asked: Asked, passage: Passage, chosen: Sequence[Passage]) -> dict[
 
 
 def settled(asked: Asked, links: Sequence[Link]) -> bool:
-    """Whether the set says what was asked: likely each, or with nearly all words of the question."""
-    lacking = asked.terms.difference(*(link.passage.held for link in links))
+    """Whether the set says what was asked: likely each, or with nearly all words of the question; and where it names
+    what a word of the question stands for ("directed by …" for "the director"), that was seen too.
+    """
+    members = [link.passage for link in links]
+    lacking = asked.lacking(members)
+    if lacking and any(lead.related for lead in leads(asked, members)):
+        return False
     likely = math.prod(link.probability for link in links)
     return likely >= _LIKELY or share(asked.terms, lacking, asked.weights) <= _MAY_LACK
 
 
-def lead(asked: Asked, chosen: Sequence[Passage]) -> str:
-    """The query for what `chosen` lack: the name in them that leads on, and the words of the question they do not hold.
-
-    Empty when they lead nowhere: what has no headings is not about named things.
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A name in a chosen passage that no seen passage is about; `related` where a word just before it is of a family
+    with a word of the question.
     """
-    lacking = asked.terms.difference(*(one.held for one in chosen))
+
+    name: str
+    related: bool
+
+
+def leads(asked: Asked, chosen: Sequence[Passage]) -> list[Lead]:
+    """Where `chosen` lead to, related names first; nowhere from what is not about named things, so has no heading."""
     known = [asked.terms, *(one.heading_terms for one in asked.passages)]
     found = [
-        name
+        Lead(name, _is_related(name, one.plain, asked))
         for one in chosen
         if one.heading
-        for name in _NAME.findall(one.body)
+        for name in dict.fromkeys(_NAME.findall(one.body))
         if not any(terms >= set(asked.scoring.terms(name)) for terms in known)
     ]
-    words = sorted(lacking, key=lambda word: -asked.weights[word])[:_LEAD_WORDS]
-    return " ".join([*found[:1], *words]) if found else ""
+    return sorted(found, key=lambda lead: not lead.related)
+
+
+def lead_query(asked: Asked, chosen: Sequence[Passage]) -> str:
+    """The query for what `chosen` lack: the name in them that leads on, and the words of the question they do not hold.
+
+    Empty when they lead nowhere.
+    """
+    found = leads(asked, chosen)
+    words = sorted(asked.lacking(chosen), key=lambda word: -asked.weights[word])[:_LEAD_WORDS]
+    return " ".join([found[0].name, *words]) if found else ""
 
 
 def names(text: str, passage: Passage) -> bool:
@@ -147,17 +170,28 @@ def names(text: str, passage: Passage) -> bool:
     return bool(passage.heading) and passage.heading in text
 
 
-def model_for(passages: Sequence[Passage]) -> Model:
-    """The regression for documents with headings, or for messages and other texts without."""
+def kind_of_texts(passages: Sequence[Passage]) -> str:
+    """The name of the regression for documents with headings, or of that for messages and other texts without."""
     headed = sum(bool(one.heading) for one in passages)
-    return models()["documents" if 2 * headed > len(passages) else "messages"]
+    return "documents" if 2 * headed > len(passages) else "messages"
 
 
 @cache
 def models() -> Mapping[str, Model]:
-    """Both regressions."""
+    """Both regressions, by the kind of texts."""
+    return {name: Model(one["weights"], one["enough"]) for name, one in _table().items()}
+
+
+def measurements() -> Mapping[str, Mapping[str, float]]:
+    """What each regression reaches on questions that it was not fitted on, by the data that it was fitted on."""
+    return {one["trained_on"]: one["left_out"] for one in _table().values()}
+
+
+@cache
+def _table() -> Mapping[str, Any]:
     table = json.loads(files("agents.reasoners").joinpath("evidence.json").read_text(encoding="utf-8"))
-    return {name: Model(one["weights"], one["enough"]) for name, one in table["models"].items()}
+    trained: Mapping[str, Any] = table["models"]
+    return trained
 
 
 def _alone(asked: Asked, passage: Passage) -> dict[str, float]:
@@ -173,7 +207,7 @@ def _alone(asked: Asked, passage: Passage) -> dict[str, float]:
 
 
 def _joined(asked: Asked, passage: Passage, chosen: Sequence[Passage]) -> dict[str, float]:
-    lacking = asked.terms.difference(*(one.held for one in chosen))
+    lacking = asked.lacking(chosen)
     known = asked.terms.union(*(one.heading_terms for one in chosen))
     told = frozenset().union(*(one.terms for one in chosen)) - known
     named = passage.index in asked.named
@@ -210,5 +244,14 @@ def _relation(text: str, passage: Passage, asked: Asked) -> float:
         return 0.0
     end = at + len(passage.heading)
     near = text[max(0, at - _NEAR_CHARS) : at].split() + text[end : end + _NEAR_CHARS].split()
-    wanted = asked.stems - {word[:_STEM] for word in passage.heading.split()}
-    return float(not wanted.isdisjoint(word[:_STEM] for word in near))
+    return float(_has_family(near, asked, passage.heading))
+
+
+def _is_related(name: str, text: str, asked: Asked) -> bool:
+    """Whether one of the words just before `name` in a plain `text` is of a family with words of the question."""
+    before, found, _ = text.partition(plain(name))
+    return bool(found) and _has_family(before.split()[-_WORDS_BEFORE:], asked, name.casefold())
+
+
+def _has_family(words: Sequence[str], asked: Asked, name: str) -> bool:
+    return not (asked.stems - {word[:_STEM] for word in name.split()}).isdisjoint(word[:_STEM] for word in words)

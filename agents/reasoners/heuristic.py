@@ -6,14 +6,14 @@ or a question by as many passages as it takes together (chain.py).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agents.limits import Budget
 from agents.queries import fresh
 from agents.reasoners import chain
-from agents.reasoners.chain import Asked
+from agents.reasoners.chain import Asked, Link, Model
 from agents.reasoners.items import Topic, Wanted, supports
-from agents.reasoners.kinds import kind_of
+from agents.reasoners.kinds import kind_of, without_kinds
 from agents.reasoners.passages import Passage, read_all, sentences, share, weights_of
 from agents.reasoners.scoring import Scoring
 from agents.types import Evaluation, EvidenceTask, Findings, Need, Support
@@ -37,9 +37,10 @@ _QUERY_CHARS = 400
 
 @dataclass(frozen=True, slots=True)
 class HeuristicReasoner:
-    """Weighs texts by `scoring`; keeps nothing between calls."""
+    """Weighs texts by `scoring`, and sets of them by `models` (chain.py); keeps nothing between calls."""
 
     scoring: Scoring
+    models: Mapping[str, Model] = field(default_factory=chain.models, repr=False)
 
     @property
     def name(self) -> str:
@@ -60,11 +61,12 @@ class HeuristicReasoner:
     async def evaluate(self, task: EvidenceTask, findings: Findings, _budget: Budget, /) -> Evaluation:
         """The best sentences for short items, the smallest probable set for others.
 
-        Words decide; similarity is asked only where they leave something missing, as encoding takes most of the time.
+        Words decide; similarity is asked only where they find nothing for an item, as encoding takes most of the time.
         """
         passages = self._shortlist(task, findings)
         evaluation = self._judged(task, passages, {})
-        if not passages or not evaluation.missing(task.target_items):
+        found = {need.item for need in evaluation.needs if need.supports}
+        if not passages or found.issuperset(task.target_items):
             return evaluation
         similar = await self._similar(task, passages)
         return self._judged(task, passages, similar) if similar else evaluation
@@ -87,7 +89,7 @@ class HeuristicReasoner:
 
     def _shortlist(self, task: EvidenceTask, findings: Findings) -> list[Passage]:
         """What to read closely: ranked high by a search, or with many words of the task."""
-        passages = read_all(findings, self.scoring.terms)
+        passages = read_all(findings, (task.user_query, *task.target_items), self.scoring.terms)
         wanted = frozenset(self.scoring.terms(" ".join((task.user_query, *task.target_items))))
         held = [one.held for one in passages]
         weights = weights_of(wanted.union(*held), held)
@@ -95,7 +97,7 @@ class HeuristicReasoner:
         return passages[:_READ_CLOSELY]
 
     def _judged(self, task: EvidenceTask, passages: Sequence[Passage], similar: Mapping[int, float]) -> Evaluation:
-        asked = frozenset(self.scoring.terms(task.user_query))
+        asked = self._topic(task.user_query)
         held = [one.held for one in passages]
         wanted = {item: Wanted.of(item, self.scoring.terms) for item in task.target_items if not self._is_phrase(item)}
         weights = weights_of(asked.union(*held, *(one.terms for one in wanted.values())), held)
@@ -105,8 +107,27 @@ class HeuristicReasoner:
             if item in wanted:
                 needs.append(Need(item, "", tuple(supports(wanted[item], topic, passages, self.scoring.terms))))
             else:
-                needs.extend(together(item, passages, similar, self.scoring))
+                needs.extend(self._together(item, passages, similar))
         return Evaluation(tuple(needs))
+
+    def _together(self, item: str, passages: Sequence[Passage], similar: Mapping[int, float]) -> list[Need]:
+        """What a phrase or a question needs: each passage that answers it together with the others, and what they lack.
+
+        A set that starts with a passage that has nothing to do with the question is no evidence.
+        """
+        asked = Asked.of(item, passages, self.scoring)
+        links = chain.grow(asked, self.models[chain.kind_of_texts(passages)])
+        if not links or not (asked.terms & links[0].passage.held or similar.get(links[0].passage.index, 0) >= _RELATED):
+            return [Need(item, "")]
+        needs = [Need(item, "", (_support(asked, link),)) for link in links]
+        members = [link.passage for link in links]
+        if not chain.settled(asked, links):
+            needs.append(Need(item, chain.lead_query(asked, members)))
+        return needs
+
+    def _topic(self, question: str) -> frozenset[str]:
+        """The words for what a question is about; all its words where it only names kinds."""
+        return frozenset(self.scoring.terms(without_kinds(question)) or self.scoring.terms(question))
 
     async def _similar(self, task: EvidenceTask, passages: Sequence[Passage]) -> dict[int, float]:
         """How near the best few passages are to the question in meaning; empty when nothing can say."""
@@ -129,20 +150,8 @@ class HeuristicReasoner:
         return [*(f"{task.user_query} {extra} {ask}" for ask in asked), f"{about} {extra} {asked[0]}"]
 
 
-def together(item: str, passages: Sequence[Passage], similar: Mapping[int, float], scoring: Scoring) -> list[Need]:
-    """What a phrase or a question needs: each passage that answers it together with the others, and what they lack.
-
-    A set that starts with a passage that has nothing to do with the question is no evidence.
-    """
-    asked = Asked.of(item, passages, scoring)
-    links = chain.grown(asked)
-    if not links or not (asked.terms & links[0].passage.held or similar.get(links[0].passage.index, 0.0) >= _RELATED):
-        return [Need(item, "")]
-    needs = [Need(item, "", (Support(one.passage.index, quote(asked, one.passage), one.probability),)) for one in links]
-    members = [link.passage for link in links]
-    if not chain.settled(asked, links):
-        needs.append(Need(item, chain.lead(asked, members)))
-    return needs
+def _support(asked: Asked, link: Link) -> Support:
+    return Support(link.passage.index, quote(asked, link.passage), link.probability)
 
 
 def quote(asked: Asked, passage: Passage) -> str:

@@ -57,7 +57,7 @@ class Topic:
         similar: Mapping[int, float],
     ) -> "Topic":
         """The topic `terms` among `passages`."""
-        shares = {one.index: share(terms, one.held, weights) for one in passages}
+        shares = {one.index: _own_share(terms, one, weights) for one in passages}
         best = max(shares.values(), default=0.0)
         about = [one.terms for one in passages if best and shares[one.index] >= best / 2]
         return cls(terms, frozenset().union(*about), weights, best, similar)
@@ -66,9 +66,16 @@ class Topic:
         """How much a passage is about the topic (0..1), the most topical one 1; what only shares words with passages
         that are about it, or is only similar, counts less.
         """
-        own = share(self.terms, passage.held, self.weights) / self.best if self.best else 0.0
+        own = _own_share(self.terms, passage, self.weights) / self.best if self.best else 0.0
         around = _LINKED * share(passage.terms, self.around, self.weights)
         return max(own, around, _LINKED * self.similar.get(passage.index, 0.0))
+
+
+def _own_share(terms: frozenset[str], passage: Passage, weights: Mapping[str, float]) -> float:
+    """How much of the topic a passage names. What was searched for stands in most of what was found: so every word
+    counts, and rare ones only count more.
+    """
+    return share(terms, passage.held, {word: 1 + weights[word] for word in terms})
 
 
 def supports(wanted: Wanted, topic: Topic, passages: Sequence[Passage], terms: Terms) -> list[Support]:

@@ -53,6 +53,20 @@ def kind_of(item: str) -> tuple[Kind | None, tuple[str, ...]]:
     return None, tuple(words)
 
 
+def without_kinds(question: str) -> str:
+    """What `question` asks about, without the words that name a kind of thing: no `計算式` in `決定係数の計算式`."""
+    return _names_of_kinds().sub(" ", question)
+
+
+@cache
+def _names_of_kinds() -> re.Pattern[str]:
+    """Whole words; of a script without blanks any place, but for single letters, which are parts of other words."""
+    named = sorted((word for kind in kinds() for word in kind.named), key=len, reverse=True)
+    words = "|".join(re.escape(word) for word in named if word.isascii())
+    others = "|".join(re.escape(word) for word in named if not word.isascii() and len(word) > 1)
+    return re.compile(rf"\b(?:{words})\b|{others}", re.IGNORECASE)
+
+
 @cache
 def kinds() -> tuple[Kind, ...]:
     """All kinds, from the data file."""

@@ -86,7 +86,12 @@ async def left_by(client, asked, professor, headers):
     leaving.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await leaving
-    await professor.left.wait()
+    async with asyncio.timeout(30):
+        await professor.left.wait()
+        await running_none(client)
+
+
+async def running_none(client):
     while "librarian_search_agent_running 0.0" not in (await client.get("/metrics")).text.splitlines():
         await asyncio.sleep(0.01)
 

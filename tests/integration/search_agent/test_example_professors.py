@@ -61,7 +61,7 @@ async def example(request, unused_port):
     )
     url = f"http://127.0.0.1:{unused_port}/search"
     try:
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with asyncio.timeout(60), httpx.AsyncClient(trust_env=False) as client:
             while not await _answers(client, url):
                 assert process.returncode is None
                 await asyncio.sleep(0.05)
@@ -124,6 +124,7 @@ async def test_the_whole_conversation_with_two_commands(example, cli, tmp_path):
     assert not (tmp_path / "home").exists()
 
 
+@pytest.mark.parametrize("example", ["python"], indirect=True)
 async def test_a_trace_gives_the_same_again(example, cli, tmp_path):
     """With the Professor gone: 0 and "As recorded"; a changed trace is found out."""
     trace = tmp_path / "trace.json"

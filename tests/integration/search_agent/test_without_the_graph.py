@@ -66,6 +66,7 @@ async def test_an_encoder_comes_where_it_is_asked_for(professor_url, tmp_path, s
     )
     async with open_agent(wanted) as librarian:
         assert (await librarian.readiness()).ready
-        while (await librarian.readiness()).checks["encoder"] != "ok":
-            await asyncio.sleep(0.05)
+        async with asyncio.timeout(120):
+            while (await librarian.readiness()).checks["encoder"] != "ok":
+                await asyncio.sleep(0.05)
         assert librarian.lifecycle.reading.languages == {"en"}

@@ -77,7 +77,7 @@ def test_the_evidence_stands_in_the_text():
     verdict = judge(text)
     assert verdict.method == "head"
     assert verdict.evidence
-    words = [name.rpartition(":")[2] for name in verdict.evidence if not name.startswith("marker:")]
+    words = [name.rpartition(":")[2] for name in verdict.evidence if not name.startswith(("marker:", "form:"))]
     assert words
     assert all(word in text.casefold() for word in words)
 
@@ -91,6 +91,21 @@ def test_names_numbers_and_addresses_say_nothing_of_the_type():
     other = "we moved Bravo to `main.sql` at https://b.example/y?z on 2025-11-30 with 7 users in lib/y/zz.rs"
     assert features(one) == features(other)
     assert "qurl" in mask(one)
+
+
+@pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        ("plain words", set()),
+        ("- one\n- **two**", {"form:bullet", "form:bold"}),
+        ("- [x] done 80 %\n1. next", {"form:tick", "form:bullet", "form:number", "form:percent"}),
+        ("# Title\n| a | b |\nFix: 2026-01-02", {"form:heading", "form:table", "form:label", "form:date"}),
+    ],
+)
+def test_how_a_text_is_written_is_a_sign(text, forms):
+    signs = features(text).signs
+    assert {name for name in signs if name.startswith("form:")} == forms
+    assert all(0.5 < signs[name] <= 1.5 for name in forms)
 
 
 def test_a_head_for_other_types_is_refused():

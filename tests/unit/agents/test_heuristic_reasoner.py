@@ -6,8 +6,8 @@ import pytest
 
 from agents.limits import Budget, Limits
 from agents.reasoners.heuristic import HeuristicReasoner
-from agents.reasoners.kinds import kind_of, kinds
-from agents.reasoners.passages import heading_of
+from agents.reasoners.kinds import kind_of, kinds, without_kinds
+from agents.reasoners.passages import heading_of, read_all
 from agents.reasoners.scoring import Scoring
 from agents.search_agent import SearchAgent
 from agents.testing import ScriptedTool
@@ -62,6 +62,24 @@ async def test_each_item_of_the_lecture_gets_the_sentence_that_says_it():
     assert found.searches_used == 1
 
 
+async def test_a_page_that_says_it_all_of_something_else_is_no_evidence():
+    """Words that were searched for stand in most of what was found, and still tell the topics apart."""
+    other = "相関係数 r とは、二つの変数の関係を表す指標である。計算式は r = S_xy / √(S_xx · S_yy) と書ける。"
+    definition = "決定係数 R² とは、目的変数の変動のうち回帰モデルで説明できる割合を表す指標である。"
+    formula = "決定係数の計算式は R² = 1 − RSS / TSS である。"
+    found = await selected(task("決定係数の計算式を教えて", "definition", "formula"), formula, other, definition)
+    assert found.coverage == {"definition": (2,), "formula": (0,)}
+
+
+async def test_a_rare_word_of_the_question_is_not_its_topic():
+    """One page alone "teaches"; what all the others speak of still is the topic."""
+    others = [f"決定係数の宿題、その{number}。" for number in range(8)]
+    found = await selected(
+        task("決定係数の計算式を教えて", "definition", "formula"), *LECTURE[:2], "次回は分散を教える。", *others
+    )
+    assert found.coverage == {"definition": (0,), "formula": (1,)}
+
+
 async def test_items_may_be_named_in_japanese():
     found = await selected(task("決定係数について教えて", "定義", "計算式"), *LECTURE)
     assert found.coverage == {"定義": (0,), "計算式": (1,)}
@@ -100,11 +118,23 @@ async def test_a_question_about_nothing_that_was_found_gets_no_evidence():
 
 async def test_a_name_that_leads_further_is_searched_for():
     asked = task("When is the director of film When A Man'S A Man 's birthday?")
-    seen = findings(FILMS[0], FILMS[2], FILMS[3])
+    seen = findings(FILMS[0], FILMS[2], FILMS[3], query=asked.user_query)
     evaluation = await REASONER.evaluate(asked, seen, budget())
     assert evaluation.missing(asked.target_items)
     (query,) = await REASONER.refine(asked, seen, evaluation, budget())
     assert query.startswith("Edward F. Cline")
+
+
+async def test_the_first_hit_for_a_lead_is_trusted_less_than_that_for_the_question():
+    asked = task("Which film was released earlier, Grandi Magazzini or Krudt Og Klunker?")
+    (first, second), other = [Candidate(place, FILMS[5 - place]) for place in (0, 1)], Candidate(2, FILMS[2])
+    both = Findings((Search(asked.user_query, (first, second)), Search("John Wayne", (other,))))
+    once = Findings((Search(asked.user_query, (first, second, other)),))
+    read = [{one.index: one for one in read_all(each, [asked.user_query], terms)} for each in (both, once)]
+    assert [passages[0].rank for passages in read] == [1.0, 1.0]
+    assert read[0][2].rank == 0.5
+    evaluation = await REASONER.evaluate(asked, both, budget())
+    assert [one.temp_index for need in evaluation.needs for one in need.supports] == [0, 1]
 
 
 async def test_without_refinements_each_item_is_searched_for_at_once():
@@ -152,6 +182,18 @@ async def test_similarity_decides_where_words_do_not():
     assert (await unread.evaluate(asked, seen, budget())).missing(asked.target_items) == ("definition",)
 
 
+async def test_similarity_is_not_asked_where_words_find_something():
+    """Encoding takes most of a step's time."""
+
+    async def similarity(_queries, _texts):
+        raise AssertionError("it was asked")
+
+    asked = task("When is the director of film When A Man'S A Man 's birthday?")
+    reasoner = HeuristicReasoner(Scoring(terms, is_question, similarity))
+    evaluation = await reasoner.evaluate(asked, findings(FILMS[0], FILMS[2]), budget())
+    assert evaluation.missing(asked.target_items)
+
+
 async def nothing(_queries, _texts):
     return None
 
@@ -172,6 +214,18 @@ async def nothing(_queries, _texts):
 def test_the_name_of_an_item_tells_its_kind(item, kind):
     told, _ = kind_of(item)
     assert (told.name if told else None) == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [
+        ("決定係数の計算式を教えて", "決定係数の を教えて"),
+        ("What is the definition of a formula?", "What is the   of a  ?"),
+        ("年金の数え方", "年金の数え方"),
+    ],
+)
+def test_the_topic_of_a_question_is_not_the_kind_that_it_asks_for(question, topic):
+    assert without_kinds(question).split() == topic.split()
 
 
 @pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.name)
