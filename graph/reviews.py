@@ -1,0 +1,178 @@
+"""What a human decides about the flags and merges that sweeps propose. A decision is made once, and stays."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeGuard
+
+from graph.causal import Brief
+from graph.executor import Executor, Row, Transaction
+from graph.ingest import put
+from graph.search import hydrate
+from graph.sweep import stored_of
+from graph.types import AsIs, NewItem, Provenance, StoredItem, native
+
+OPEN = "proposed"
+_BRIEF = ("uid", "kind", "name", "type", "occurred_at", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A flag or merge of the memory `uid`, entry `seq` of a run's changes. `properties` are those of the run's entry:
+    action, state, what is proposed, and once decided by whom, when and why.
+    """
+
+    sweep_id: str
+    seq: int
+    uid: str
+    properties: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a human says to a proposal; `given_type` None means the type that was proposed."""
+
+    accept: bool
+    by: str
+    reason: str | None = None
+    given_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A proposal as it stands; `done` is false where a human had decided before."""
+
+    proposal: Proposal
+    done: bool
+
+
+Retype = Callable[[StoredItem, Proposal], NewItem | AsIs]
+Merge = Callable[[StoredItem, StoredItem], NewItem | AsIs]
+
+
+async def proposals(
+    executor: Executor,
+    namespace: str,
+    actions: Sequence[str],
+    states: Sequence[str],
+    *,
+    after: tuple[str, int],
+    limit: int,
+) -> list[Proposal]:
+    """Up to `limit` flags and merges in these states (proposed, accepted, rejected), by sweep_id and seq from behind
+    `after` on; merges with a memory that is gone are left out.
+    """
+    params = {
+        "namespace": namespace,
+        "actions": list(actions),
+        "states": list(states),
+        "after_sweep": after[0],
+        "after_seq": after[1],
+        "limit": limit,
+    }
+    return [_proposal(row) for row in await executor.fetch_all("review_changes", params)]
+
+
+async def decide(
+    executor: Executor, namespace: str, sweep_id: str, seq: int, decision: Decision, *, retype: Retype, merge: Merge
+) -> Decided | None:
+    """Decide about a proposal; None where there is none, or a memory of it is gone.
+
+    An accepted flag makes of the memory what `retype` says; an accepted merge makes of the fuller memory what `merge`
+    says of it and the other, which then goes: its text and history become revisions of the fuller one, which also gets
+    its edges and what it supports.
+    """
+    which = {"namespace": namespace, "sweep_id": sweep_id, "seq": seq}
+
+    async def work(transaction: Transaction) -> Decided | None:
+        before = await _read(transaction, which)
+        stored = await _locked(transaction, namespace, before) if _is_open(before) else None
+        before = await _read(transaction, which)  # somebody may have decided before they were locked
+        if before is not None and not _is_open(before):
+            return Decided(before, done=False)
+        if before is None or stored is None:
+            return None
+        after = await _settle(transaction, which, decision)
+        if decision.accept:
+            by = Provenance(_reason(after), decision.by)
+            if "target" in after.properties:
+                await _merge(transaction, namespace, after, stored, merge, by)
+            else:
+                await _write(transaction, namespace, retype(stored[after.uid], after), by)
+        return Decided(after, done=True)
+
+    return await executor.transaction("decide_review", work)
+
+
+async def texts(executor: Executor, namespace: str, uids: Sequence[str]) -> dict[str, Brief]:
+    """Items by uid with their whole texts, also memories that were merged into others, as they were then."""
+    params = {"namespace": namespace, "uids": list(uids)}
+    merged = [native(row["item"]) for row in await executor.fetch_all("merged_memories", params)]
+    standing = [found.properties for found in await hydrate(executor, namespace, uids)]
+    return {one["uid"]: Brief(**{name: one.get(name) for name in _BRIEF}) for one in [*merged, *standing]}
+
+
+async def _read(transaction: Transaction, which: Mapping[str, Any]) -> Proposal | None:
+    rows = await transaction.run("review_change", which)
+    return _proposal(rows[0]) if rows else None
+
+
+def _is_open(proposal: Proposal | None) -> TypeGuard[Proposal]:
+    return proposal is not None and proposal.properties["state"] == OPEN
+
+
+async def _locked(transaction: Transaction, namespace: str, proposal: Proposal) -> dict[str, StoredItem] | None:
+    """The memories that a proposal is about, locked; None where one is gone."""
+    uids = sorted({proposal.uid, proposal.properties.get("target", proposal.uid)})
+    await transaction.run("lock_items", {"namespace": namespace, "uids": uids})
+    rows = await transaction.run("read_memories", {"namespace": namespace, "uids": uids})
+    stored = {one.uid: one for one in (stored_of(row["item"]) for row in rows)}
+    return stored if len(stored) == len(uids) else None
+
+
+async def _settle(transaction: Transaction, which: Mapping[str, Any], decision: Decision) -> Proposal:
+    params = {
+        **which,
+        "state": "accepted" if decision.accept else "rejected",
+        "given_type": decision.given_type,
+        "reviewed_by": decision.by,
+        "review_reason": decision.reason,
+    }
+    (row,) = await transaction.run("settle_review", params)
+    return _proposal(row)
+
+
+async def _merge(
+    transaction: Transaction,
+    namespace: str,
+    proposal: Proposal,
+    stored: Mapping[str, StoredItem],
+    merge: Merge,
+    by: Provenance,
+) -> None:
+    gone, kept = stored[proposal.uid], stored[proposal.properties["target"]]
+    await _write(transaction, namespace, merge(kept, gone), by)
+    params = {
+        "namespace": namespace,
+        "uid": gone.uid,
+        "into": kept.uid,
+        "sweep_id": proposal.sweep_id,
+        "seq": proposal.seq,
+        "reason": f"merged into {kept.uid}",
+        "actor": by.actor,
+    }
+    await transaction.run("absorb_memory", params)
+    await transaction.run("delete_items", {"namespace": namespace, "doomed": [gone.uid]})
+
+
+async def _write(transaction: Transaction, namespace: str, item: NewItem | AsIs, by: Provenance) -> None:
+    if isinstance(item, NewItem):
+        await put(transaction, namespace, [item], [item.uid], by)
+
+
+def _reason(proposal: Proposal) -> str:
+    return f"review of {proposal.sweep_id}"
+
+
+def _proposal(row: Row) -> Proposal:
+    properties = native(row["properties"])
+    return Proposal(properties["sweep_id"], properties["seq"], properties.get("merged", row["uid"]), properties)

@@ -1,0 +1,114 @@
+"""A human decides about edges: what becomes of them, and that it stays."""
+
+from typing import Any
+
+import pytest
+
+from librarian.contracts.causal import CausalInput
+from librarian.contracts.items import LinkInput
+from librarian.contracts.reviews import ReviewInput, ReviewQuery
+from librarian.errors import Conflict, InvalidInput, NotFound
+from librarian.service import Librarian
+
+PROPOSED = {"state": "proposed", "reason": "a cue", "run_id": "sweep-20260101-001"}
+
+
+async def ids(librarian: Librarian, namespace: str, *states: Any) -> list[str]:
+    page = await librarian.list_reviews(namespace, ReviewQuery(states=list(states)))
+    return [one.review_id.removeprefix(f"{namespace}:") for one in page.reviews]
+
+
+async def test_each_edge_is_in_one_state(librarian: Librarian, namespace: str, connect: Any):
+    """Proposed ones are open, a rule's are unreviewed; what a human drew is none of a reviewer's business."""
+    await connect(("a CAUSES b", PROPOSED), "a BLOCKS c", ("a ENABLES d", {"method": "human"}))
+    assert await ids(librarian, namespace, "open") == ["a-CAUSES-b"]
+    assert await ids(librarian, namespace, "unreviewed") == ["a-BLOCKS-c"]
+    assert await ids(librarian, namespace, "accepted", "rejected") == []
+    page = await librarian.list_reviews(namespace, ReviewQuery())
+    (one,) = page.reviews
+    assert (one.sort, one.state, one.item.uid, one.other and one.other.uid) == ("edge", "open", "a", "b")
+    assert one.edge is not None
+    assert (one.edge.type, one.edge.source_quote, one.reason) == ("CAUSES", "words of a", "a cue")
+
+
+async def test_an_accepted_proposal_is_followed(librarian: Librarian, namespace: str, connect: Any):
+    """It gets its real type, and keeps its id, quotes, origin and reason beside who decided and why."""
+    await connect(("a CAUSES b", {**PROPOSED, "confidence": 0.5}))
+    review_id = f"{namespace}:a-CAUSES-b"
+    done = await librarian.review(namespace, review_id, ReviewInput(verdict="accept", reason="seen in the log"))
+    assert (done.decided, done.review.state) == (True, "accepted")
+    edge = await librarian.get_edge(namespace, review_id)
+    assert (edge.state, edge.type, edge.method, edge.confidence) == ("accepted", "CAUSES", "rule", 0.5)
+    assert (edge.reason, edge.review_reason, edge.run_id) == ("a cue", "seen in the log", "sweep-20260101-001")
+    assert edge.reviewed_by is not None
+    assert edge.reviewed_at is not None
+    assert [one.uid for one in (await librarian.effects_of(namespace, CausalInput(uid="a"))).items] == ["b"]
+
+
+@pytest.mark.parametrize("more", [PROPOSED, {}], ids=["proposed", "drawn by a rule"])
+async def test_a_rejected_edge_is_followed_no_more(librarian: Librarian, namespace: str, connect: Any, more: Any):
+    """It stays as a rejected proposal, which no question follows."""
+    await connect(("a CAUSES b", more))
+    await librarian.review(namespace, f"{namespace}:a-CAUSES-b", ReviewInput(verdict="reject"))
+    edge = await librarian.get_edge(namespace, f"{namespace}:a-CAUSES-b")
+    assert (edge.state, edge.type, edge.source_quote) == ("rejected", "CAUSES", "words of a")
+    everything = CausalInput(uid="a", include_proposed=True)
+    assert (await librarian.effects_of(namespace, everything)).items == []
+    assert await ids(librarian, namespace, "rejected") == ["a-CAUSES-b"]
+
+
+async def test_a_decision_stands(librarian: Librarian, namespace: str, connect: Any):
+    """Said again it changes nothing; another one is refused, as is one about an edge that a human drew."""
+    await connect(("a CAUSES b", PROPOSED), ("a BLOCKS c", {"method": "human"}))
+    review_id = f"{namespace}:a-CAUSES-b"
+    await librarian.review(namespace, review_id, ReviewInput(verdict="reject", reason="first"))
+    before = await librarian.get_edge(namespace, review_id)
+    again = await librarian.review(namespace, review_id, ReviewInput(verdict="reject", reason="second"))
+    assert not again.decided
+    with pytest.raises(Conflict):
+        await librarian.review(namespace, review_id, ReviewInput(verdict="accept"))
+    assert await librarian.get_edge(namespace, review_id) == before
+    with pytest.raises(Conflict):
+        await librarian.review(namespace, f"{namespace}:a-BLOCKS-c", ReviewInput(verdict="reject"))
+
+
+async def test_an_accepted_edge_may_contradict_another(librarian: Librarian, namespace: str, connect: Any):
+    """A human's right, and worth a word."""
+    await connect("a CAUSES b", ("a BLOCKS b", PROPOSED))
+    done = await librarian.review(namespace, f"{namespace}:a-BLOCKS-b", ReviewInput(verdict="accept"))
+    assert "contradiction" in done.notes[0]
+
+
+async def test_decisions_that_cannot_be_taken(librarian: Librarian, namespace: str, connect: Any):
+    """An id of nothing, of another namespace, and a type for what has none."""
+    await connect(("a CAUSES b", PROPOSED))
+    review_id = f"{namespace}:a-CAUSES-b"
+    for where, name in ((namespace, "nothing"), (namespace, "sweep-20260101-001-0"), (f"{namespace}s", review_id)):
+        with pytest.raises(NotFound):
+            await librarian.review(where, name, ReviewInput(verdict="accept"))
+    with pytest.raises(InvalidInput):
+        await librarian.review(namespace, review_id, ReviewInput(verdict="accept", type="Problem"))
+    assert await ids(librarian, namespace, "open") == ["a-CAUSES-b"]
+
+
+async def test_pages_follow_each_other(librarian: Librarian, namespace: str, connect: Any):
+    """By edge_id, each once, also while what was shown is being decided."""
+    await connect(*((f"a CAUSES b{n}", PROPOSED) for n in range(5)))
+    query = ReviewQuery(limit=2)
+    seen: list[str] = []
+    while True:
+        page = await librarian.list_reviews(namespace, query)
+        seen += [one.review_id for one in page.reviews]
+        await librarian.review(namespace, page.reviews[0].review_id, ReviewInput(verdict="accept"))
+        if page.next_cursor is None:
+            break
+        query.cursor = page.next_cursor
+    assert seen == [f"{namespace}:a-CAUSES-b{n}" for n in range(5)]
+
+
+async def test_a_human_who_draws_the_edge_has_decided(librarian: Librarian, namespace: str, connect: Any):
+    """A proposal that `link` makes real is accepted, by whoever drew it."""
+    await connect(("a CAUSES b", PROPOSED))
+    await librarian.link(namespace, LinkInput(source="a", type="CAUSES", target="b"))
+    assert await ids(librarian, namespace, "open") == []
+    assert await ids(librarian, namespace, "accepted") == ["a-CAUSES-b"]
