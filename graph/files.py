@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from graph.citations import settle_citations
 from graph.executor import Executor, Row, Transaction
+from graph.file_lines import ChunkText, Lines
 from graph.tokens import item_tokens, token
 from graph.types import Kind, native
 
@@ -98,17 +100,6 @@ class FileFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkText:
-    """A part of a file."""
-
-    uid: str
-    path: str
-    start_line: int
-    start_column: int
-    text: str = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Symbol:
     """Where a name is defined."""
 
@@ -117,15 +108,6 @@ class Symbol:
     kind: str
     line: int
     end_line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """Some lines of a file, from 1, both ends included."""
-
-    path: str
-    first_line: int
-    last_line: int
 
 
 async def known_files(executor: Executor, namespace: str) -> AsyncIterator[KnownFile]:
@@ -203,6 +185,7 @@ async def delete_files(executor: Executor, namespace: str, paths: Sequence[str])
         claimed = await _claim(transaction, namespace, paths)
         await _drop_chunks(transaction, namespace, [uid for uids in claimed.values() for uid in uids])
         rows = await transaction.run("delete_files", {"namespace": namespace, "paths": sorted(claimed)})
+        await settle_citations(transaction, namespace, sorted(claimed))
         return int(rows[0]["deleted"])
 
     return await executor.transaction("delete_files", work)
@@ -273,6 +256,7 @@ async def _store(transaction: Transaction, namespace: str, contents: Sequence[Fi
     await transaction.run("replace_symbols", {"namespace": namespace, "rows": symbols})
     finished = [_finished_row(content) for content in present]
     await transaction.run("finish_files", {"namespace": namespace, "rows": finished})
+    await settle_citations(transaction, namespace, [content.path for content in present])
     return StoredContents(len(added), len(moved), len(gone))
 
 

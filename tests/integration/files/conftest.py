@@ -31,7 +31,7 @@ def tree(tmp_path):
 @pytest.fixture
 def find(librarian, namespace):
     async def run(query, limit=10):
-        return (await librarian.find_file(namespace, FindFileInput(query=query, limit=limit))).paths
+        return (await librarian.find_file(namespace, FindFileInput(name=query, limit=limit))).paths
 
     return run
 

@@ -50,14 +50,14 @@ async def test_a_round_trip(client, tree, allowing):
     with allowing(root.parent):
         report = (await client.post("/v1/files/index", json={"root": str(root)})).json()
     assert report["added"] == 2
-    assert (await client.post("/v1/files/find", json={"query": "app"})).json()["paths"] == ["src/app.py"]
+    assert (await client.post("/v1/files/find", json={"name": "app"})).json()["paths"] == ["src/app.py"]
     found = (await client.post("/v1/files/search-text", json={"query": "App"})).json()
     assert [(hit["path"], hit["line"], hit["defines"]) for hit in found["hits"]] == [
         ("src/app.py", 1, "class"), ("b.txt", 1, None),
     ]  # fmt: skip
     lines = (await client.post("/v1/tools/search_text", json={"query": "App"})).json()
     assert lines["lines"] == ["src/app.py:1: class App:", "b.txt:1: App"]
-    assert (await client.post("/v1/tools/find_file", json={"query": "app"})).json()["paths"] == ["src/app.py"]
+    assert (await client.post("/v1/tools/find_file", json={"name": "app"})).json()["paths"] == ["src/app.py"]
     assert (await client.post("/v1/tools/locate", json={"query": "app.py"})).json()["paths"] == ["src/app.py"]
     assert (await client.get("/v1/files/src/app.py", params={"start": 2})).json()["text"] == "    pass"
     assert [file["path"] for file in (await client.get("/v1/files")).json()["files"]] == ["b.txt", "src/app.py"]

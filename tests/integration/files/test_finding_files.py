@@ -31,7 +31,7 @@ async def indexed(librarian, namespace, tree):
         ("components/AgentPanel.tsx", "src/components/AgentPanel.tsx"),
         ("./src/agent.py", "src/agent.py"),
         ("src\\agent.py", "src/agent.py"),
-        ("/home/me/project/src/agent.py", "src/agent.py"),
+        ("/srv/project/src/agent.py", "src/agent.py"),
         ("src/agent.py:120", "src/agent.py"),
         ("src/agent.py#L3-L9", "src/agent.py"),
         ("`agent.py`", "src/agent.py"),

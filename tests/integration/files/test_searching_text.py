@@ -239,7 +239,7 @@ async def test_other_namespaces_are_not_searched(librarian, namespace, tree):
     """Files of one namespace do not exist in another."""
     await librarian.index_files(namespace, tree({"a.py": "class Needle: pass\n"}))
     other = f"{namespace}-other"
-    assert (await librarian.find_file(other, FindFileInput(query="a.py"))).paths == []
+    assert (await librarian.find_file(other, FindFileInput(name="a.py"))).paths == []
     assert (await librarian.search_text(other, SearchTextInput(query="Needle"))).hits == []
     assert (await librarian.search_text(other, SearchTextInput(query="N"))).hits == []
 

@@ -1,0 +1,194 @@
+"""Lines of files that facts and memories cite as evidence, and what became of them."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from itertools import groupby
+
+from graph.executor import Executor, Row, Transaction
+from graph.file_lines import ChunkText, Lines, lines_by_place
+from graph.types import NewItem, native
+
+PREFIX = "file:"
+"""What a reference to a file begins with, in place of the uid of an item."""
+
+MAX_CITED_LINES = 500
+
+_REFERENCE = re.compile(r"file:(?P<path>.+?)(?:#L|:)(?P<first>[0-9]{1,9})(?:-L?(?P<last>[0-9]{1,9}))?", re.DOTALL)
+_KEPT_CHARS = 1_000
+
+
+class CitationState(StrEnum):
+    """Where cited lines are: in their file, perhaps moved; no more as they were; gone with the file; or they were never
+    found, because no such file or line was indexed.
+    """
+
+    CURRENT = "current"
+    CHANGED = "changed"
+    GONE = "gone"
+    NOT_FOUND = "not_found"
+
+
+STALE = (CitationState.CHANGED, CitationState.GONE, CitationState.NOT_FOUND)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What an item cites. `sha256` is that of the lines as they were first found, with line feeds between them; `text`
+    is what they begin with; both are None until then.
+    """
+
+    uid: str
+    ref: str
+    path: str
+    start_line: int
+    end_line: int
+    sha256: str | None
+    text: str | None = field(repr=False)
+    state: CitationState = CitationState.NOT_FOUND
+
+
+@dataclass(frozen=True, slots=True)
+class StaleCitation:
+    """An item whose evidence does not stand where it was found; lines and `text` are those of then."""
+
+    uid: str
+    kind: str
+    name: str
+    ref: str
+    path: str
+    start_line: int
+    end_line: int
+    state: CitationState
+    stale_since: datetime | None
+    text: str | None = field(repr=False)
+
+
+def cited_lines(ref: str) -> Lines | None:
+    """The lines that `file:PATH#L12-L20`, `file:PATH#L12` or `file:PATH:12-20` names; None for another reference.
+
+    Raises ValueError for one that begins like these and names no lines, or more than 500.
+    """
+    if not ref.startswith(PREFIX):
+        return None
+    found = _REFERENCE.fullmatch(ref)
+    if found is None:
+        raise ValueError("a reference to a file is file:PATH#L12 or file:PATH#L12-L20")
+    first = int(found["first"])
+    last = int(found["last"] or first)
+    if not 1 <= first <= last < first + MAX_CITED_LINES:
+        raise ValueError(f"lines count from 1, and at most {MAX_CITED_LINES} of them can be cited")
+    return Lines(found["path"], first, last)
+
+
+def settled(citation: Citation, lines: Sequence[str]) -> Citation:
+    """The citation for a file that holds `lines` now; of several places the nearest to where it was."""
+    if citation.sha256 is None:
+        if citation.end_line > len(lines):
+            return citation
+        text = "\n".join(lines[citation.start_line - 1 : citation.end_line])
+        return replace(citation, sha256=_digest(text), text=text[:_KEPT_CHARS], state=CitationState.CURRENT)
+    length = citation.end_line - citation.start_line + 1
+    starts = range(len(lines) - length + 1)
+    for start in sorted(starts, key=lambda start: abs(start + 1 - citation.start_line)):
+        if _stands_at(citation, lines, start, length):
+            return replace(citation, start_line=start + 1, end_line=start + length, state=CitationState.CURRENT)
+    return replace(citation, state=CitationState.CHANGED)
+
+
+async def put_citations(transaction: Transaction, namespace: str, items: Sequence[NewItem]) -> None:
+    """Let locked items cite the lines that their references name, and no others; they are looked up at once."""
+    cited = {item.uid: _cited(item) for item in items if "evidence_refs" in item.properties}
+    if not cited:
+        return
+    rows = [
+        {
+            "uid": uid,
+            "refs": list(refs),
+            "citations": [
+                {"ref": ref, "path": lines.path, "start_line": lines.first_line, "end_line": lines.last_line}
+                for ref, lines in refs.items()
+            ],
+        }
+        for uid, refs in cited.items()
+    ]
+    await transaction.run("put_citations", {"namespace": namespace, "rows": rows})
+    paths = sorted({lines.path for refs in cited.values() for lines in refs.values()})
+    await transaction.run("claim_files", {"namespace": namespace, "paths": paths})
+    await settle_citations(transaction, namespace, paths)
+
+
+async def settle_citations(transaction: Transaction, namespace: str, paths: Sequence[str]) -> None:
+    """Look up again what is cited of files that the transaction has locked or deleted."""
+    rows = await transaction.run("list_citations", {"namespace": namespace, "paths": list(paths)})
+    citations = [Citation(**row) for row in rows]
+    if not citations:
+        return
+    cited = sorted({citation.path for citation in citations})
+    found = await transaction.run("chunks_of_paths", {"namespace": namespace, "paths": cited})
+    chunks = {path: list(parts) for path, parts in groupby((ChunkText(**row) for row in found), _path)}
+    settled_rows = [_settled_row(citation, chunks) for citation in citations]
+    await transaction.run("settle_citations", {"namespace": namespace, "rows": settled_rows})
+
+
+async def list_stale(executor: Executor, namespace: str, limit: int) -> list[StaleCitation]:
+    """At most `limit` citations whose lines do not stand where they were found, by path and line."""
+    params = {"namespace": namespace, "states": [state.value for state in STALE], "limit": limit}
+    return [
+        StaleCitation(
+            **{**row, "state": CitationState(row["state"]), "stale_since": native(row["stale_since"])},
+        )
+        for row in await executor.fetch_all("list_stale", params)
+    ]
+
+
+def _cited(item: NewItem) -> dict[str, Lines]:
+    """The references of an item that name lines of files."""
+    named = {ref: cited_lines(ref) for ref in item.properties["evidence_refs"] or ()}
+    return {ref: lines for ref, lines in named.items() if lines is not None}
+
+
+def _settled_row(citation: Citation, chunks: Mapping[str, Sequence[ChunkText]]) -> Row:
+    parts = chunks.get(citation.path, ())
+    if parts:
+        lines = lines_by_place(parts)
+        citation = settled(citation, [lines[place] for place in sorted(lines)])
+    else:
+        gone = CitationState.NOT_FOUND if citation.sha256 is None else CitationState.GONE
+        citation = replace(citation, state=gone)
+    current = citation.state is CitationState.CURRENT
+    return {
+        "uid": citation.uid,
+        "ref": citation.ref,
+        "start_line": citation.start_line,
+        "end_line": citation.end_line,
+        "sha256": citation.sha256,
+        "text": citation.text,
+        "state": citation.state.value,
+        "chunks": list(_holding(citation, parts)) if current else [],
+    }
+
+
+def _holding(citation: Citation, chunks: Iterable[ChunkText]) -> Iterable[str]:
+    """The parts that hold cited lines."""
+    return (
+        chunk.uid for chunk in chunks if chunk.start_line <= citation.end_line and chunk.end_line >= citation.start_line
+    )
+
+
+def _stands_at(citation: Citation, lines: Sequence[str], start: int, length: int) -> bool:
+    head = (citation.text or "").partition("\n")[0]
+    if not lines[start].startswith(head):
+        return False
+    return _digest("\n".join(lines[start : start + length])) == citation.sha256
+
+
+def _path(chunk: ChunkText) -> str:
+    return chunk.path
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
