@@ -258,13 +258,13 @@ SET c = row.properties, c.namespace = $namespace, c.sweep_id = $sweep_id
 
 // name: sweep_changes
 // purpose: a page of what a run changed or proposes, in its order
-// params: namespace, sweep_id, after (seq), states (null means any), limit
+// params: namespace, sweep_id, after_seq, states (null means any), limit
 // returns: uid, properties
 // access: read
 // scope: namespace
 CYPHER 25
 MATCH (:SweepRun)-[c:CHANGED]->(m:Item {namespace: $namespace})
-WHERE c.namespace = $namespace AND c.sweep_id = $sweep_id AND c.seq > $after AND ($states IS NULL OR c.state IN $states)
+WHERE c.namespace = $namespace AND c.sweep_id = $sweep_id AND c.seq > $after_seq AND ($states IS NULL OR c.state IN $states)
 RETURN m.uid AS uid, properties(c) AS properties ORDER BY c.seq LIMIT $limit
 
 // name: settle_sweep_changes
@@ -291,3 +291,15 @@ MATCH (m:Item:Memory {namespace: $namespace, uid: uid})-[:HAS_REVISION]->(r:Revi
 WHERE r.namespace = $namespace AND r.reason = $sweep_id
 WITH uid, r ORDER BY r.version
 RETURN uid, head(collect(properties(r))) AS revision
+
+// name: changes_since
+// purpose: why locked memories were changed since they had a version
+// params: namespace, rows (uid, version)
+// returns: uid, reasons (one for each change)
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+MATCH (m:Item:Memory {namespace: $namespace, uid: row.uid})-[:HAS_REVISION]->(r:Revision)
+WHERE r.namespace = $namespace AND r.version >= row.version
+RETURN row.uid AS uid, collect(r.reason) AS reasons

@@ -238,7 +238,7 @@ async def changes(
     states: Sequence[str] | None = None,
 ) -> list[RecordedChange]:
     """Up to `limit` changes of a run in their order, from behind the number `after` on."""
-    params = {"namespace": namespace, "sweep_id": sweep_id, "after": after, "states": states, "limit": limit}
+    params = {"namespace": namespace, "sweep_id": sweep_id, "after_seq": after, "states": states, "limit": limit}
     rows = await executor.fetch_all("sweep_changes", params)
     return [RecordedChange(row["uid"], row["properties"]["seq"], native(row["properties"])) for row in rows]
 

@@ -28,6 +28,8 @@ from graph.sweep import (
 )
 from graph.types import Kind, NewItem, Provenance, StoredItem, native
 
+_UNDO = "undo "
+
 
 async def begin(
     executor: Executor, namespace: str, day: str, *, config: str, plan_hash: str | None, actor: str, progress: str
@@ -104,8 +106,9 @@ async def undo_page(
     async def work(transaction: Transaction) -> Undone:
         versions = await _lock_uids(transaction, namespace, {uid for one in page for uid in _ends(one)})
         rewritten = [one for one in page if one.properties["state"] == "applied" and "edge_id" not in one.properties]
-        intact = {one.uid for one in rewritten if versions.get(one.uid) == one.properties["version"]}
-        await _restore(transaction, namespace, sweep_id, intact, restore, Provenance(f"undo {sweep_id}", actor))
+        intact = await _intact(transaction, namespace, rewritten, versions)
+        by = Provenance(f"{_UNDO}{sweep_id}", actor)
+        await _restore(transaction, namespace, sweep_id, intact, restore, by)
         kept_edges = await _remove_edges(transaction, namespace, sweep_id, page)
         proposals = [one.seq for one in page if one.properties["state"] == "proposed" and not _is_edge(one)]
         kept = [one for one in rewritten if one.uid not in intact]
@@ -134,9 +137,9 @@ async def _lock(transaction: Transaction, namespace: str, chunk: Chunk) -> dict[
 
 
 async def _lock_uids(transaction: Transaction, namespace: str, uids: set[str]) -> dict[str, int]:
-    """Lock memories, in one order for all writers; the versions of those that exist."""
+    """Lock memories and parts of files, in one order for all writers; the versions of those that exist."""
     rows = await transaction.run("lock_items", {"namespace": namespace, "uids": sorted(uids)})
-    return {row["uid"]: row["version"] for row in rows if row["kind"] == Kind.MEMORY}
+    return {row["uid"]: row["version"] for row in rows if row["kind"] in (Kind.MEMORY, Kind.FILE_CHUNK)}
 
 
 def _refusals(rows: Sequence[ChangeRow], versions: Mapping[str, int]) -> dict[int, Refusal]:
@@ -189,6 +192,22 @@ async def _rewrite(
         return
     items = [current[stored.uid].build(stored) for stored in await _read(transaction, namespace, current)]
     await put(transaction, namespace, items, [item.uid for item in items], by)
+
+
+async def _intact(
+    transaction: Transaction, namespace: str, rewritten: Sequence[RecordedChange], versions: Mapping[str, int]
+) -> set[str]:
+    """Memories that are as the run has left them: not changed since, or only by later runs that are undone."""
+    left = {one.uid: one.properties["version"] for one in rewritten if one.uid in versions}
+    rows = [{"uid": uid, "version": version} for uid, version in left.items() if versions[uid] != version]
+    since = await transaction.run("changes_since", {"namespace": namespace, "rows": rows}) if rows else []
+    undone = {row["uid"] for row in since if _only_undone(row["reasons"])}
+    return {uid for uid, version in left.items() if versions[uid] == version or uid in undone}
+
+
+def _only_undone(reasons: Sequence[str]) -> bool:
+    back = {reason.removeprefix(_UNDO) for reason in reasons if reason.startswith(_UNDO)}
+    return all(reason.removeprefix(_UNDO) in back for reason in reasons)
 
 
 async def _restore(

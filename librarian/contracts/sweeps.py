@@ -117,8 +117,26 @@ class SweepFindings(Struct, kw_only=True):
     merges_proposed: int = 0
     templates_refused: int = 0
     template_warnings: int = 0
-    llm_calls: int = 0
     refused: int = 0
+
+
+class SweepLlm(Struct, kw_only=True):
+    """The language model's part in a sweep.
+
+    What it was expected to take is told by the first memories and by one call. Before it is asked about anything, it
+    has to give memories of known type their type: it `agreed` on so many of the `examined` ones that it was sure about.
+    Unless it is `trusted` after that, what it says is proposed and never applied. `unusable` answers changed nothing.
+    """
+
+    model: str
+    calls_expected: int = 0
+    tokens_expected: int = 0
+    seconds_expected: float = 0.0
+    examined: int = 0
+    agreed: int = 0
+    trusted: bool = False
+    calls: int = 0
+    unusable: int = 0
 
 
 class SweepReport(Struct, kw_only=True, omit_defaults=True):
@@ -136,6 +154,7 @@ class SweepReport(Struct, kw_only=True, omit_defaults=True):
     namespace: str
     status: SweepStatus
     findings: SweepFindings
+    llm: SweepLlm | None = None
     refused: list[SweepRefusal] = []
     changes_left_out: int = 0
     plan: SweepId | None = None
@@ -203,8 +222,11 @@ class SweepUndoOutput(Struct, kw_only=True):
 
 
 class SweepProgress(Struct, kw_only=True):
-    """How far a sweep has come: memories looked at in this stage, of how many; or changes of a plan."""
+    """How far a sweep has come: memories looked at in this stage, of how many; or chunks of a plan; or changes that an
+    undo has looked at. `sweep_id` is what to resume if it goes no further; a dry run has none.
+    """
 
     stage: Literal["edges", "texts", "plan", "undo"]
     done: int
     total: int
+    sweep_id: SweepId | None = None

@@ -20,13 +20,15 @@ from graph.tokens import required_clause
 from graph.types import Kind, SpaceRecord
 from librarian.contracts.sweeps import Relation, SweepChange
 from librarian.rows import edge_id_of, stored_ends
+from librarian.usecases.sweep_llm import Adviser
+from librarian.usecases.sweep_mentions import file_mentions
 from retrieval.calibration import calibrated
 from retrieval.text import language
 
 NEIGHBOURS = 8
 """Memories nearest to one that are read together with it."""
 RELATED_PER_MEMORY = 3
-"""Edges without a claim of cause that a sweep draws from one memory."""
+"""Edges without a claim of cause that are planned for one memory of a page."""
 NEAR_DUPLICATE = 0.8
 """Share of their words that two memories have in common when they say the same."""
 
@@ -54,12 +56,13 @@ def stored_relation(relation: str) -> str:
 @dataclass(slots=True)
 class Relations:
     """Plans edges and merges page by page. It remembers the ids of the edges it has planned, so that an edge that both
-    of its ends lead to is planned once.
+    of its ends lead to is planned once; where they are drawn at once, the caller clears `planned` after each page.
     """
 
     executor: Executor
     namespace: str
     space: SpaceRecord | None
+    adviser: Adviser | None = None
     planned: set[str] = field(default_factory=set)
 
     async def plan(self, page: Sequence[SweptMemory]) -> list[SweepChange]:
@@ -67,14 +70,18 @@ class Relations:
         read = await self._read(page)
         pairs = [one for one in read.pairs if {one.first, one.second} & read.own.keys()]
         verdicts = await asyncio.to_thread(_verdicts, pairs, read.notes)
+        if self.adviser is not None:
+            texts = {uid: _note(note) for uid, note in read.notes.items()}
+            verdicts = await self.adviser.relations(pairs, texts, verdicts, read.own)
         merges = [change for one in pairs if (change := _merge(one, read))]
         merged = {frozenset((one.memory_id, str(one.target_id))) for one in merges}
         edges = [
-            _edge(self.namespace, one, verdict, read.notes)
+            self._edge(one, verdict, read.notes)
             for one, verdict in zip(pairs, verdicts, strict=True)
             if verdict.relation is not None and frozenset((one.first, one.second)) not in merged
         ]
-        return [*self._new(await self._drawable(edges)), *merges]
+        named = await file_mentions(self.executor, self.namespace, page)
+        return [*self._new([*await self._drawable(edges), *named]), *merges]
 
     async def _read(self, page: Sequence[SweptMemory]) -> "_Read":
         """The memories of a page, those that they may have to do with, and the pairs to compare."""
@@ -105,20 +112,37 @@ class Relations:
                 near.setdefault(uid, []).append((other, calibrated(cosine, measured)))
         return near
 
+    def _edge(self, pair: CandidatePair, verdict: Verdict, notes: Mapping[str, NoteText]) -> SweepChange:
+        relation = str(verdict.relation)
+        source, target = pair.first, pair.second
+        if verdict.direction is Direction.BACKWARD:
+            source, target = target, source
+        quotes = {source: verdict.source_quote, target: verdict.target_quote}
+        source, target = stored_ends(source, relation, target)
+        accepted = verdict.accepted or not verdict.causal
+        return SweepChange(
+            memory_id=source,
+            action="causal_edge",
+            version=notes[source].version,
+            target_id=target,
+            target_version=notes[target].version,
+            relation=_SPELT[relation],
+            edge_id=edge_id_of(self.namespace, source, relation, target),
+            edge_state="accepted" if accepted else "proposed",
+            confidence=verdict.confidence,
+            method=verdict.method,
+            source_quote=quotes[source][:4000],
+            target_quote=quotes[target][:4000],
+            reason=verdict.reason,
+            model=self.adviser.told.model if self.adviser is not None and verdict.method == "llm" else None,
+        )
+
     async def _drawable(self, edges: Sequence[SweepChange]) -> list[SweepChange]:
-        """Without those that double or contradict what is there, and with few that claim no cause."""
-        ends = [(edge.memory_id, str(edge.target_id)) for edge in edges]
+        """With few that claim no cause, and without those that double or contradict what is there."""
+        few = _few_related(edges)
+        ends = [(edge.memory_id, str(edge.target_id)) for edge in few]
         known = await graph.known_pairs(self.executor, self.namespace, ends)
-        new = [edge for edge, pair in zip(edges, ends, strict=True) if may_draw(_type_of(edge), known.get(pair))]
-        related: Counter[str] = Counter()
-        kept = []
-        for edge in sorted(new, key=lambda one: -(one.confidence or 0.0)):
-            if edge.relation == "RelatesTo":
-                related.update((edge.memory_id, str(edge.target_id)))
-                if max(related[edge.memory_id], related[str(edge.target_id)]) > RELATED_PER_MEMORY:
-                    continue
-            kept.append(edge)
-        return kept
+        return [edge for edge, pair in zip(few, ends, strict=True) if may_draw(_type_of(edge), known.get(pair))]
 
     def _new(self, edges: Iterable[SweepChange]) -> list[SweepChange]:
         new = [edge for edge in edges if edge.edge_id not in self.planned]
@@ -133,36 +157,26 @@ class _Read:
     pairs: Sequence[CandidatePair]
 
 
+def _few_related(edges: Sequence[SweepChange]) -> list[SweepChange]:
+    """The surest first, of those that claim no cause RELATED_PER_MEMORY for each memory. Edges that are there already
+    count: else every sweep would draw the next ones.
+    """
+    related: Counter[str] = Counter()
+    kept = []
+    for edge in sorted(edges, key=lambda one: -(one.confidence or 0.0)):
+        if edge.relation == "RelatesTo":
+            related.update((edge.memory_id, str(edge.target_id)))
+            if max(related[edge.memory_id], related[str(edge.target_id)]) > RELATED_PER_MEMORY:
+                continue
+        kept.append(edge)
+    return kept
+
+
 def _verdicts(pairs: Sequence[CandidatePair], notes: Mapping[str, NoteText]) -> list[Verdict]:
     return [
         infer_relationship(_note(notes[one.first]), _note(notes[one.second]), similarity=one.similarity)
         for one in pairs
     ]
-
-
-def _edge(namespace: str, pair: CandidatePair, verdict: Verdict, notes: Mapping[str, NoteText]) -> SweepChange:
-    relation = str(verdict.relation)
-    source, target = pair.first, pair.second
-    if verdict.direction is Direction.BACKWARD:
-        source, target = target, source
-    quotes = {source: verdict.source_quote, target: verdict.target_quote}
-    source, target = stored_ends(source, relation, target)
-    accepted = verdict.accepted or not verdict.causal
-    return SweepChange(
-        memory_id=source,
-        action="causal_edge",
-        version=notes[source].version,
-        target_id=target,
-        target_version=notes[target].version,
-        relation=_SPELT[relation],
-        edge_id=edge_id_of(namespace, source, relation, target),
-        edge_state="accepted" if accepted else "proposed",
-        confidence=verdict.confidence,
-        method=verdict.method,
-        source_quote=quotes[source][:4000],
-        target_quote=quotes[target][:4000],
-        reason=verdict.reason,
-    )
 
 
 def _merge(pair: CandidatePair, read: _Read) -> SweepChange | None:

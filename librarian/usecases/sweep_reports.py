@@ -10,7 +10,15 @@ from graph import sweep as graph
 from graph.executor import Executor
 from graph.sweep import RecordedChange
 from librarian import cursors
-from librarian.contracts.sweeps import SweepChange, SweepList, SweepProgress, SweepQuery, SweepRefusal, SweepReport
+from librarian.contracts.sweeps import (
+    SweepChange,
+    SweepList,
+    SweepLlm,
+    SweepProgress,
+    SweepQuery,
+    SweepRefusal,
+    SweepReport,
+)
 from librarian.errors import InvalidInput
 from librarian.strictjson import convert
 from librarian.usecases import sweep_state
@@ -38,6 +46,8 @@ async def collected(sweep: SweepEvents, on_progress: Callable[[SweepProgress], N
                 event.changes, event.refused = changes, refused
                 event.changes_left_out = found - len(changes)
                 return event
+            if isinstance(event, SweepLlm):
+                continue
             found += len(event.changes)
             changes.extend(event.changes[: MAX_CHANGES - len(changes)])
             refused.extend(event.refused[: MAX_CHANGES - len(refused)])

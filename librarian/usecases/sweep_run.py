@@ -4,7 +4,6 @@ First edges and merges, read off the texts as they are; then types and texts. A 
 to write with.
 """
 
-import asyncio
 import hashlib
 import os
 import socket
@@ -19,15 +18,14 @@ import msgspec
 
 from graph import sweep as graph
 from graph import sweep_writes as writes
-from graph.executor import Executor
 from graph.leases import Lease, leased
-from graph.sweep import Scope, SweptMemory
-from graph.types import Kind, SpaceRecord
 from librarian.audit import actor
 from librarian.contracts.filters import Filters
 from librarian.contracts.sweeps import (
+    ChangeState,
     SweepChange,
     SweepConfig,
+    SweepLlm,
     SweepProgress,
     SweepRefusal,
     SweepReport,
@@ -35,15 +33,12 @@ from librarian.contracts.sweeps import (
 )
 from librarian.errors import Conflict, InvalidInput, NotFound
 from librarian.usecases import sweep_state
-from librarian.usecases.search import item_filter
-from librarian.usecases.sweep_apply import CHUNK, chunk_of, chunks
-from librarian.usecases.sweep_edges import Relations
+from librarian.usecases.sweep_apply import chunk_of, chunks
 from librarian.usecases.sweep_events import tell_changes, tell_run
+from librarian.usecases.sweep_examination import examined, surveyed
+from librarian.usecases.sweep_llm import Adviser
+from librarian.usecases.sweep_plan import Ground, config_of, planned_pages, scope_of
 from librarian.usecases.sweep_state import State
-from librarian.usecases.sweep_texts import PlannedText, embeddings_of, plan_text
-
-PAGE = CHUNK
-"""Memories that are planned together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +50,8 @@ class SweepPart:
     refused: Sequence[SweepRefusal] = ()
 
 
-SweepEvents: TypeAlias = AsyncGenerator[SweepPart | SweepReport, None]
-
-
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """Where a sweep works, and what helps it to read."""
-
-    executor: Executor
-    namespace: str
-    space: SpaceRecord | None
+SweepEvents: TypeAlias = AsyncGenerator[SweepPart | SweepLlm | SweepReport, None]
+"""With a language model, what that will take comes first."""
 
 
 async def sweep(ground: Ground, request: SweepRequest) -> SweepEvents:
@@ -73,23 +60,28 @@ async def sweep(ground: Ground, request: SweepRequest) -> SweepEvents:
     Raises InvalidInput for a domain that no memory names or a plan of another namespace, LeaseHeld while another sweep
     works here, NotFound and Conflict for a run that cannot be resumed.
     """
-    _check(ground.namespace, request)
+    _check(ground, request)
     started = time.monotonic()
     # Closed at once when the caller leaves, so that the lease is free again.
     async with aclosing(_dry(ground, request) if request.dry_run else _real(ground, request)) as events:
         async for event in events:
-            yield event
             if isinstance(event, SweepReport):
                 tell_run(event, time.monotonic() - started)
+            yield event
 
 
 async def _dry(ground: Ground, request: SweepRequest) -> SweepEvents:
     config = config_of(request)
     scope = await scope_of(ground, config)
+    adviser = None
+    if ground.llm is not None and config.llm:
+        survey = await surveyed(ground, ground.llm, scope, config)
+        yield survey.told
+        adviser = await examined(ground.llm, survey)
     day = sweep_state.day_of()
     number = await graph.next_number(ground.executor, ground.namespace, day)
     state, started_at = State(stage="edges"), datetime.now(UTC)
-    async for part in _planned(ground, scope, config, state):
+    async for part in planned_pages(ground, scope, config, state, adviser):
         state.count(part.changes)
         if part.planned:
             state.looked_at(part.page, part.planned)
@@ -103,6 +95,7 @@ async def _dry(ground: Ground, request: SweepRequest) -> SweepEvents:
         namespace=ground.namespace,
         status="planned",
         findings=state.findings,
+        llm=None if adviser is None else adviser.told,
         actor=actor.get(),
         started_at=started_at,
         finished_at=datetime.now(UTC),
@@ -111,14 +104,18 @@ async def _dry(ground: Ground, request: SweepRequest) -> SweepEvents:
 
 async def _real(ground: Ground, request: SweepRequest) -> SweepEvents:
     async with leased(ground.executor, lease_name(ground.namespace), holder()) as lease:
-        run = await _taken_up(ground, request) if request.resume else await _begun(ground, request)
+        told = None
+        if ground.llm is not None and request.llm and not (request.resume or request.plan):
+            config = config_of(request)
+            survey = await surveyed(ground, ground.llm, await scope_of(ground, config), config)
+            yield survey.told
+            told = (await examined(ground.llm, survey)).told
+        run = await _taken_up(ground, request) if request.resume else await _begun(ground, request, told)
         writer = _Writer(ground, run.sweep_id, lease, sweep_state.decoded(run.progress))
-        if request.plan is not None:
-            parts = _by_plan(writer, request.plan)
-        else:
-            config = sweep_state.config_of(run)
-            parts = _by_scope(ground, writer, await scope_of(ground, config, ask=False), config)
+        config = sweep_state.config_of(run)
+        parts = _by_scope(writer, config) if request.plan is None else _by_plan(writer, request.plan)
         async for part in parts:
+            part.progress.sweep_id = run.sweep_id
             yield part
         await writer.finish()
         finished = await graph.get(ground.executor, ground.namespace, run.sweep_id)
@@ -127,16 +124,25 @@ async def _real(ground: Ground, request: SweepRequest) -> SweepEvents:
         yield sweep_state.report_of(ground.namespace, finished)
 
 
-async def _by_scope(
-    ground: Ground, writer: "_Writer", scope: Scope, config: SweepConfig
-) -> AsyncGenerator[SweepPart, None]:
-    async for part in _planned(ground, scope, config, writer.state):
+async def _by_scope(writer: "_Writer", config: SweepConfig) -> AsyncGenerator[SweepPart, None]:
+    ground = writer.ground
+    scope = await scope_of(ground, config, ask=False)
+    adviser = _adviser(ground, writer.state)
+    async for part in planned_pages(ground, scope, config, writer.state, adviser, drawn=True):
         after = writer.state.copy()
         after.stage, after.after, after.done = part.stage, part.page[-1].position, part.progress.done
+        after.llm = None if adviser is None else adviser.told
         if part.planned:
             after.looked_at(part.page, part.planned)
         done, refused = await writer.apply(part.changes, after)
         yield SweepPart(part.progress, done, refused)
+
+
+def _adviser(ground: Ground, state: State) -> Adviser | None:
+    """The language model as it was examined when the run began; None where it takes no part."""
+    if state.llm is None or ground.llm is None:
+        return None
+    return Adviser(ground.llm.model, ground.llm.calls_per_memory, state.llm)
 
 
 async def _by_plan(writer: "_Writer", plan: SweepReport) -> AsyncGenerator[SweepPart, None]:
@@ -148,53 +154,6 @@ async def _by_plan(writer: "_Writer", plan: SweepReport) -> AsyncGenerator[Sweep
         after.done = number
         done, refused = await writer.apply(chunk, after)
         yield SweepPart(SweepProgress(stage="plan", done=number, total=len(planned)), done, refused)
-
-
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    """The plan of one page; `planned` has an entry for each memory in the stage "texts"."""
-
-    stage: sweep_state.Stage
-    page: Sequence[SweptMemory]
-    changes: Sequence[SweepChange]
-    planned: Sequence[PlannedText]
-    progress: SweepProgress
-
-
-async def _planned(ground: Ground, scope: Scope, config: SweepConfig, state: State) -> AsyncGenerator[_Planned, None]:
-    """What is to be done, page by page, from where `state` says on."""
-    most = await graph.count(ground.executor, scope)
-    total = most if config.limit is None else min(most, config.limit)
-    relations = Relations(ground.executor, ground.namespace, ground.space)
-    stage, after, done = state.stage, state.after, state.done
-    if stage == "edges":
-        async for page, done in _pages(ground, scope, after, done, config.limit):  # noqa: B020 - it goes on counting
-            changes = await relations.plan(page)
-            yield _Planned("edges", page, changes, (), SweepProgress(stage="edges", done=done, total=total))
-        after, done = graph.FIRST, 0
-    async for page, done in _pages(ground, scope, after, done, config.limit):  # noqa: B020 - as above
-        planned = await _texts(ground, page)
-        changes = [change for one in planned for change in one.changes]
-        yield _Planned("texts", page, changes, planned, SweepProgress(stage="texts", done=done, total=total))
-
-
-async def _pages(
-    ground: Ground, scope: Scope, after: graph.Position, done: int, limit: int | None
-) -> AsyncGenerator[tuple[list[SweptMemory], int], None]:
-    """Pages from behind `after` on, each with how many memories that makes; no more than `limit` in all."""
-    while limit is None or done < limit:
-        size = PAGE if limit is None else min(PAGE, limit - done)
-        page = await graph.page(ground.executor, scope, after=after, limit=size)
-        if not page:
-            return
-        after, done = page[-1].position, done + len(page)
-        yield page, done
-
-
-async def _texts(ground: Ground, page: Sequence[SweptMemory]) -> list[PlannedText]:
-    uids = [memory.uid for memory in page]
-    embeddings = await embeddings_of(ground.executor, ground.namespace, uids, ground.space)
-    return await asyncio.to_thread(lambda: [plan_text(memory, embeddings.get(memory.uid)) for memory in page])
 
 
 @dataclass(slots=True)
@@ -218,11 +177,8 @@ class _Writer:
             first_seq=self.state.changes,
             progress=lambda outcome: sweep_state.encoded(_settled(after, changes, outcome)),
         )
-        self.state = _settled(after, changes, applied)
-        done = [changes[place] for place in applied.done]
-        for number, change in enumerate(done):
-            change.seq = self.state.changes - len(done) + number
-            change.state = "proposed" if change.action in ("flag", "merge") else "applied"
+        before, self.state = self.state.changes, _settled(after, changes, applied)
+        done = [_done(changes[place], seq) for seq, place in enumerate(applied.done, start=before)]
         tell_changes(done)
         return done, sweep_state.refusals(changes, applied)
 
@@ -239,18 +195,23 @@ class _Writer:
         )
 
 
+def _done(change: SweepChange, seq: int) -> SweepChange:
+    state: ChangeState = "proposed" if change.action in ("flag", "merge") else "applied"
+    return msgspec.structs.replace(change, seq=seq, state=state)
+
+
 def _settled(after: State, changes: Sequence[SweepChange], applied: graph.Applied) -> State:
     settled = after.copy()
     settled.settle(changes, applied)
     return settled
 
 
-async def _begun(ground: Ground, request: SweepRequest) -> graph.Run:
+async def _begun(ground: Ground, request: SweepRequest, llm: SweepLlm | None) -> graph.Run:
     plan = request.plan
     config = config_of(request) if plan is None else plan.config
     if plan is None:
         await scope_of(ground, config)
-    state = State(stage="edges") if plan is None else _state_by(plan)
+    state = State(stage="edges", llm=llm) if plan is None else _state_by(plan)
     sweep_id = await writes.begin(
         ground.executor,
         ground.namespace,
@@ -278,6 +239,10 @@ async def _taken_up(ground: Ground, request: SweepRequest) -> graph.Run:
     run = await graph.get(ground.executor, ground.namespace, str(request.resume))
     if run is None:
         raise no_sweep(ground.namespace)
+    if sweep_state.decoded(run.progress).llm is not None and ground.llm is None:
+        raise InvalidInput(
+            "the sweep was begun with a language model", field="$.resume", remedy="Set LLM_BASE_URL and LLM_MODEL."
+        )
     if run.status != "applying":
         raise Conflict(f"the sweep is {run.status} and has nothing to resume", field="$.resume")
     if run.plan_hash != plan_hash(request.plan):
@@ -285,32 +250,6 @@ async def _taken_up(ground: Ground, request: SweepRequest) -> graph.Run:
             "the sweep had another plan, or none", field="$.plan", remedy="Resume it with the plan it was begun with."
         )
     return run
-
-
-async def scope_of(ground: Ground, config: SweepConfig, *, ask: bool = True) -> Scope:
-    """The memories that the configuration means. Raises InvalidInput for a domain that no memory names (unless not to
-    `ask`).
-    """
-    if config.domains is not None and ask:
-        known = await graph.domains(ground.executor, ground.namespace)
-        if strange := sorted(set(config.domains) - set(known)):
-            named = ", ".join(known[:20]) or "none"
-            raise InvalidInput(
-                f"no memory is of the domain {strange[0]!r}", field="$.domains", remedy=f"Domains are: {named}."
-            )
-    where = item_filter(ground.namespace, config.filters, [Kind.MEMORY])
-    return Scope(where, config.domains, config.min_importance)
-
-
-def config_of(request: SweepRequest) -> SweepConfig:
-    """How the sweep was asked for."""
-    return SweepConfig(
-        domains=request.domains,
-        limit=request.limit,
-        min_importance=request.min_importance,
-        filters=request.filters,
-        llm=request.llm,
-    )
 
 
 def plan_hash(plan: SweepReport | None) -> str | None:
@@ -333,8 +272,10 @@ def no_sweep(namespace: str) -> NotFound:
     return NotFound(f"namespace {namespace!r} has no such sweep", field="sweep_id")
 
 
-def _check(namespace: str, request: SweepRequest) -> None:
+def _check(ground: Ground, request: SweepRequest) -> None:
     """Refuse what cannot be meant."""
+    if request.llm and ground.llm is None:
+        raise InvalidInput("no language model is configured", field="$.llm", remedy="Set LLM_BASE_URL and LLM_MODEL.")
     filters = request.filters or Filters()
     if filters.kinds is not None and filters.kinds != ["memory"]:
         raise InvalidInput("a sweep looks at memories only", field="$.filters.kinds")
@@ -344,7 +285,7 @@ def _check(namespace: str, request: SweepRequest) -> None:
     if request.dry_run and (request.resume or request.plan):
         raise InvalidInput("a dry run makes a plan, it takes none", field="$.dry_run")
     if request.plan is not None:
-        _check_plan(namespace, request.plan)
+        _check_plan(ground.namespace, request.plan)
 
 
 def _check_plan(namespace: str, plan: SweepReport) -> None:

@@ -13,6 +13,7 @@ from librarian.contracts.sweeps import (
     SweepChange,
     SweepConfig,
     SweepFindings,
+    SweepLlm,
     SweepRefusal,
     SweepReport,
     SweepSummary,
@@ -36,6 +37,7 @@ class State(Struct, kw_only=True):
     summary: SweepSummary = msgspec.field(default_factory=SweepSummary)
     findings: SweepFindings = msgspec.field(default_factory=SweepFindings)
     plan: str | None = None
+    llm: SweepLlm | None = None
 
     def copy(self) -> "State":
         """The same, to be counted on."""
@@ -94,6 +96,7 @@ def report_of(namespace: str, run: Run) -> SweepReport:
         namespace=namespace,
         status=run.status,
         findings=state.findings,
+        llm=state.llm,
         plan=state.plan,
         actor=run.actor,
         started_at=run.started_at,

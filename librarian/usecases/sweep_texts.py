@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import msgspec
 
-from agents.classify import Verdict, judge
+from agents.classify import ACCEPTED, Verdict
 from agents.components import components, specs
 from agents.memory_types import MemoryType
 from agents.template import Templated, templated
@@ -46,14 +46,16 @@ async def embeddings_of(
     return {uid: Embedding(space.space, vector) for uid, vector in found.items()}
 
 
-def plan_text(memory: SweptMemory, embedding: Embedding | None, verdict: Verdict | None = None) -> PlannedText:
+def plan_text(memory: SweptMemory, verdict: Verdict, model: str | None = None) -> PlannedText:
     """The changes of one memory: its type where nobody has stated one, and sections where its type is known.
 
-    A type that somebody stated stays; where the text plainly says another one, that is proposed. `verdict` is a better
-    one than the rules have; theirs by default.
+    A type that somebody stated stays; where the text plainly says another one, that is proposed. `model` is the
+    language model's name where the verdict is its.
     """
     text = memory.properties["text"]
-    typing = _typing(memory, verdict or judge(text, embedding))
+    typing = _typing(memory, verdict)
+    if typing is not None and verdict.method == "llm":
+        typing.method, typing.model = "llm", model
     stated = memory.properties.get("type")
     after = typing.new_type if typing is not None and typing.action == "retype" else stated
     changes = [] if typing is None else [typing]
@@ -67,7 +69,7 @@ def plan_text(memory: SweptMemory, embedding: Embedding | None, verdict: Verdict
 
 def undecided(memory: SweptMemory, verdict: Verdict) -> bool:
     """Whether somebody else may be asked about the type: nobody has stated or reviewed it, and the rules are unsure."""
-    return not memory.reviewed and memory.properties.get("type") in _UNTYPED and not verdict.accepted
+    return not memory.reviewed and memory.properties.get("type") in _UNTYPED and verdict.confidence < ACCEPTED
 
 
 def rewritten(namespace: str, changes: Sequence[SweepChange], stored: StoredItem) -> NewItem:
@@ -115,6 +117,7 @@ def _typed(memory: SweptMemory, verdict: Verdict, action: Action, reason: str | 
         action=action,
         version=memory.version,
         confidence=round(verdict.confidence, 3),
+        method="rule",
         old_type=memory.properties.get("type"),
         new_type=cast("TypeName", str(verdict.type)),
         reason=reason or _reason(verdict),

@@ -14,7 +14,8 @@ from graph.sweep import RecordedChange, Run, Undone
 from librarian.audit import actor
 from librarian.contracts.sweeps import Action, KeptChange, SweepProgress, SweepUndoOutput
 from librarian.usecases import sweep_state
-from librarian.usecases.sweep_run import PAGE, holder, lease_name, no_sweep
+from librarian.usecases.sweep_plan import PAGE
+from librarian.usecases.sweep_run import holder, lease_name, no_sweep
 from librarian.usecases.sweep_texts import restored
 
 MAX_KEPT_SHOWN = 1000

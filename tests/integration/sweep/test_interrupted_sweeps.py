@@ -1,0 +1,143 @@
+"""A sweep that is cut short: by its caller, by a killed process, in its undoing; and two at one time."""
+
+import asyncio
+import os
+import signal
+import sys
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from graph.errors import LeaseHeld, LeaseLost
+from graph.leases import leased
+from librarian.contracts.sweeps import SweepRequest
+from librarian.errors import Conflict
+from librarian.usecases.sweep_run import lease_name
+
+PROGRAM = Path(sys.executable).with_name("librarian")
+# Edges and texts of the two pages and the bit that `many` stores.
+PARTS = 6
+
+
+@pytest.fixture
+def twice(executor, namespace):
+    """What a run has done more than once: revisions of a memory, entries of its list."""
+
+    async def read(sweep_id: str):
+        return await executor.run_migration(
+            "MATCH (m:Memory {namespace: $namespace})-[:HAS_REVISION]->(r:Revision {reason: $sweep_id}) "
+            "WITH m, count(r) AS times WHERE times > 1 RETURN m.uid AS uid, 'revision' AS what "
+            "UNION MATCH (m:Memory {namespace: $namespace})<-[c:CHANGED {sweep_id: $sweep_id}]-() "
+            "WITH m, c.action + coalesce(c.edge_id, '') AS what, count(c) AS times WHERE times > 1 "
+            "RETURN m.uid AS uid, what",
+            {"namespace": namespace, "sweep_id": sweep_id},
+        )
+
+    return read
+
+
+async def test_a_sweep_goes_on_from_any_point(
+    many, uninterrupted, interrupted, sweep, shape, stored, twice, librarian, namespace
+):
+    """Left after each of its parts and resumed, it ends as if nothing had happened, and does nothing twice."""
+    await many()
+    before = await stored()
+    expected, as_expected = uninterrupted
+    sweep_id = await interrupted(1)
+    for _ in range(PARTS - 2):
+        assert await interrupted(1, resume=sweep_id) == sweep_id
+    report = await sweep(resume=sweep_id)
+    assert (report.status, report.summary, report.findings) == ("applied", expected.summary, expected.findings)
+    assert await shape(namespace) == as_expected
+    assert await twice(sweep_id) == []
+    await librarian.undo_sweep(namespace, sweep_id)
+    assert await stored() == before
+
+
+async def test_a_killed_process_leaves_nothing_half_done(
+    many, uninterrupted, sweep, shape, twice, executor, settings, namespace
+):
+    """kill -9 in the middle of applying: what is committed stays, and the run goes on where it ended."""
+    await many()
+    running = await started("sweep", "--namespace", namespace, settings=settings)
+    begun = "MATCH (:SweepRun {namespace: $namespace})-[c:CHANGED]->() RETURN c.sweep_id AS sweep_id LIMIT 1"
+    while not (found := await executor.run_migration(begun, {"namespace": namespace})):
+        assert running.returncode is None, await running.stderr.read()
+        await asyncio.sleep(0.01)
+    running.send_signal(signal.SIGKILL)
+    await running.wait()
+    (sweep_id,) = [row["sweep_id"] for row in found]
+    await expire(executor, namespace)
+    report = await sweep(resume=sweep_id)
+    assert (report.status, report.summary) == ("applied", uninterrupted[0].summary)
+    assert await shape(namespace) == uninterrupted[1]
+    assert await twice(sweep_id) == []
+
+
+async def test_an_interrupted_undo_goes_on(many, sweep, stored, librarian, namespace):
+    """Asked for again, it takes back the rest."""
+    await many()
+    before = await stored()
+    done = await sweep()
+    async with aclosing(librarian.undo_events(namespace, done.sweep_id)) as events:
+        await anext(events)
+    assert await stored() != before
+    out = await librarian.undo_sweep(namespace, done.sweep_id)
+    assert out.memories_restored < done.summary.memories_templated
+    assert await stored() == before
+
+
+async def test_what_is_over_cannot_be_resumed(memories, sweep, librarian, namespace):
+    """A sweep that is applied or undone has nothing left to do."""
+    done = await sweep()
+    with pytest.raises(Conflict, match="applied"):
+        await sweep(resume=done.sweep_id)
+    await librarian.undo_sweep(namespace, done.sweep_id)
+    with pytest.raises(Conflict, match="undone"):
+        await sweep(resume=done.sweep_id)
+
+
+async def test_one_sweep_at_a_time(memories, sweep, stored, librarian, executor, namespace):
+    """A second one of the namespace, or an undo, is told who is at it and writes nothing; a dry run may look on."""
+    done = await sweep(domains=["ops"])
+    before = await stored()
+    async with leased(executor, lease_name(namespace), "ada on harbor (process 7)"):
+        with pytest.raises(LeaseHeld, match="ada on harbor"):
+            await sweep()
+        with pytest.raises(LeaseHeld, match="ada on harbor"):
+            await librarian.undo_sweep(namespace, done.sweep_id)
+        assert (await sweep(dry_run=True)).changes
+        assert await stored() == before
+    assert (await sweep()).status == "applied"
+
+
+async def test_a_holder_that_is_gone_is_succeeded(memories, librarian, executor, namespace):
+    """One who has lost the lease while it worked writes nothing any more."""
+    async with aclosing(librarian.sweep_events(namespace, SweepRequest())) as events:
+        await anext(events)
+        await expire(executor, namespace)
+        async with leased(executor, lease_name(namespace), "the next one"):
+            with pytest.raises(LeaseLost):
+                async for _ in events:
+                    pass
+
+
+async def expire(executor, namespace):
+    """Let the lease of a namespace end now."""
+    await executor.run_migration(
+        "MATCH (lock:Lock {name: $name}) SET lock.expires_at = datetime() - duration('PT1S')",
+        {"name": lease_name(namespace)},
+    )
+
+
+async def started(*words, settings):
+    """The command line, in the run's home."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LIBRARIAN_")}
+    return await asyncio.create_subprocess_exec(
+        PROGRAM,
+        *words,
+        env={**inherited, "LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_CACHE": str(settings.cache)},
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
