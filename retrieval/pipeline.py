@@ -20,6 +20,7 @@ from retrieval.dedupe import deduplicate
 from retrieval.encoders.base import Encoder
 from retrieval.encoders.errors import EncoderError
 from retrieval.fusion import Fused, boosted, reciprocal_rank_fusion, score_max, score_sum
+from retrieval.graph_arm import with_neighbours
 from retrieval.linear import Pool, default_weights, linear_fusion
 from retrieval.lucene import keyword_query
 from retrieval.names import NameBook, authors_named, without_names
@@ -27,7 +28,7 @@ from retrieval.pool import Nearness, pooled
 from retrieval.signals import asked
 from retrieval.stopwatch import Stopwatch
 from retrieval.text import language, normalise
-from retrieval.types import KEYWORD, VECTOR, Overfetch, ScoredItem, SearchRequest, SearchResult
+from retrieval.types import GRAPH, KEYWORD, VECTOR, Overfetch, ScoredItem, SearchRequest, SearchResult
 
 # Statements side by side: two to five of them took 32-37 ms where one with five queries took 48-54 ms (2 cores, 100k
 # items).
@@ -102,7 +103,7 @@ class SearchPipeline:
             queries = await self.plan(request)
         times = 1
         while True:
-            answers, hits = await self._look(request, queries, times, clock)
+            answers, hits, linked = await self._look(request, queries, times, clock)
             if len(hits) >= request.limit or all(answer.complete for answer in answers):
                 break
             times *= _DEEPER
@@ -113,13 +114,13 @@ class SearchPipeline:
         if request.bound is not None:
             notes += _unjudged(queries)
         return SearchResult(
-            left.hits, _statuses(answers), notes, overfetch, clock.read_ms(), left.threshold, left.below
+            left.hits, _statuses(answers) | linked, notes, overfetch, clock.read_ms(), left.threshold, left.below
         )
 
     async def _look(
         self, request: SearchRequest, queries: Sequence[PlannedQuery], times: int, clock: Stopwatch
-    ) -> tuple[list[ArmResults], list[ScoredItem]]:
-        """What the arms give and the hits made of it, looking `times` as far as a first look does."""
+    ) -> tuple[list[ArmResults], list[ScoredItem], dict[str, str]]:
+        """What the arms give, the hits made of it, and what the graph arm says, looking `times` as far as at first."""
         depth = self._reach.depth(request.limit, times)
         with clock.stage("arms"):
             answers = await asyncio.gather(*(self._run(request, query, depth) for query in queries))
@@ -127,9 +128,14 @@ class SearchPipeline:
             found = await pooled(self._executor, request.where.namespace, queries, answers)
         with clock.stage("fuse"):
             fused = _fused(request, found.pools)
+        linked: dict[str, str] = {}
+        if GRAPH in request.arms:
+            with clock.stage("graph"):
+                found, linked[GRAPH] = await with_neighbours(self._executor, request.where, queries, fused, found)
+                fused = _fused(request, found.pools)
         with clock.stage("hydrate"):
             hits = await self._hits(request, fused, found.nearness)
-        return answers, hits
+        return answers, hits, linked
 
     async def _run(self, request: SearchRequest, query: PlannedQuery, depth: Depth) -> ArmResults:
         async with self._slots:

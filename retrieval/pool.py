@@ -10,8 +10,9 @@ from retrieval.arms import ArmResults, PlannedQuery
 from retrieval.calibration import calibrated
 from retrieval.fusion import Ranking
 from retrieval.linear import Pool
+from retrieval.sentences import Passage
 from retrieval.signals import TIME_WORDS_PATTERN, Traits
-from retrieval.types import VECTOR
+from retrieval.types import GRAPH, VECTOR
 
 _SIMILARITY_DIGITS = 4
 """As many as are shown: what is shown is what a threshold judges."""
@@ -131,6 +132,7 @@ def _traits(row: PoolRow, cosine: float | None, keyword: float) -> Traits:
         occurred_at=row.occurred_at,
         asks=row.asks,
         tells_time=row.tells_time,
+        passage=Passage(" ".join(part for part in (row.name, row.author, row.caption) if part), row.text),
     )
 
 
@@ -149,7 +151,7 @@ def _keyword_scores(rankings: Sequence[Ranking]) -> dict[str, float]:
     """
     best: dict[str, float] = {}
     for ranking in rankings:
-        if ranking.arm == VECTOR or not ranking.scores:
+        if ranking.arm in (VECTOR, GRAPH) or not ranking.scores:
             continue
         bound, top = 1.0, ranking.scores[0] or 1.0
         for uid, score in zip(ranking.uids, ranking.scores, strict=True):

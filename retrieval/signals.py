@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from retrieval.sentences import Passage, coverage, terms
+
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -31,6 +33,9 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b|(?:19|20)\d\d(?=年)")
 _DAY = re.compile(r"\b([12]?\d|3[01])(?:st|nd|rd|th)?\b(?!\s*(?:%|percent))|([12]?\d|3[01])(?=日)")
 _MONTH_JA = re.compile(r"(1[0-2]|[1-9])月")
 _KEPT_SESSION_ROWS = 3
+# Half a millisecond for turns, two for paragraphs; all candidates together rank no better.
+_READ = 40
+_NOTHING_SAID = Passage()
 # In a small namespace all cosines are those of noise, and the least of differences would pass for a clear one. Pools of
 # LoCoMo turns span .3 and more.
 _LEAST_COSINE_SPAN = 0.2
@@ -41,7 +46,7 @@ class Traits:
     """What signals need to know of a candidate; None where its kind has no such thing.
 
     `asks`: its text ends in a question mark; `tells_time`: it holds a time word; `cosine` (-1..1) is its similarity to
-    the query, None without a vector.
+    the query, None without a vector; `linked` (0..1): how good the hit is that the graph joins it to.
     """
 
     cosine: float | None = None
@@ -53,23 +58,27 @@ class Traits:
     occurred_at: datetime | None = None
     asks: bool = False
     tells_time: bool = False
+    linked: float = 0.0
+    passage: Passage = _NOTHING_SAID
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a query says besides its topic: whom it names, whether it asks for a time, which dates it holds."""
+    """What a query says: whom it names, whether it asks for a time, which dates it holds, and what it is about."""
 
     author: str | None = None
     when: bool = False
     dates: frozenset[str] = frozenset()
+    terms: frozenset[str] = frozenset()
 
 
 def asked(query: str, named: Sequence[str]) -> Asked:
-    """What `query` says besides its topic; `named` are the authors it names. Two of them are no prior for one."""
+    """What `query` says; `named` are the authors it names. Two of them are no prior for one."""
     return Asked(
         author=named[0] if len(named) == 1 else None,
         when=bool(_ASKS_WHEN.match(query) or _ASKS_WHEN_JA.search(query)),
         dates=_dates(query),
+        terms=terms(query),
     )
 
 
@@ -89,7 +98,9 @@ def signals(pool: Mapping[str, Traits], query: Asked) -> dict[str, list[float]]:
     vector, keyword: its own scores; window: the mean cosine of the turn and its neighbours; previous_keyword: the score
     of the turn before; session_keyword, session_vector: the best of its session (these three are the candidate's own
     scores where it belongs to no conversation); author: whom the query names wrote it;
-    question: it asks; time_words: the query asks when and it tells a time; date: its date is among the query's.
+    question: it asks; time_words: the query asks when and it tells a time; date: its date is among the query's;
+    graph: an edge or evidence link leads to it from one of the best; sentence: how much of the query its best sentence
+    says, for the best by vector and keyword.
     """
     candidates = list(pool.values())
     lowest = min((one.cosine for one in candidates if one.cosine is not None), default=0.0)
@@ -108,11 +119,21 @@ def signals(pool: Mapping[str, Traits], query: Asked) -> dict[str, list[float]]:
         "question": [float(one.asks) for one in candidates],
         "time_words": [float(query.when and one.tells_time) for one in candidates],
         "date": [_date_overlap(query.dates, one.occurred_at) for one in candidates],
+        "graph": [one.linked for one in candidates],
+        "sentence": _sentences(candidates, query, [sum(pair) for pair in zip(vector, keyword, strict=True)]),
     }
 
 
 def _scaled_cosines(values: Sequence[float]) -> list[float]:
     return scaled(values, least_span=_LEAST_COSINE_SPAN)
+
+
+def _sentences(candidates: Sequence[Traits], query: Asked, first: Sequence[float]) -> list[float]:
+    """Reads the candidates that `first` puts first; the others are behind them anyway."""
+    read = sorted(range(len(candidates)), key=lambda place: -first[place])[:_READ]
+    found = coverage(query.terms, [candidates[place].passage for place in read])
+    values = dict(zip(read, found, strict=True))
+    return [values.get(place, 0.0) for place in range(len(candidates))]
 
 
 def _or_own(values: Sequence[float], own: Sequence[float], lone: Sequence[bool]) -> list[float]:

@@ -10,6 +10,7 @@ from retrieval.thresholds import Bound, Threshold
 
 VECTOR = "vector"
 KEYWORD = "keyword"
+GRAPH = "graph"
 BOTH_ARMS = frozenset({VECTOR, KEYWORD})
 # Measured on LoCoMo turns: recall@10 .857 against .737 for reciprocal ranks (docs/decisions/0009).
 DEFAULT_FUSION_METHOD: FusionMethod = "linear"
@@ -19,9 +20,9 @@ DEFAULT_MULTI_QUERY_BOOST = 0.1
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
     """What to search: at least one query; `where` holds the namespace; `limit` hits at most; `arms` says which may
-    answer. `spare` more hits are given where they are at hand, for a reranker to choose from. `multi_query_boost`
-    (0..1) favours what several queries find; `weights` are those of linear fusion, None for the measured ones. `bound`
-    says how similar a hit has to be; None: as fusion ranks them.
+    answer (GRAPH only adds to what the others find). `spare` more hits are given where they are at hand, for a reranker
+    to choose from. `multi_query_boost` (0..1) favours what several queries find; `weights` are those of linear fusion,
+    None for the measured ones. `bound` says how similar a hit has to be; None: as fusion ranks them.
     """
 
     queries: Sequence[str]
@@ -76,7 +77,8 @@ class SearchResult:
 
     `threshold` is None where nothing had to be similar, or no query had a vector; `below` are the hits that it cost, in
     their order. `overfetch` is None when a first look was enough. `timings_ms` has the stages encode, arms, traits,
-    fuse and hydrate, each summed up when a search looked more than once, and total.
+    fuse, hydrate and, where that arm was asked for, graph, each summed up when a search looked more than once, and
+    total.
     """
 
     hits: Sequence[ScoredItem]

@@ -1,0 +1,95 @@
+"""The third arm: what stands beside the best hits of the other two in the graph.
+
+Neighbours are items that an accepted typed edge or an evidence link joins to one of the first SEEDS items of a query.
+They take part in the fusion like what the other arms found: with their own cosine, and with a score that says how good
+the hit is that leads to them. Proposed edges lead nowhere, and nothing that the filters keep out comes in.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from graph.errors import DatabaseAuthFailed, DatabaseUnavailable, GraphError
+from graph.executor import Executor
+from graph.neighbours import Neighbour, neighbours
+from graph.types import ItemFilter
+from retrieval.arms import OK, ArmResults, Effort, PlannedQuery
+from retrieval.fusion import Fused, Ranking
+from retrieval.linear import Pool
+from retrieval.pool import Pooled, pooled
+from retrieval.types import GRAPH
+
+log = logging.getLogger("librarian.retrieval")
+
+# Deeper hits are wrong more often than right, and so are their neighbours (docs/search-quality.md).
+SEEDS = 5
+NEIGHBOURS_A_SEED = 10
+
+
+async def with_neighbours(
+    executor: Executor,
+    where: ItemFilter,
+    queries: Sequence[PlannedQuery],
+    fused: Sequence[Fused],
+    found: Pooled,
+) -> tuple[Pooled, str]:
+    """`found` with the neighbours of each pool's best in `fused`, and what the arm has to say ("ok" or "failed: …"), in
+    two round trips; one where there are none.
+
+    Raises DatabaseUnavailable and DatabaseAuthFailed; any other failure leaves `found` as it was.
+    """
+    try:
+        return await _joined(executor, where, queries, fused, found), OK
+    except (DatabaseUnavailable, DatabaseAuthFailed):
+        raise
+    except GraphError as error:
+        log.warning("the graph arm failed: %s", error)
+        return found, f"failed: {error}"
+
+
+async def _joined(
+    executor: Executor, where: ItemFilter, queries: Sequence[PlannedQuery], fused: Sequence[Fused], found: Pooled
+) -> Pooled:
+    seeds = [seeds_of(pool, fused) for pool in found.pools]
+    uids = list(dict.fromkeys(uid for own in seeds for uid in own))
+    beside = await neighbours(executor, where, uids, limit=NEIGHBOURS_A_SEED) if uids else []
+    if not beside:
+        return found
+    rankings = [ranked(pool.query, own, beside) for pool, own in zip(found.pools, seeds, strict=True)]
+    unseen = [_unseen(pool, ranking) for pool, ranking in zip(found.pools, rankings, strict=True)]
+    new = await pooled(executor, where.namespace, queries, unseen)
+    pools = [_with(*one) for one in zip(found.pools, new.pools, rankings, strict=True)]
+    judged = [(noise, {**known, **more}) for (noise, known), (_, more) in zip(found.judged, new.judged, strict=True)]
+    return Pooled(pools, judged)
+
+
+def ranked(query: int, seeds: Mapping[str, float], beside: Sequence[Neighbour]) -> Ranking:
+    """The neighbours of `seeds` (uid -> 0..1), best first: each by the best seed and edge that lead to it."""
+    best: dict[str, float] = {}
+    for one in beside:
+        if one.seed in seeds:
+            best[one.uid] = max(best.get(one.uid, 0.0), seeds[one.seed] * one.confidence)
+    order = sorted(best, key=lambda uid: (-best[uid], uid))
+    return Ranking(query, GRAPH, order, [best[uid] for uid in order])
+
+
+def seeds_of(pool: Pool, fused: Sequence[Fused]) -> dict[str, float]:
+    """The best that the query of `pool` found, with their scores relative to the first (0..1)."""
+    own = [one for one in fused if one.uid in pool.traits][:SEEDS]
+    top = own[0].score if own else 0.0
+    return {one.uid: one.score / top for one in own if one.score > 0}
+
+
+def _unseen(pool: Pool, ranking: Ranking) -> ArmResults:
+    """What the arm found that the others did not, as an answer to be completed with traits and cosines."""
+    places = [place for place, uid in enumerate(ranking.uids) if uid not in pool.traits]
+    uids, scores = [ranking.uids[place] for place in places], [ranking.scores[place] for place in places]
+    return ArmResults([Ranking(ranking.query, GRAPH, uids, scores)], {}, Effort.FIRST_LOOK, complete=True)
+
+
+def _with(pool: Pool, new: Pool, ranking: Ranking) -> Pool:
+    traits = {**pool.traits, **new.traits}
+    linked = {uid: score for uid, score in zip(ranking.uids, ranking.scores, strict=True) if uid in traits}
+    traits |= {uid: replace(traits[uid], linked=score) for uid, score in linked.items()}
+    kept = Ranking(ranking.query, GRAPH, list(linked), list(linked.values()))
+    return replace(pool, rankings=[*pool.rankings, kept], traits=traits)
