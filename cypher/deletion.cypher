@@ -78,8 +78,8 @@ CALL (doomed) {
 }
 CALL (doomed) {
   UNWIND doomed AS m
-  MATCH (f:Fact)-[:EVIDENCED_BY|SUPERSEDES]->(m)
-  WHERE f.namespace = $namespace
+  MATCH (f:Item)-[link:EVIDENCED_BY|SUPERSEDES]->(m)
+  WHERE f.namespace = $namespace AND link.ref IS NULL
   SET f:UnresolvedReferences
 }
 CALL (doomed) {
@@ -95,6 +95,12 @@ CALL (doomed) {
   WITH DISTINCT r
   DELETE r
   RETURN count(*) AS evidence_links
+}
+CALL (doomed) {
+  UNWIND doomed AS m
+  MATCH (m)-[:CITES]->(cited:Citation)
+  WHERE cited.namespace = $namespace
+  DETACH DELETE cited
 }
 CALL (doomed) {
   UNWIND doomed AS m

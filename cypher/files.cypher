@@ -229,3 +229,28 @@ MATCH (c:Symbol {namespace: $namespace, key: $symbol})
 WHERE {{chunk_filters}}
 RETURN c.path AS path, c.name AS name, c.kind AS kind, c.line AS line, c.end_line AS end_line
 ORDER BY path, line LIMIT $limit
+
+// name: chunks_named
+// purpose: the part of a file that a path or the name of a definition means, where it means one only
+// params: namespace, rows (place, name, suffix, line, symbol, key: the symbol without case; '' for what it is not)
+// returns: place, uid, version, path, line, start_line, text
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+CALL (row) {
+  MATCH (f:File {namespace: $namespace, name_key: row.name})
+  WHERE f.path_key ENDS WITH row.suffix
+  RETURN f.path AS path, row.line AS line LIMIT 2
+  UNION
+  MATCH (s:Symbol {namespace: $namespace, key: row.key})
+  WHERE s.name = row.symbol
+  RETURN s.path AS path, s.line AS line LIMIT 2
+}
+WITH row, collect({path: path, line: line}) AS meant
+WHERE size(meant) = 1
+WITH row.place AS place, meant[0].path AS path, meant[0].line AS line
+MATCH (:File {namespace: $namespace, path: path})-[:HAS_CHUNK]->(c:FileChunk&Item {namespace: $namespace})
+WHERE c.start_line <= line AND line <= c.end_line AND c.start_column = 0
+RETURN place, c.uid AS uid, coalesce(c.version, 1) AS version, path, line, c.start_line AS start_line, c.text AS text
+ORDER BY place, start_line

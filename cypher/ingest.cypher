@@ -6,8 +6,16 @@
 // scope: namespace
 CYPHER 25
 UNWIND $uids AS uid
-MATCH (m:Item {namespace: $namespace, uid: uid})
-RETURN m.uid AS uid, m.kind AS kind, m.source_hash AS source_hash
+CALL (uid) {
+  MATCH (m:Item {namespace: $namespace, uid: uid})
+  RETURN m.kind AS kind, m.source_hash AS source_hash
+  UNION ALL
+  // What a human has merged into another memory is there as its revision, as long as it comes as it was.
+  MATCH (r:Revision {namespace: $namespace, revision_id: 'merged ' + uid})
+  WHERE NOT EXISTS { (:Item {namespace: $namespace, uid: uid}) }
+  RETURN r.kind AS kind, r.source_hash AS source_hash
+}
+RETURN uid, kind, source_hash
 
 // name: claim_items
 // purpose: create the items that are new and lock all of them: what is read of them next holds until the commit
@@ -77,6 +85,7 @@ CYPHER 25
 UNWIND $rows AS row
 MATCH (m:Item {namespace: $namespace, uid: row.uid})
 SET m:Memory:$(row.labels), m += row.properties
+FOREACH (_ IN CASE WHEN size(m.evidence_refs) > 0 THEN [1] ELSE [] END | SET m:UnresolvedReferences)
 SET m.version = coalesce(m.version, 1) + 1, m.updated_at = datetime()
 
 // name: keep_revisions
@@ -160,14 +169,15 @@ CALL (f) {
   }
 
 // name: unlink_facts
-// purpose: before facts are replaced: what they superseded holds again, and their links wait to be drawn from the new row
+// purpose: before facts and memories are replaced: what they superseded holds again, and their links wait to be drawn from the new row
 // params: namespace, uids
 // returns: nothing
 // access: write
 // scope: namespace
 CYPHER 25
 UNWIND $uids AS uid
-MATCH (f:Item:Fact {namespace: $namespace, uid: uid})
+MATCH (f:Item {namespace: $namespace, uid: uid})
+WHERE f:Fact OR f:Memory
 {{reopen_superseded}}
 CALL (f) {
   MATCH (newer:Fact)-[closing:SUPERSEDES]->(f)
@@ -182,15 +192,15 @@ CALL (f) {
 }
 
 // name: link_references
-// purpose: connect facts to the evidence and the older facts they name, as far as those exist; complete ones lose their label
+// purpose: connect items to the evidence and the older facts they name, as far as those exist; complete ones lose their label
 // params: namespace
-// returns: waiting (facts whose references are not all found yet)
+// returns: waiting (items whose references are not all found yet)
 // access: write
 // scope: namespace
 CYPHER 25
 MATCH (f:UnresolvedReferences {namespace: $namespace})
 CALL (f) {
-  UNWIND f.evidence_refs AS ref
+  UNWIND [ref IN coalesce(f.evidence_refs, []) WHERE NOT ref STARTS WITH 'file:'] AS ref
   CALL (ref) {
     MATCH (source:Item {namespace: $namespace, uid: ref}) RETURN source
     UNION
@@ -215,11 +225,13 @@ CALL (f) {
   SET e.valid_to = older.valid_to
   RETURN count(*) AS closed
 }
-WITH f, evidence_found, closed,
-  COUNT { (f)-[:SUPERSEDES]->(older:Fact) WHERE older.namespace = $namespace } AS superseded
-FOREACH (_ IN CASE WHEN evidence_found = size(f.evidence_refs) AND superseded = size(f.supersedes_refs) THEN [1] ELSE [] END |
+WITH f, COUNT { (f)-[:SUPERSEDES]->(older:Fact) WHERE older.namespace = $namespace } AS superseded,
+  // Lines of files are linked with their files.
+  evidence_found = size([ref IN coalesce(f.evidence_refs, []) WHERE NOT ref STARTS WITH 'file:']) AS evidenced
+WITH f, evidenced AND superseded = coalesce(size(f.supersedes_refs), 0) AS complete
+FOREACH (_ IN CASE WHEN complete THEN [1] ELSE [] END |
   REMOVE f:UnresolvedReferences)
-RETURN sum(CASE WHEN evidence_found = size(f.evidence_refs) AND superseded = size(f.supersedes_refs) THEN 0 ELSE 1 END) AS waiting
+RETURN sum(CASE WHEN complete THEN 0 ELSE 1 END) AS waiting
 
 // name: link_conversation_order
 // purpose: rebuild the NEXT order of one namespace's conversations that changed

@@ -162,8 +162,10 @@ RETURN arm, uid, score, true AS keep ORDER BY arm, score DESC, uid
 
 // fragment: evidence
 COLLECT {
-    MATCH (m)-[:EVIDENCED_BY]->(source:Item) WHERE source.namespace = $namespace
-    RETURN source {.uid, .message_id, .author_name, .text, .sent_at} ORDER BY source.sent_at, source.uid
+    MATCH (m)-[link:EVIDENCED_BY]->(source:Item) WHERE source.namespace = $namespace
+    RETURN source {.uid, .message_id, .author_name, .text, .sent_at, .path, start_line: coalesce(link.start_line, source.start_line),
+      end_line: coalesce(link.end_line, source.end_line)}
+    ORDER BY source.sent_at, source.uid, link.ref
   }
 
 // name: hydrate_items
@@ -180,12 +182,13 @@ RETURN m {.*, tokens: null, search_text: null} AS item, {{evidence}} AS evidence
 // fragment: pool_traits
 uid, m.author_name AS author, m.conversation_id AS conversation, m.session_id AS session, m.position AS position,
   m.occurred_at AS occurred_at, m.text ENDS WITH '?' OR m.text ENDS WITH '？' AS asks,
-  $time_words IS NOT NULL AND left(m.text, 4000) =~ $time_words AS tells_time
+  $time_words IS NOT NULL AND left(m.text, 4000) =~ $time_words AS tells_time,
+  m.name AS name, m.caption AS caption, left(m.text, 4000) AS text
 
 // name: pool_traits
 // purpose: what the signals need to know of the candidates, and the cosines that the vector arm did not give
 // params: namespace, rows (uid, queries: places in `vectors` whose cosine is missing), vectors (one list of float a query), time_words (regular expression or null)
-// returns: uid, author, conversation, session, position, occurred_at, asks, tells_time, cosines (one for each of the row's queries, -1..1 or null)
+// returns: uid, author, conversation, session, position, occurred_at, asks, tells_time, name, caption, text (4,000 characters at most), cosines (one for each of the row's queries, -1..1 or null)
 // access: read
 // scope: namespace
 // template: space, dimension
@@ -206,7 +209,7 @@ RETURN {{pool_traits}}, cosines
 // name: pool_traits_only
 // purpose: what the signals need to know of the candidates, where no vectors are at hand
 // params: namespace, uids, time_words (regular expression or null)
-// returns: uid, author, conversation, session, position, occurred_at, asks, tells_time
+// returns: uid, author, conversation, session, position, occurred_at, asks, tells_time, name, caption, text (4,000 characters at most)
 // access: read
 // scope: namespace
 CYPHER 25

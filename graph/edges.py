@@ -48,6 +48,17 @@ class Linked:
     contradicts: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ReviewedEdge:
+    """An edge as it stands; `done` is false where a human had decided before. `contradicts`: its opposite is accepted
+    too.
+    """
+
+    edge: StoredEdge
+    done: bool
+    contradicts: bool = False
+
+
 async def link(executor: Executor, namespace: str, edge: NewEdge, reviewer: str) -> Linked | Sequence[str]:
     """Make `edge` stand as given, or say which uids do not exist.
 
@@ -60,6 +71,41 @@ async def link(executor: Executor, namespace: str, edge: NewEdge, reviewer: str)
         return missing or await _link(transaction, namespace, edge, reviewer)
 
     return await executor.transaction("link", work)
+
+
+async def review_edge(
+    executor: Executor, namespace: str, edge_id: str, *, accept: bool, reviewer: str, reason: str | None
+) -> ReviewedEdge | None:
+    """Accept or reject an edge that no human has decided about; None where there is none."""
+
+    async def work(transaction: Transaction) -> ReviewedEdge | None:
+        which = {"namespace": namespace, "edge_id": edge_id}
+        found = stored_edges(await transaction.run("get_edge", which))
+        if found:
+            await _lock(transaction, namespace, found[0].source, found[0].target)
+            found = stored_edges(await transaction.run("get_edge", which))
+        if not found:
+            return None
+        return await _review(transaction, namespace, found[0], accept=accept, reviewer=reviewer, reason=reason)
+
+    return await executor.transaction("review_edge", work)
+
+
+async def edges_to_review(
+    executor: Executor, namespace: str, states: Sequence[str], *, after: str, limit: int
+) -> list[StoredEdge]:
+    """Up to `limit` edges by edge_id, from behind `after` on, in these states of review: open (proposed), unreviewed
+    (in force, though no human has drawn or seen it), accepted or rejected (by a human).
+    """
+    params = {"namespace": namespace, "states": list(states), "after": after, "limit": limit}
+    return stored_edges(await executor.fetch_all("review_edges", params))
+
+
+def decided(edge: StoredEdge) -> bool:
+    """Whether a human has drawn, accepted or rejected the edge."""
+    if edge.state != _ACCEPTED:
+        return edge.state == "rejected"
+    return edge.properties.get("method", "human") == "human" or "reviewed_by" in edge.properties
 
 
 async def unlink(executor: Executor, namespace: str, edge_id: str) -> StoredEdge | None:
@@ -130,6 +176,30 @@ async def _link(transaction: Transaction, namespace: str, edge: NewEdge, reviewe
     }
     stored = stored_edges(await transaction.run("put_edge", params))
     return Linked(stored[0], created=known is None, changed=True, contradicts=contradicts)
+
+
+async def _review(
+    transaction: Transaction, namespace: str, edge: StoredEdge, *, accept: bool, reviewer: str, reason: str | None
+) -> ReviewedEdge:
+    """Decide about an edge whose ends are locked."""
+    if decided(edge):
+        return ReviewedEdge(edge, done=False)
+    common = {"namespace": namespace, "edge_id": edge.edge_id, "reviewed_by": reviewer}
+    if not accept:
+        rejected = stored_edges(await transaction.run("reject_edge", {**common, "review_reason": reason}))
+        return ReviewedEdge(rejected[0], done=True)
+    opposite = _OPPOSITE.get(EdgeType(edge.type))
+    between = await _between(transaction, namespace, edge.source, edge.target)
+    params = {
+        **common,
+        "source": edge.source,
+        "target": edge.target,
+        "type": edge.type,
+        "properties": {"review_reason": reason},
+    }
+    accepted = stored_edges(await transaction.run("put_edge", params))
+    contradicts = opposite is not None and _accepted(between, opposite) is not None
+    return ReviewedEdge(accepted[0], done=True, contradicts=contradicts)
 
 
 async def _remove(transaction: Transaction, namespace: str, edge: StoredEdge) -> StoredEdge | None:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graph.citations import put_citations
 from graph.executor import Executor, Transaction
 from graph.tokens import item_tokens
 from graph.types import FOREVER, UNKNOWN_TIME, Kind, NewEdge, NewItem, Provenance, Stored
@@ -80,8 +81,9 @@ async def put(
         rows = [_row(namespace, item) for item in items if item.kind is kind]
         if rows:
             await transaction.run(statement, {"namespace": namespace, "rows": rows})
-    if any(item.kind is Kind.FACT for item in items):
+    if any(item.kind is Kind.FACT or item.properties.get("evidence_refs") for item in items):
         await transaction.run("link_references", {"namespace": namespace})
+    await put_citations(transaction, namespace, items)
     if before:
         params = {"namespace": namespace, "uids": _uids(before), "unknown_time": UNKNOWN_TIME, "forever": FOREVER}
         await transaction.run("copy_to_embeddings", params)

@@ -18,7 +18,6 @@ from neomodel import (
     AsyncRelationshipManager,
     AsyncRelationshipTo,
     AsyncStructuredNode,
-    AsyncStructuredRel,
     BooleanProperty,
     FloatProperty,
     IntegerProperty,
@@ -27,28 +26,28 @@ from neomodel import (
 )
 from neomodel import DateTimeNeo4jFormatProperty as TimeProperty
 
+from graph.edge_models import (
+    DeclaredEdge,
+    ProposedEdge,
+    ReadOnlyModel,
+    Refusal,
+    Supersession,
+    Support,
+    SweptChange,
+    TypedEdge,
+    refuse,
+)
+
 MARKERS: Mapping[str, str] = MappingProxyType(
     {
         "PendingEmbedding": "an Item that lacks a vector in the active embedding space; a worker clears it",
         "EmbeddingRefused": "an Item whose text the encoder of the active space does not take",
         "CjkText": "an Item whose search_text holds Chinese, Japanese or Korean letters; the cjk full-text index",
-        "UnresolvedReferences": "a Fact that names evidence or older facts which are not all there yet",
+        "UnresolvedReferences": "a Fact or Memory that names evidence or older facts which are not all there yet",
         "Unlinked": "a Conversation whose NEXT order must be rebuilt",
     }
 )
 """Labels that nodes carry beside their own, and what each means. An embedding space adds `Embedding_<space>`."""
-
-
-class ReadOnlyModel(TypeError):
-    """Models declare the graph and inflate nodes; read and write through the named statements of `cypher/`."""
-
-    def __init__(self) -> None:
-        super().__init__(type(self).__doc__)
-
-
-async def _refuse(*_args: object, **_kwargs: object) -> NoReturn:
-    """Stand for every neomodel method that would talk to the server."""
-    raise ReadOnlyModel
 
 
 class _NoQueries:
@@ -61,14 +60,8 @@ class _NoQueries:
 class _DeclaredLinks(AsyncRelationshipManager):
     """A relationship that is declared only."""
 
-    connect = reconnect = replace = disconnect = disconnect_all = _refuse
-    all = single = get = get_or_none = is_connected = relationship = all_relationships = _refuse
-
-
-class _DeclaredEdge(AsyncStructuredRel):
-    """A relationship's properties, declared only."""
-
-    save = start_node = end_node = _refuse
+    connect = reconnect = replace = disconnect = disconnect_all = refuse
+    all = single = get = get_or_none = is_connected = relationship = all_relationships = refuse
 
 
 class _DeclaredNode(AsyncStructuredNode):
@@ -77,52 +70,13 @@ class _DeclaredNode(AsyncStructuredNode):
     __abstract_node__ = True
 
     nodes = _NoQueries()
-    save = delete = refresh = cypher = labels = _refuse
-    create = create_or_update = get_or_create = classmethod(_refuse)
-    bulk_save: Any = classmethod(_refuse)
+    save = delete = refresh = cypher = labels = refuse
+    create = create_or_update = get_or_create = classmethod(refuse)
+    bulk_save: Any = classmethod(refuse)
 
 
-def _links(edge_type: str, target: str, model: type[_DeclaredEdge] | None = None) -> Any:
+def _links(edge_type: str, target: str, model: type[DeclaredEdge] | None = None) -> Any:
     return AsyncRelationshipTo(target, edge_type, cardinality=_DeclaredLinks, model=model)
-
-
-class TypedEdge(_DeclaredEdge):
-    """An accepted edge between two items of one namespace: CAUSES, BLOCKS, ENABLES or RELATES_TO.
-
-    At most one of a type from source to target, none to itself; RELATES_TO runs from the lower to the higher uid.
-    """
-
-    edge_id = StringProperty(required=True)
-    confidence = FloatProperty()  # 0..1
-    method = StringProperty()  # rule, llm or human
-    source_quote = StringProperty()
-    target_quote = StringProperty()
-    reason = StringProperty()
-    run_id = StringProperty()
-    model = StringProperty()
-    prompt_version = StringProperty()
-    reviewed_by = StringProperty()
-    reviewed_at = TimeProperty()
-    created_at = TimeProperty()
-
-
-class ProposedEdge(TypedEdge):
-    """A typed edge that nobody has accepted: PROPOSED, so that a picture of the graph never shows it as a cause."""
-
-    type = StringProperty()  # the type it would have
-    state = StringProperty()  # proposed or rejected
-
-
-class Refusal(_DeclaredEdge):
-    """From an item to the space whose encoder does not take its text."""
-
-    version = IntegerProperty()  # of the item; a later one is tried again
-
-
-class Supersession(_DeclaredEdge):
-    """From a newer fact to an older one, which it may have closed."""
-
-    former_valid_to = TimeProperty()  # what the older fact had, and gets back when the newer one goes
 
 
 class Item(_DeclaredNode):
@@ -161,6 +115,10 @@ class Memory(Item):
     importance = IntegerProperty()  # 1..10
     agent = StringProperty()
     source = StringProperty()
+    evidence_refs = ArrayProperty(StringProperty())  # as a fact's
+
+    evidenced_by = _links("EVIDENCED_BY", "Item", Support)
+    cites = _links("CITES", "Citation")
 
 
 class Fact(Item):
@@ -177,11 +135,12 @@ class Fact(Item):
     confidence = FloatProperty()  # 0..1
     valid_from = TimeProperty()
     valid_to = TimeProperty()  # far in the future while it holds
-    evidence_refs = ArrayProperty(StringProperty())  # uids or message ids as they came in
+    evidence_refs = ArrayProperty(StringProperty())  # uids, message ids or file:PATH#L1-L9 as they came in
     supersedes_refs = ArrayProperty(StringProperty())  # uids as they came in
 
     about = _links("ABOUT", "Person")
-    evidenced_by = _links("EVIDENCED_BY", "Item")  # Message or FileChunk
+    evidenced_by = _links("EVIDENCED_BY", "Item", Support)  # Message or FileChunk
+    cites = _links("CITES", "Citation")
     supersedes = _links("SUPERSEDES", "Fact", Supersession)
 
 
@@ -247,6 +206,22 @@ class Symbol(_DeclaredNode):
     language = StringProperty()
     line = IntegerProperty()  # from 1
     end_line = IntegerProperty()
+
+
+class Citation(_DeclaredNode):
+    """Lines of a file that an item cites, by path, whether the file is there or not."""
+
+    namespace = StringProperty(required=True)
+    uid = StringProperty(required=True)  # the item's
+    ref = StringProperty(required=True)  # as it came in
+    name = StringProperty()
+    path = StringProperty(required=True)
+    start_line = IntegerProperty()  # from 1, where the lines are now or were last
+    end_line = IntegerProperty()
+    sha256 = StringProperty()  # of the lines as they were first found; absent until then
+    text = StringProperty()  # what they begin with
+    state = StringProperty()  # current, changed, gone or not_found
+    stale_since = TimeProperty()
 
 
 class Embedding(_DeclaredNode):
@@ -361,11 +336,15 @@ class SweepRun(_DeclaredNode):
     namespace = StringProperty(required=True)
     sweep_id = StringProperty(required=True)  # sweep-YYYYMMDD-NNN
     name = StringProperty()
-    status = StringProperty()
+    status = StringProperty()  # applying, applied, undoing or undone
+    config = StringProperty()  # how it was asked for, as JSON
+    plan_hash = StringProperty()
+    progress = StringProperty()  # how far it has come and what it counts, as JSON
+    actor = StringProperty()
     started_at = TimeProperty()
     finished_at = TimeProperty()
 
-    changed = _links("CHANGED", "Memory")
+    changed = _links("CHANGED", "Memory", SweptChange)
 
 
 class IdempotencyRecord(_DeclaredNode):
@@ -431,7 +410,7 @@ def inflate_item(node: Node) -> Item:
     raise ValueError(f"a node labelled {sorted(node.labels)} is no item; one of {list(ITEM_MODELS)} is needed")
 
 
-def edge_types() -> dict[str, type[_DeclaredEdge] | None]:
+def edge_types() -> dict[str, type[DeclaredEdge] | None]:
     """Every declared relationship type with the model of its properties, None where it has none."""
     definitions = (
         relationship.definition
@@ -441,6 +420,6 @@ def edge_types() -> dict[str, type[_DeclaredEdge] | None]:
     return {definition["relation_type"]: definition["model"] for definition in definitions}
 
 
-def property_names(model: type[_DeclaredNode | _DeclaredEdge]) -> frozenset[str]:
+def property_names(model: type[_DeclaredNode | DeclaredEdge]) -> frozenset[str]:
     """Names of the properties that a model declares, inherited ones included."""
     return frozenset(model.defined_properties(aliases=False, rels=False))

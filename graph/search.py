@@ -220,4 +220,7 @@ def evidence(source: Mapping[str, Any]) -> Evidence:
         author_name=source["author_name"],
         text=source["text"],
         sent_at=native(source["sent_at"]),
+        path=source["path"],
+        start_line=source["start_line"],
+        end_line=source["end_line"],
     )

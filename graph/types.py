@@ -164,8 +164,8 @@ class Candidate:
 class PoolRow:
     """What ranking needs to know of a candidate; None where its kind has no such thing.
 
-    `asks`: its text ends in a question mark; `tells_time`: it matches the search's words of time; `cosines` (-1..1,
-    None without a vector) answer the queries that were asked for, in their order.
+    `asks`: its text ends in a question mark; `tells_time`: it matches the search's words of time; `text`: its first
+    4,000 characters; `cosines` (-1..1, None without a vector) answer the queries that were asked for, in their order.
     """
 
     uid: str
@@ -176,18 +176,24 @@ class PoolRow:
     occurred_at: datetime | None
     asks: bool
     tells_time: bool
+    name: str | None = field(repr=False)
+    caption: str | None = field(repr=False)
+    text: str = field(repr=False)
     cosines: Sequence[float | None] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """An item that supports a fact."""
+    """An item that supports a fact or memory; of a part of a file its path and the cited lines."""
 
     uid: str
     message_id: str | None
     author_name: str | None
     text: str
     sent_at: datetime | None
+    path: str | None = None
+    start_line: int | None = None
+    end_line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self
 
-from agents.ports import ChatModel
+from agents.label import LabelModel
 from librarian import service
 from librarian.logs import configure_embedded
 from librarian.professor.search import Professor
@@ -44,7 +44,7 @@ class Librarian(service.Librarian):
         super().__init__(self.settings)
 
     def _begun(
-        self, settings: Settings, chat_model: ChatModel | None, professor: Professor | None
+        self, settings: Settings, chat_model: LabelModel | None, professor: Professor | None
     ) -> service.Librarian:
         """The facade itself, as new."""
         super().__init__(settings, chat_model, professor)

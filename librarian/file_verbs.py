@@ -23,6 +23,8 @@ from librarian.contracts.files import (
     SearchTextInput,
     SearchTextOutput,
     SpanQuery,
+    StaleList,
+    StaleQuery,
 )
 from librarian.files.loading import Loader
 from librarian.files.watching import changes
@@ -34,6 +36,7 @@ from librarian.usecases.index_files import IndexRun, OnProgress
 from librarian.usecases.locate import locate
 from librarian.usecases.open_file import open_file
 from librarian.usecases.search_text import search_text
+from librarian.usecases.stale_evidence import stale_evidence
 
 
 def _silent(_done: int, _total: int) -> None:
@@ -107,6 +110,10 @@ class FileVerbs(ABC):
     async def list_files(self, namespace: str, query: FileListQuery) -> FileList:
         """One page of the files of `namespace`, by path."""
         return await indexing.files_page(self.parts.executor, namespace, query)
+
+    async def stale_evidence(self, namespace: str, query: StaleQuery) -> StaleList:
+        """Facts and memories of `namespace` that cite lines of files which are not there any more, or never were."""
+        return await stale_evidence(self.parts.executor, namespace, query)
 
     async def open_file(self, namespace: str, path: str, span: SpanQuery) -> FileSpan:
         """Lines of a file as they are stored, at most 2,000. Raises NotFound, InvalidInput."""

@@ -69,7 +69,7 @@ JOBS = (
         "1. Find the item that describes it with `semantic_search_memories`.\n"
         "2. Follow `causes_of` from there to the root causes, and read the quotations of every edge: one whose "
         "quotations do not say it is no cause.\n"
-        "3. Ask `effects_of` for what else the root causes led to, and `blockers_of` for what stands in the way of a "
+        "3. Ask `effects_of` for what else they led to, and `blockers_of` for what stands in the way of a "
         "remedy.\n"
         "4. Tell the chain from root cause to problem, each step with the uids and quotations it rests on, and say what "
         "is only proposed or unknown.\n\nProblem: {problem}",

@@ -39,7 +39,7 @@ class Meaning:
             return None
 
 
-def reasoner_of(choice: ReasonerChoice, model: ChatModel | None, similarity: Similarity) -> Reasoner:
+def reasoner_of(choice: ReasonerChoice, model: ChatModel | None, similarity: Similarity | None) -> Reasoner:
     """The chosen reasoner; "auto" is the language model where there is one. Raises SettingsError."""
     if choice == "llm" and model is None:
         raise SettingsError('LIBRARIAN_AGENT_REASONER is "llm", but LLM_BASE_URL names no language model.')

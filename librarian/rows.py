@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from graph.citations import cited_lines
 from graph.types import FOREVER, EdgeType, Kind, NewEdge, NewItem
 from librarian.contracts.items import FactIn, ItemIn, LinkInput, MemoryIn, MessageIn
 from librarian.errors import InvalidInput
@@ -95,7 +96,7 @@ class RowBuilder:
             "confidence": row.confidence,
             "valid_from": valid_from,
             "valid_to": valid_to,
-            "evidence_refs": list(dict.fromkeys(row.evidence)),
+            "evidence_refs": _references(row),
             "supersedes_refs": [ref for ref in dict.fromkeys(row.supersedes) if ref != uid],
         }
         return _item(
@@ -120,6 +121,7 @@ class RowBuilder:
             "importance": row.importance,
             "agent": row.agent,
             "source": row.source,
+            "evidence_refs": _references(row) or None,
         }
         return _item(
             uid,
@@ -205,6 +207,16 @@ def _item(
 def sentence(subject: str | None, predicate: str | None, object_: str | None) -> str | None:
     """What a fact says where it has no text of its own; None unless all three are there."""
     return f"{subject} {predicate} {object_}" if subject and predicate and object_ else None
+
+
+def _references(row: FactIn | MemoryIn) -> list[str]:
+    """What the row names as evidence, each once. Raises InvalidInput for a file without lines."""
+    for ref in row.evidence:
+        try:
+            cited_lines(ref)
+        except ValueError as error:
+            raise InvalidInput(str(error), field="$.evidence") from None
+    return list(dict.fromkeys(row.evidence))
 
 
 def _said(row: FactIn) -> str:

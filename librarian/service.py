@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 
-from agents.ports import ChatModel
+from agents.label import LabelModel
 from graph.errors import GraphError
 from graph.lookup import get_object
 from graph.models import Item
@@ -34,6 +34,7 @@ from librarian.contracts.items import IngestReport, ItemIn, ItemOut, LinkInput
 from librarian.contracts.listing import ItemList, ItemQuery
 from librarian.contracts.namespaces import NamespaceList
 from librarian.contracts.relevant import DEFAULT_MAX_HITS, MemoryHit, RelevantInput, RelevantOutput
+from librarian.contracts.search import SearchInput, SearchOutput
 from librarian.contracts.search_agent import Detail, SearchAgentEvent, SearchAgentInput, SearchAgentOutput
 from librarian.contracts.service import CalibrationOut, Readiness
 from librarian.contracts.why_not import WhyNotInput, WhyNotOutput
@@ -43,6 +44,7 @@ from librarian.file_verbs import FileVerbs
 from librarian.lifecycle import Lifecycle, Parts
 from librarian.professor.search import UNKNOWN, Origin, Professor
 from librarian.reasoning import Meaning
+from librarian.review_verbs import ReviewVerbs
 from librarian.rowmap import RowMap
 from librarian.searches import Searches
 from librarian.settings import Settings
@@ -59,6 +61,7 @@ from librarian.usecases.calibrate import calibrate, calibrations_out
 from librarian.usecases.embed import embed_pending
 from librarian.usecases.ingest import Ingest
 from librarian.usecases.relevant_memory import get_relevant_memory
+from librarian.usecases.search_with_files import search_with_files
 from librarian.usecases.why_not import why_not
 from retrieval.encoders.errors import EncoderError
 from retrieval.types import SearchRequest
@@ -73,7 +76,7 @@ log = structlog.get_logger("librarian.service")
 Counted = Callable[[int, int], None]
 
 
-class Librarian(Searches, FileVerbs, CausalVerbs, Sweeps):
+class Librarian(Searches, FileVerbs, CausalVerbs, ReviewVerbs, Sweeps):
     """One agent memory. Made by `librarian.wiring.open_librarian`; all methods are safe for concurrent tasks.
 
     Methods raise NotReady while the graph cannot be used, now or any more, and the defect itself once one has ended the
@@ -81,9 +84,10 @@ class Librarian(Searches, FileVerbs, CausalVerbs, Sweeps):
     """
 
     def __init__(
-        self, settings: Settings, chat_model: ChatModel | None = None, professor: Professor | None = None
+        self, settings: Settings, chat_model: LabelModel | None = None, professor: Professor | None = None
     ) -> None:
         self.settings = settings
+        self.label_model = chat_model
         llm = settings.llm
         self._chat = answering.Chat(chat_model, llm.context_chars, llm.timeout_s) if chat_model else None
         self.lifecycle = Lifecycle()
@@ -195,7 +199,12 @@ class Librarian(Searches, FileVerbs, CausalVerbs, Sweeps):
         return agent_cases.events(self._agent, self._agent_request(namespace, asked, origin), detail)
 
     def _agent_request(self, namespace: str, asked: SearchAgentInput, origin: Origin) -> agent_cases.Request:
-        return agent_cases.Request.make(asked, self._agent.professor, origin, partial(self.search, namespace))
+        return agent_cases.Request.make(
+            asked, self._agent.professor, origin, partial(self._search_with_files, namespace)
+        )
+
+    async def _search_with_files(self, namespace: str, wanted: SearchInput) -> SearchOutput:
+        return await search_with_files(partial(self.search, namespace), self.parts.executor, namespace, wanted)
 
     # Single items.
 

@@ -60,6 +60,7 @@ DEFAULT_SLOW_QUERY_MS = 500
 DEFAULT_LLM_TIMEOUT_S = 60.0
 DEFAULT_LLM_MAX_TOKENS = 1024
 DEFAULT_LLM_INTENT = "librarian"
+DEFAULT_LLM_SWEEP_CALLS = 3
 DEFAULT_AGENT_TOKEN_BUDGET = 60_000
 DEFAULT_MAX_FILE_MB = 10
 
@@ -120,13 +121,14 @@ class EncoderSettings:
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
     """What searches do where they are not told: hits of a tool call, fusion, favour for what several queries find
-    (0..1), and whether a threshold may adapt at all.
+    (0..1), whether a threshold may adapt at all, and whether what stands beside the best hits in the graph takes part.
     """
 
     max_facts: int = DEFAULT_MAX_FACTS
     fusion_method: FusionMethod = DEFAULT_FUSION_METHOD
     multi_query_boost: float = DEFAULT_MULTI_QUERY_BOOST
     adaptive_threshold: bool = True
+    graph_arm: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +144,14 @@ class RerankerSettings:
 class LlmSettings:
     """The language model; there is none without `config`, and the other fields mean nothing.
 
-    It gets at most `context_chars` characters of hits, and `timeout_s` for a whole reply, retries included.
+    It gets at most `context_chars` characters of hits, and `timeout_s` for a whole reply, retries included. A sweep
+    asks it at most `sweep_calls` times about one memory.
     """
 
     config: ChatConfig | None = None
     context_chars: int = DEFAULT_MAX_CHARS
     timeout_s: float = DEFAULT_LLM_TIMEOUT_S
+    sweep_calls: int = DEFAULT_LLM_SWEEP_CALLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +344,7 @@ def _search(reader: Reader) -> SearchSettings:
         fusion_method=reader.read("DEFAULT_FUSION_METHOD", fusion_method, default=DEFAULT_FUSION_METHOD),
         multi_query_boost=reader.read("DEFAULT_MULTI_QUERY_BOOST", number(0, 1), default=DEFAULT_MULTI_QUERY_BOOST),
         adaptive_threshold=reader.read("ADAPTIVE_THRESHOLD_ENABLED", flag, default=True),
+        graph_arm=reader.read("LIBRARIAN_GRAPH_ARM", flag, default=False),
     )
 
 
@@ -374,15 +379,15 @@ def _llm(reader: Reader) -> LlmSettings:
     timeout_s = reader.read("LLM_TIMEOUT", seconds, default=DEFAULT_LLM_TIMEOUT_S)
     max_tokens = reader.read("LLM_MAX_TOKENS", whole_number(16, 100_000), default=DEFAULT_LLM_MAX_TOKENS)
     context_chars = reader.read("LLM_CONTEXT_CHARS", whole_number(500, 2_000_000), default=DEFAULT_MAX_CHARS)
+    sweep_calls = reader.read("LLM_SWEEP_CALLS", whole_number(1, 100), default=DEFAULT_LLM_SWEEP_CALLS)
     if base_url is None:
-        return LlmSettings(None, context_chars, timeout_s)
+        return LlmSettings(None, context_chars, timeout_s, sweep_calls)
     if model is None:
         raise SettingsError(
             "LLM_BASE_URL is set without LLM_MODEL.", field="LLM_MODEL", remedy="Name the model, or unset LLM_BASE_URL."
         )
-    return LlmSettings(
-        ChatConfig(base_url, model, api_key, intent, timeout_s, max_tokens=max_tokens), context_chars, timeout_s
-    )
+    config = ChatConfig(base_url, model, api_key, intent, timeout_s, max_tokens=max_tokens)
+    return LlmSettings(config, context_chars, timeout_s, sweep_calls)
 
 
 def _agent(reader: Reader) -> AgentSettings:

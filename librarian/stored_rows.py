@@ -30,7 +30,7 @@ def row_of(properties: Mapping[str, Any]) -> ItemIn:
         case Kind.FACT:
             return _fact(properties)
         case Kind.MEMORY:
-            return MemoryIn(text=properties["text"], **_common(properties), **_taken(properties, _MEMORY))
+            return _memory(properties)
         case Kind.FILE_CHUNK:
             raise Conflict("a file chunk follows its file", remedy="Change the file and index it again.")
 
@@ -59,11 +59,24 @@ def _fact(properties: Mapping[str, Any]) -> FactIn:
         relationship_type=_unless(properties.get("relationship_type"), stated.get("predicate")),
         attributes=msgspec.json.decode(properties.get("attributes") or "{}"),
         valid_to=_unless(properties.get("valid_to"), FOREVER),
-        evidence=list(properties.get("evidence_refs") or ()),
+        evidence=_evidence(properties),
         supersedes=list(properties.get("supersedes_refs") or ()),
         **_common(properties),
         **stated,
     )
+
+
+def _memory(properties: Mapping[str, Any]) -> MemoryIn:
+    return MemoryIn(
+        text=properties["text"],
+        evidence=_evidence(properties),
+        **_common(properties),
+        **_taken(properties, _MEMORY),
+    )
+
+
+def _evidence(properties: Mapping[str, Any]) -> list[str]:
+    return list(properties.get("evidence_refs") or ())
 
 
 def _common(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import aclosing
 
+from agents.label import LabelModel
 from librarian.audit import audit
 from librarian.contracts.sweeps import (
     SweepList,
@@ -14,8 +15,11 @@ from librarian.contracts.sweeps import (
     SweepUndoOutput,
 )
 from librarian.lifecycle import Parts
+from librarian.settings import Settings
+from librarian.usecases.sweep_llm import Llm
+from librarian.usecases.sweep_plan import Ground
 from librarian.usecases.sweep_reports import collected, get_sweep, list_sweeps
-from librarian.usecases.sweep_run import Ground, SweepEvents, sweep
+from librarian.usecases.sweep_run import SweepEvents, sweep
 from librarian.usecases.sweep_undo import UndoEvents, undo
 
 OnSweepProgress = Callable[[SweepProgress], None]
@@ -23,6 +27,9 @@ OnSweepProgress = Callable[[SweepProgress], None]
 
 class Sweeps(ABC):
     """What `librarian.service.Librarian` cleans and connects."""
+
+    settings: Settings
+    label_model: LabelModel | None
 
     @property
     @abstractmethod
@@ -43,11 +50,12 @@ class Sweeps(ABC):
         return await collected(self.sweep_events(namespace, request), on_progress)
 
     async def sweep_events(self, namespace: str, request: SweepRequest) -> SweepEvents:
-        """The same part by part, each with all of its changes, which are committed then. Last comes the report, without
-        changes.
+        """The same part by part, each with all of its changes, which are committed then. With a language model, what it
+        will be asked comes first; last comes the report, without changes. Raises ChatModelError too.
         """
-        parts = self.parts
-        async with aclosing(sweep(Ground(parts.executor, namespace, parts.space), request)) as events:
+        parts, model = self.parts, self.label_model
+        llm = None if model is None else Llm(model, self.settings.llm.sweep_calls)
+        async with aclosing(sweep(Ground(parts.executor, namespace, parts.space, llm), request)) as events:
             async for event in events:
                 if isinstance(event, SweepReport) and not event.dry_run:
                     audit("sweep", namespace, sweep_id=event.sweep_id, changes=event.summary.memories_templated)

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Protocol
 
-from agents.ports import ChatModel
+from agents.label import LabelModel
 from graph.local.artifacts import Progress
 from graph.local.errors import LocalServerError
 from librarian.assembly import Assembly
@@ -30,7 +30,7 @@ ONE_OFF_LINGER_S = 600.0
 class Make(Protocol):
     """Makes the facade that is filled and yielded."""
 
-    def __call__(self, settings: Settings, chat_model: ChatModel | None, professor: Professor | None) -> Librarian:
+    def __call__(self, settings: Settings, chat_model: LabelModel | None, professor: Professor | None) -> Librarian:
         """A facade without its parts."""
 
 

@@ -39,7 +39,7 @@ def causal(
 
 def _file(given: Path | None) -> Path:
     if given is not None:
-        return given
+        return given / _FILE.name if given.is_dir() else given
     folder = settings_for().eval_data
     if folder is None:
         raise InvalidInput("no data is named", field="--data", remedy="Give --data FILE or set LIBRARIAN_EVAL_DATA.")

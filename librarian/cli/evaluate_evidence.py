@@ -1,27 +1,31 @@
 """`librarian eval evidence`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from librarian.cli.display import Bar, table
+from librarian.cli.display import Bar, downloads, table
 from librarian.cli.evaluate_options import DataOption, ReportOption, check_reports, data_of, write_reports
 from librarian.cli.opening import opened
 from librarian.cli.options import JsonOption
 from librarian.cli.runtime import print_json, run_async, say, settings_for
 from librarian.contracts.evaluation_evidence import EvidenceEvalReport, EvidenceScores
-from librarian.evidence_lab import evaluate
+from librarian.evidence_lab import evaluate, evaluate_pools
+from librarian.settings import Settings
+from librarian.usecases.evidence_cases import evidence_folders, need_store
 
 _HEAD = ("system", "questions", "precision", "recall", "F1", "size / labelled", "searches")
 
 
 def evidence(data: DataOption = None, report: ReportOption = None, *, as_json: JsonOption = False) -> None:
-    """Ask the search agent labelled questions, and score the evidence that it selects."""
+    """Ask the search agent labelled questions, and score the evidence that it selects.
+
+    Conversations are stored in the graph and searched there; pools of documents need no graph.
+    """
 
     async def work() -> None:
         check_reports(report or [])
         settings = settings_for()
-        async with opened(settings, "eval") as librarian:
-            with Bar("Asking") as bar:
-                found = await evaluate(librarian, data_of(data, settings), on_progress=bar.update)
+        found = await _found(settings, evidence_folders(data_of(data, settings)))
         write_reports(report or [], found)
         if as_json:
             print_json(found)
@@ -29,6 +33,15 @@ def evidence(data: DataOption = None, report: ReportOption = None, *, as_json: J
             _show(found)
 
     run_async(work)
+
+
+async def _found(settings: Settings, folders: Sequence[Path]) -> EvidenceEvalReport:
+    if need_store(folders):
+        async with opened(settings, "eval") as librarian:
+            with Bar("Asking") as bar:
+                return await evaluate(librarian, folders, on_progress=bar.update)
+    with downloads() as progress, Bar("Asking") as bar:
+        return await evaluate_pools(settings, folders, progress=progress, on_progress=bar.update)
 
 
 def _show(report: EvidenceEvalReport) -> None:

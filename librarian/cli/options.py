@@ -15,10 +15,11 @@ from librarian.contracts.answer import AnswerInput
 from librarian.contracts.causal import CausalInput, ContradictionQuery, CycleQuery, NeighbourhoodQuery, PathQuery
 from librarian.contracts.changes import CorrectInput, DeleteInput, RememberInput
 from librarian.contracts.edges import EdgeQuery, UnlinkInput
-from librarian.contracts.files import FindFileInput, LocateInput, SearchTextInput
+from librarian.contracts.files import FindFileInput, LocateInput, SearchTextInput, StaleQuery
 from librarian.contracts.items import LinkInput
 from librarian.contracts.listing import ItemQuery
 from librarian.contracts.relevant import RelevantInput
+from librarian.contracts.reviews import ReviewInput, ReviewQuery
 from librarian.contracts.search import SearchInput
 from librarian.contracts.search_agent import FindEvidenceInput
 from librarian.contracts.semantic import SemanticSearchInput
@@ -171,7 +172,7 @@ OPTIONS: Mapping[type[Struct], Options] = {
         "queries": Given("--query", "What was searched for; may be repeated.", many=True, required=True, short="-q"),
     },
     FindFileInput: {
-        "query": Given("NAME", "A path or its end, a file name, or words of it.", required=True),
+        "name": Given("NAME", "A path or its end, a file name, or words of it.", required=True),
         "limit": Given("--limit", "How many paths, 1 to 100; default 10.", type=int, short="-k"),
     },
     SearchTextInput: {
@@ -187,6 +188,9 @@ OPTIONS: Mapping[type[Struct], Options] = {
     LocateInput: {
         "query": Given("QUERY", "A path, a name, words in quotation marks, or a question.", required=True),
         "limit": Given("--limit", "How many of each, 1 to 100; default 10.", type=int, short="-k"),
+    },
+    StaleQuery: {
+        "limit": Given("--limit", "How many, 1 to 1000; default 100.", type=int, short="-k"),
     },
     ItemQuery: {
         **FILTERS,
@@ -271,6 +275,17 @@ OPTIONS: Mapping[type[Struct], Options] = {
         "types": Given("--type", "CAUSES, BLOCKS or ENABLES; may be repeated.", many=True),
         "limit": Given("--limit", "How many, 1 to 500; default 50.", type=int, short="-k"),
         **_PROPOSED,
+    },
+    ReviewQuery: {
+        "sorts": Given("--sort", "edge, flag or merge; may be repeated.", many=True),
+        "states": Given("--state", "open (default), unreviewed, accepted or rejected; may be repeated.", many=True),
+        "limit": _PAGE,
+        "cursor": _CURSOR,
+    },
+    ReviewInput: {
+        "verdict": Given("VERDICT", "accept or reject.", required=True),
+        "reason": Given("--reason", "Why; kept with the decision."),
+        "type": Given("--type", "Of a flagged memory, if another than the sweep proposes."),
     },
     EdgeQuery: {
         "uid": Given("--uid", "Uid of either end."),

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 import typer
+from typer.models import Default
 
 from librarian import logs, problems
 from librarian.audit import actor
@@ -25,9 +26,9 @@ _EXIT_BROKEN_PIPE = 141
 
 
 def new_app(summary: str | None = None) -> typer.Typer:
-    """Make the typer application of one command module; `summary` is the help of a group."""
+    """Make the typer application of one command module; `summary` is the help of a group that does nothing alone."""
     return typer.Typer(
-        help=summary,
+        help=Default(None) if summary is None else summary,
         no_args_is_help=summary is not None,
         add_completion=False,
         pretty_exceptions_enable=False,

@@ -12,8 +12,8 @@ from librarian.cli.opening import encode_pending, opened
 from librarian.cli.options import JsonOption, NamespaceOption
 from librarian.cli.runtime import namespace_or, new_app, print_json, run_async, say, settings_for
 from librarian.cli.structs import name_option, takes
-from librarian.cli.sweep_view import ReportFile, show_report, show_undo
-from librarian.contracts.sweeps import SweepReport, SweepRequest, SweepScope, SweepUndoOutput
+from librarian.cli.sweep_view import ReportFile, estimate, show_report, show_sweeps, show_undo
+from librarian.contracts.sweeps import SweepLlm, SweepQuery, SweepReport, SweepRequest, SweepScope, SweepUndoOutput
 from librarian.errors import InvalidInput, LibrarianError
 from librarian.service import Librarian
 from librarian.strictjson import decode
@@ -91,16 +91,42 @@ def undo(
     run_async(work)
 
 
+@app.command("list")
+def list_(namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
+    """List the sweeps of a namespace, the newest first; dry runs are not kept."""
+
+    async def work() -> None:
+        settings = settings_for()
+        async with opened(settings, "sweep") as librarian:
+            found = await librarian.list_sweeps(namespace_or(namespace, settings.namespace), SweepQuery())
+        if as_json:
+            print_json(found)
+        else:
+            show_sweeps(found)
+
+    run_async(work)
+
+
 async def _swept(librarian: Librarian, where: str, request: SweepRequest, file: ReportFile) -> SweepReport:
-    """The report of a sweep, whose changes go into `file` as they come."""
-    with Bar("Sweeping") as bar:
-        async with aclosing(librarian.sweep_events(where, request)) as events:
-            async for event in events:
-                if isinstance(event, SweepReport):
-                    event.refused = file.refused
-                    return event
-                file.add(event.changes, event.refused)
-                bar.update(event.progress.done, event.progress.total)
+    """The report of a sweep, whose changes go into `file` as they come; says what to resume if it is cut short."""
+    begun = None
+    try:
+        with Bar("Sweeping") as bar:
+            async with aclosing(librarian.sweep_events(where, request)) as events:
+                async for event in events:
+                    match event:
+                        case SweepReport():
+                            begun, event.refused = None, file.refused
+                            return event
+                        case SweepLlm():
+                            say(estimate(event))
+                        case _:
+                            begun = event.progress.sweep_id
+                            file.add(event.changes, event.refused)
+                            bar.update(event.progress.done, event.progress.total)
+    finally:
+        if begun is not None:
+            say(f"{begun} is not finished. What it has done is kept; this goes on: librarian sweep --resume {begun}")
     raise RuntimeError("a sweep ends with its report")
 
 

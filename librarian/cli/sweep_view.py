@@ -12,7 +12,7 @@ import typer
 
 from librarian.cli.display import table
 from librarian.cli.runtime import say
-from librarian.contracts.sweeps import SweepChange, SweepRefusal, SweepReport, SweepUndoOutput
+from librarian.contracts.sweeps import SweepChange, SweepList, SweepLlm, SweepRefusal, SweepReport, SweepUndoOutput
 
 _SAMPLES = 12
 _MOST_REFUSED = 1000
@@ -101,12 +101,33 @@ def show_report(report: SweepReport, samples: Sequence[SweepChange]) -> None:
     if types:
         counts = [(name, findings.types_before.get(name, 0), findings.types_after.get(name, 0)) for name in types]
         table(("type", "before", "after"), counts)
+    if report.llm is not None:
+        _show_llm(report.llm)
     if findings.saturated:
         say("Importance is saturated: more than half of the memories have 9 or 10.")
     if samples:
         table(("memory", "action", "what"), [(one.memory_id, one.action, _told(one)) for one in samples])
     for refusal in report.refused[:_SAMPLES]:
         say(f"refused: {refusal.action} of {refusal.memory_id}, {refusal.reason} since")
+
+
+def estimate(llm: SweepLlm) -> str:
+    """What a language model will be asked, in one line."""
+    minutes = llm.seconds_expected / 60
+    return (
+        f"About {llm.calls_expected} questions to {llm.model}: some {llm.tokens_expected} tokens of text and "
+        f"{minutes:.0f} minutes."
+    )
+
+
+def show_sweeps(found: SweepList) -> None:
+    """Print a list of sweeps."""
+    rows = [
+        (one.sweep_id, one.status, one.started_at, one.summary.memories_retyped, one.summary.memories_templated,
+         one.summary.causal_edges_created)
+        for one in found.sweeps
+    ]  # fmt: skip
+    table(("sweep", "status", "started", "retyped", "templated", "edges"), rows)
 
 
 def show_undo(done: SweepUndoOutput) -> None:
@@ -120,6 +141,12 @@ def show_undo(done: SweepUndoOutput) -> None:
     table(("", done.sweep_id), rows)
     if done.kept:
         table(("memory", "kept", "why"), [(one.memory_id, one.action, one.reason) for one in done.kept])
+
+
+def _show_llm(llm: SweepLlm) -> None:
+    agreed = f"{llm.agreed} of {llm.examined} known types told rightly"
+    trust = "trusted" if llm.trusted else "not trusted: what it says is only proposed"
+    say(f"{llm.model} was asked {llm.calls} times, {llm.unusable} answers of no use; {agreed}, {trust}.")
 
 
 def _told(change: SweepChange) -> str:

@@ -34,11 +34,14 @@ from librarian.contracts.files import (
     SearchTextInput,
     SearchTextOutput,
     SpanQuery,
+    StaleList,
+    StaleQuery,
 )
 from librarian.contracts.items import ItemIn, ItemOut, LinkInput
 from librarian.contracts.listing import ItemList, ItemQuery
 from librarian.contracts.namespaces import NamespaceList
 from librarian.contracts.relevant import RelevantInput, RelevantOutput
+from librarian.contracts.reviews import ReviewInput, ReviewList, ReviewOutput, ReviewQuery
 from librarian.contracts.search import SearchInput, SearchOutput
 from librarian.contracts.search_agent import Detail, SearchAgentInput, SearchAgentOutput
 from librarian.contracts.semantic import (
@@ -91,6 +94,9 @@ class Verbs(Protocol):
 
     async def locate(self, namespace: str, wanted: LocateInput) -> LocateOutput:
         """Find out where something is."""
+
+    async def stale_evidence(self, namespace: str, query: StaleQuery) -> StaleList:
+        """List evidence in files that does not stand any more."""
 
     async def open_file(self, namespace: str, path: str, span: SpanQuery) -> FileSpan:
         """Read lines of a file."""
@@ -153,6 +159,12 @@ class Verbs(Protocol):
 
     async def cycles(self, namespace: str, asked: CycleQuery) -> CycleList:
         """List what leads back to itself."""
+
+    async def list_reviews(self, namespace: str, query: ReviewQuery) -> ReviewList:
+        """List what there is to review."""
+
+    async def review(self, namespace: str, review_id: str, given: ReviewInput) -> ReviewOutput:
+        """Accept or reject what is proposed."""
 
     async def namespaces(self) -> NamespaceList:
         """List namespaces."""

@@ -49,11 +49,14 @@ from librarian.contracts.files import (
     SearchTextInput,
     SearchTextOutput,
     SpanQuery,
+    StaleList,
+    StaleQuery,
 )
 from librarian.contracts.items import IngestReport, ItemIn, ItemOut, LinkInput
 from librarian.contracts.listing import ItemList, ItemQuery
 from librarian.contracts.namespaces import DeleteNamespaceInput, NamespaceList
 from librarian.contracts.relevant import RelevantInput, RelevantOutput
+from librarian.contracts.reviews import ReviewInput, ReviewList, ReviewOutput, ReviewQuery
 from librarian.contracts.search import SearchInput, SearchOutput
 from librarian.contracts.search_agent import Detail, SearchAgentInput, SearchAgentOutput
 from librarian.contracts.semantic import (
@@ -172,6 +175,11 @@ def locate(namespace: str, wanted: LocateInput) -> Request[LocateOutput]:
 def open_file(namespace: str, path: str, span: SpanQuery) -> Request[FileSpan]:
     """Lines of a file as they are stored, at most 2,000."""
     return _reading(_file(path), namespace, FileSpan, _params(span))
+
+
+def stale_evidence(namespace: str, query: StaleQuery) -> Request[StaleList]:
+    """Facts and memories of `namespace` that cite lines of files which are not there any more, or never were."""
+    return _reading("/v1/stale", namespace, StaleList, _params(query))
 
 
 def list_files(namespace: str, query: FileListQuery) -> Request[FileList]:
@@ -305,6 +313,17 @@ def contradictions(namespace: str, asked: ContradictionQuery) -> Request[Contrad
 def cycles(namespace: str, asked: CycleQuery) -> Request[CycleList]:
     """Items that lead back to themselves."""
     return _reading("/v1/graph/cycles", namespace, CycleList, _params(asked))
+
+
+def list_reviews(namespace: str, query: ReviewQuery) -> Request[ReviewList]:
+    """One page of what there is to review, or was reviewed."""
+    return _reading("/v1/reviews", namespace, ReviewList, _params(query))
+
+
+def review(namespace: str, review_id: str, given: ReviewInput) -> Request[ReviewOutput]:
+    """Accept or reject what is proposed; the same decision again changes nothing."""
+    path = f"/v1/reviews/{_part(review_id)}"
+    return _writing("POST", path, namespace, _json(ReviewOutput), msgspec.json.encode(given))
 
 
 def namespaces() -> Request[NamespaceList]:

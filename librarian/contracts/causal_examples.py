@@ -5,7 +5,7 @@ from typing import Any
 
 from librarian.contracts.causal import CausalInput, CausalOutput, ContradictionList, CycleList, PathOutput
 
-_OUTCOME = {
+OUTCOME = {
     "uid": "fact-deploy-outcome",
     "kind": "fact",
     "name": "deploy of harbor-api 2026.2.3 was rolled back after 16 minut",
@@ -13,7 +13,7 @@ _OUTCOME = {
     "occurred_at": "2026-02-18T05:06:00Z",
     "text": "deploy of harbor-api 2026.2.3 was rolled back after 16 minutes",
 }
-_CLEANUP = {
+CLEANUP = {
     "uid": "mem-chart-cleanup",
     "kind": "memory",
     "name": "Chart clean-up lost two lines",
@@ -21,7 +21,7 @@ _CLEANUP = {
     "occurred_at": "2026-02-18T11:40:00Z",
     "text": "The chart clean-up HRB-398 lost the CronJob's timeZone and the migration's lock_timeout.",
 }
-_EDGE = {
+EDGE = {
     "edge_id": "1f0c2a9be47d5a6630c19b82",
     "source": "mem-chart-cleanup",
     "target": "fact-deploy-outcome",
@@ -39,8 +39,8 @@ _EDGE = {
     "model": None,
     "prompt_version": None,
 }
-_BLOCKS = {**_EDGE, "edge_id": "c02b8e1d0a9f6b1c4d7e3f55", "type": "BLOCKS", "method": "human", "confidence": 1.0}
-_BACK = {**_EDGE, "edge_id": "77aa01c2b3d4e5f60718293a", "source": _OUTCOME["uid"], "target": _CLEANUP["uid"]}
+_BLOCKS = {**EDGE, "edge_id": "c02b8e1d0a9f6b1c4d7e3f55", "type": "BLOCKS", "method": "human", "confidence": 1.0}
+_BACK = {**EDGE, "edge_id": "77aa01c2b3d4e5f60718293a", "source": OUTCOME["uid"], "target": CLEANUP["uid"]}
 
 CAUSAL_EXAMPLES: Mapping[Any, Mapping[str, Any]] = {
     CausalInput: {
@@ -49,15 +49,15 @@ CAUSAL_EXAMPLES: Mapping[Any, Mapping[str, Any]] = {
     },
     CausalOutput: {
         "a root cause": {
-            "item": _OUTCOME,
+            "item": OUTCOME,
             "types": ["CAUSES"],
-            "items": [{**_CLEANUP, "depth": 1, "confidence": 0.86, "path": [_EDGE["edge_id"]], "is_end": True}],
-            "edges": [_EDGE],
+            "items": [{**CLEANUP, "depth": 1, "confidence": 0.86, "path": [EDGE["edge_id"]], "is_end": True}],
+            "edges": [EDGE],
             "more": False,
         }
     },
     PathOutput: {
-        "one edge": {"items": [_CLEANUP, _OUTCOME], "edges": [_EDGE], "confidence": 0.86, "more": False},
+        "one edge": {"items": [CLEANUP, OUTCOME], "edges": [EDGE], "confidence": 0.86, "more": False},
         "none": {"items": [], "edges": [], "confidence": None, "more": False},
     },
     ContradictionList: {
@@ -85,13 +85,13 @@ CAUSAL_EXAMPLES: Mapping[Any, Mapping[str, Any]] = {
                     },
                 }
             ],
-            "edges": [{"source": _CLEANUP, "target": _OUTCOME, "edges": [_EDGE, _BLOCKS]}],
+            "edges": [{"source": CLEANUP, "target": OUTCOME, "edges": [EDGE, _BLOCKS]}],
             "more": False,
         }
     },
     CycleList: {
         "two items that cause each other": {
-            "cycles": [{"items": [_OUTCOME, _CLEANUP], "edges": [_BACK, _EDGE], "confidence": 0.7396}],
+            "cycles": [{"items": [OUTCOME, CLEANUP], "edges": [_BACK, EDGE], "confidence": 0.7396}],
             "more": False,
         }
     },

@@ -39,8 +39,9 @@ Outcome = Literal["added", "updated", "unchanged"]
 class RememberInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """One thing to keep.
 
-    A memory needs `text`. With kind "fact", give `text`, or `subject`, `predicate` and `object`; `evidence` names the
-    items (uid) or messages (message_id) that support it. The same content twice is stored once.
+    A memory needs `text`. With kind "fact", give `text`, or `subject`, `predicate` and `object`. `evidence` names the
+    items (uid), messages (message_id) or lines of files (`file:PATH#L12-L20`) that support it. The same content twice
+    is stored once.
     """
 
     kind: Annotated[
@@ -56,6 +57,7 @@ class RememberInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defau
     agent: Agent | None = None
     source: Source | None = None
     occurred_at: OccurredAt | None = None
+    evidence: EvidenceRefs = []
     # fact
     subject: Subject | None = None
     predicate: Predicate | None = None
@@ -65,7 +67,6 @@ class RememberInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defau
     confidence: Confidence | None = None
     valid_from: ValidFrom | None = None
     valid_to: ValidTo | None = None
-    evidence: EvidenceRefs = []
 
 
 class PutOutput(Struct, kw_only=True):

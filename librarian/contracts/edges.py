@@ -25,7 +25,10 @@ EitherEnd = Annotated[Uid, Meta(description="Only edges with this item at either
 
 
 class EdgeOut(Struct, kw_only=True):
-    """One typed edge; RELATES_TO has no direction and runs from the lower to the higher uid."""
+    """One typed edge; RELATES_TO has no direction and runs from the lower to the higher uid.
+
+    `reason` says why the two are connected, `review_reason` why the human who reviewed it has decided so.
+    """
 
     edge_id: str
     source: str
@@ -43,6 +46,7 @@ class EdgeOut(Struct, kw_only=True):
     reviewed_at: Time | None
     model: str | None
     prompt_version: str | None
+    review_reason: str | None = None
 
 
 class LinkOutput(Struct, kw_only=True):

@@ -27,6 +27,7 @@ from librarian.contracts.listing import ItemList
 from librarian.contracts.namespaces import DeleteNamespaceInput, NamespaceList
 from librarian.contracts.patch import ItemPatch
 from librarian.contracts.relevant import RelevantInput, RelevantOutput
+from librarian.contracts.review_examples import REVIEW_EXAMPLES
 from librarian.contracts.search import SearchInput, SearchOutput
 from librarian.contracts.search_agent import FindEvidenceInput, SearchAgentInput, SearchAgentOutput
 from librarian.contracts.semantic import (
@@ -37,6 +38,7 @@ from librarian.contracts.semantic import (
     SemanticSearchInput,
 )
 from librarian.contracts.service import Health, Readiness
+from librarian.contracts.sweep_examples import SWEEP_EXAMPLES
 from librarian.contracts.tools import ToolList
 
 Examples = Mapping[str, Any]
@@ -235,7 +237,9 @@ _MEMORY_RESULT = {
 # By type; an answer with a status of its own has the pair.
 EXAMPLES: Mapping[Any, Examples] = {
     **FILE_EXAMPLES,
+    **SWEEP_EXAMPLES,
     **CAUSAL_EXAMPLES,
+    **REVIEW_EXAMPLES,
     **OPERATING_EXAMPLES,
     # sent
     RowsIn: {

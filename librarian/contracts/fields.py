@@ -84,7 +84,12 @@ RelationshipType = Annotated[str, _short("Short form of the predicate, by which 
 Attributes = Annotated[dict[str, Attribute], Meta(description="Further values of the fact by name.")]
 Confidence = Annotated[float, Meta(ge=0, le=1, description="How sure it is, from 0 to 1.")]
 EvidenceRefs = Annotated[
-    list[ShortText], Meta(max_length=1000, description="What supports the fact: uids of items, or message_ids.")
+    list[ShortText],
+    Meta(
+        max_length=1000,
+        description="What supports it: uids of items, message_ids, or lines of an indexed file as "
+        "`file:src/app.py#L12-L20`.",
+    ),
 ]
 Supersedes = Annotated[
     list[Uid], Meta(max_length=100, description="Facts (uid) that this one replaces from `valid_from` on.")

@@ -16,6 +16,7 @@ from librarian.contracts.files import (
     PutFileOutput,
     SearchTextInput,
     SearchTextOutput,
+    StaleList,
     TextLines,
 )
 
@@ -38,8 +39,8 @@ FILE_EXAMPLES: Mapping[Any, Mapping[str, Any]] = {
     # sent
     IndexInput: {"a folder that the operator allows": {"root": "/srv/harbor"}},
     FindFileInput: {
-        "words of a name": {"query": "lock timeout"},
-        "the end of a path": {"query": "deploy/lock_timeout.py"},
+        "words of a name": {"name": "lock timeout"},
+        "the end of a path": {"name": "deploy/lock_timeout.py"},
     },
     SearchTextInput: {
         "a name in Python files": {"query": "LockTimeout", "languages": ["python"]},
@@ -76,8 +77,28 @@ FILE_EXAMPLES: Mapping[Any, Mapping[str, Any]] = {
             "text": "class LockTimeout(Exception):",
         }
     },
+    StaleList: {
+        "a fact whose lines were changed": {
+            "namespace": "team:harbor",
+            "stale": [
+                {
+                    "uid": "f-lock",
+                    "kind": "fact",
+                    "name": "the deploy lock waits 30 seconds",
+                    "ref": "file:api/deploy/lock_timeout.py#L12-L13",
+                    "path": "api/deploy/lock_timeout.py",
+                    "start": 14,
+                    "end": 15,
+                    "state": "changed",
+                    "since": "2026-02-18T12:00:00Z",
+                    "content": "class LockTimeout(Exception):\n    seconds = 30",
+                }
+            ],
+            "more": False,
+        }
+    },
     FindFileOutput: {
-        "one file": {"namespace": "team:harbor", "query": "lock timeout", "paths": ["api/deploy/lock_timeout.py"]}
+        "one file": {"namespace": "team:harbor", "name": "lock timeout", "paths": ["api/deploy/lock_timeout.py"]}
     },
     SearchTextOutput: {
         "a definition and a use": {

@@ -63,6 +63,9 @@ Question = Annotated[
 FilePage = Annotated[int, Meta(ge=1, le=5_000, description="How many files a page has at most.")]
 AfterPath = Annotated[str, Meta(max_length=1_500, description="The last path of the page before.")]
 
+StaleLimit = Annotated[int, Meta(ge=1, le=1_000, description="How many at most.")]
+
+StaleState = Literal["changed", "gone", "not_found"]
 Shape = Literal["path", "definition", "identifier", "phrase", "question"]
 
 
@@ -161,10 +164,43 @@ class FileSpan(Struct, kw_only=True, frozen=True):
     text: str
 
 
+class StaleQuery(Struct, forbid_unknown_fields=True, kw_only=True):
+    """How many to list."""
+
+    limit: StaleLimit = 100
+
+
+class StaleEvidence(Struct, kw_only=True, frozen=True):
+    """An item (`uid`, `kind`, `name`) that cites lines of a file by `ref` which are not there.
+
+    `state` is `changed` (the file no longer has these lines), `gone` (the file is deleted) or `not_found` (no such file
+    or line was ever indexed). `start` and `end` are where the lines stood last, `content` is what they began with.
+    """
+
+    uid: str
+    kind: str
+    name: str
+    ref: str
+    path: str
+    start: int
+    end: int
+    state: StaleState
+    since: Time | None
+    content: str | None
+
+
+class StaleList(Struct, kw_only=True, frozen=True):
+    """Stale evidence by path and line; `more` says whether there is more than is shown."""
+
+    namespace: Namespace
+    stale: list[StaleEvidence]
+    more: bool
+
+
 class FindFileInput(Struct, forbid_unknown_fields=True, kw_only=True):
     """What file to find."""
 
-    query: FileName
+    name: FileName
     limit: FileLimit = 10
 
 
@@ -172,7 +208,7 @@ class FindFileOutput(Struct, kw_only=True, frozen=True):
     """Paths of files, best first."""
 
     namespace: Namespace
-    query: str
+    name: str
     paths: list[str]
 
 

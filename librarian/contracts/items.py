@@ -86,8 +86,8 @@ class MessageIn(_ItemRow, tag="message", kw_only=True):
 class FactIn(_ItemRow, tag="fact", kw_only=True):
     """A statement about somebody or something, with the messages or chunks that support it.
 
-    Either `text`, or `subject`, `predicate` and `object` must be given; `evidence` names items by uid or
-    messages by message_id; `supersedes` names facts by uid that this one replaces from `valid_from` on.
+    Either `text`, or `subject`, `predicate` and `object` must be given; `evidence` names items by uid, messages by
+    message_id or lines of files; `supersedes` names facts by uid that this one replaces from `valid_from` on.
     """
 
     text: Text | None = None
@@ -107,7 +107,7 @@ class FactIn(_ItemRow, tag="fact", kw_only=True):
 
 
 class MemoryIn(_ItemRow, tag="memory", kw_only=True):
-    """What an agent decided to keep."""
+    """What an agent decided to keep; `evidence` as of a fact."""
 
     text: Text
     type: TypeOfMemory | None = None
@@ -115,6 +115,7 @@ class MemoryIn(_ItemRow, tag="memory", kw_only=True):
     agent: Agent | None = None
     source: Source | None = None
     occurred_at: OccurredAt | None = None
+    evidence: EvidenceRefs = []
 
 
 class LinkInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):

@@ -23,6 +23,7 @@ from librarian.http.causal_endpoints import CAUSAL_OPERATIONS
 from librarian.http.endpoints import Body, Endpoint, json_of
 from librarian.http.file_endpoints import FILE_OPERATIONS
 from librarian.http.requests import FILES, JSON, NDJSON, PATCHES, file_body, merge_patch, rows
+from librarian.http.review_endpoints import REVIEW_OPERATIONS
 from librarian.http.routes.answer import answer
 from librarian.http.routes.docs import documentation_of
 from librarian.http.routes.edges import delete_edge, get_edge, list_edges, post_edge
@@ -211,6 +212,7 @@ OPERATIONS: tuple[Endpoint[Any, Any], ...] = (
     ),
     *CAUSAL_OPERATIONS,
     *FILE_OPERATIONS,
+    *REVIEW_OPERATIONS,
     *SWEEP_OPERATIONS,
     Endpoint(
         method="GET",

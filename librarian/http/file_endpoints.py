@@ -18,6 +18,8 @@ from librarian.contracts.files import (
     SearchTextInput,
     SearchTextOutput,
     SpanQuery,
+    StaleList,
+    StaleQuery,
 )
 from librarian.errors import NotFound
 from librarian.http.endpoints import Body, Endpoint, json_of
@@ -31,6 +33,7 @@ from librarian.http.routes.files import (
     open_file,
     put_file,
     search_text,
+    stale_evidence,
 )
 
 _FILE = "/v1/files/{path}"
@@ -67,6 +70,14 @@ FILE_OPERATIONS: tuple[Endpoint[Any, Any], ...] = (
         scope="read",
         body=json_of(LocateInput),
         answers={200: LocateOutput},
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/stale",
+        handler=stale_evidence,
+        scope="read",
+        query=StaleQuery,
+        answers={200: StaleList},
     ),
     Endpoint(
         method="GET",

@@ -9,10 +9,20 @@ from librarian.contracts.changes import Outcome
 from librarian.contracts.fields import EdgeId, Namespace, Uid
 from librarian.contracts.files import FilePath
 from librarian.contracts.imports import ImportFormat
+from librarian.contracts.reviews import ReviewId
 from librarian.contracts.search_agent import Detail
+from librarian.contracts.sweeps import SweepId
 from librarian.schemas import Schema, inlined_schema, schemas_of
 
-_PATH_PARTS = {"uid": Uid, "edge_id": EdgeId, "namespace": Namespace, "format": ImportFormat, "path": FilePath}
+_PATH_PARTS = {
+    "uid": Uid,
+    "edge_id": EdgeId,
+    "namespace": Namespace,
+    "format": ImportFormat,
+    "path": FilePath,
+    "sweep_id": SweepId,
+    "review_id": ReviewId,
+}
 _PART = re.compile(r"{(\w+)}")
 _ROUTING = {
     "method_not_allowed": "The path exists, not with this method.",

@@ -69,13 +69,13 @@ class Checker:
         names = [uuid.uuid4().hex for _ in range(2)]
         answers = await asyncio.gather(*(self._asked(1, self.query, request_id=name) for name in names))
         broken = next((answer for answer in answers if answer.violations), None)
-        return _broken("two requests", broken) if broken else Check("two requests", "ok", "both are answered")
+        return _broken("requests apart", broken) if broken else Check("requests apart", "ok", "both are answered")
 
     async def japanese(self) -> Check:
         """A query in Japanese."""
-        return await self._answers("Japanese", _JAPANESE_QUERY)
+        return await self._answers("japanese", _JAPANESE_QUERY)
 
-    async def nothing(self) -> Check:
+    async def nothing_found(self) -> Check:
         """A query that no document speaks of: an empty list, or whatever is nearest."""
         return await self._answers("nothing found", _UNKNOWN_WORDS)
 
@@ -126,7 +126,7 @@ async def check_professor(config: ProfessorConfig, query: str) -> list[Check]:
                 checker.numbering,
                 checker.requests_apart,
                 checker.japanese,
-                checker.nothing,
+                checker.nothing_found,
                 checker.long_query,
                 checker.key,
             )

@@ -13,7 +13,8 @@ from librarian.errors import InvalidInput, NotFound
 from librarian.rows import new_edge, stored_ends
 
 _NAMED = "Name it by edge_id, or by source, type and target."
-_CONTRADICTION = "CAUSES and BLOCKS both hold from this source to this target: a contradiction"
+CONTRADICTION = "CAUSES and BLOCKS both hold from this source to this target: a contradiction"
+"""What is said of two accepted edges that do not fit together."""
 _OPTIONAL = (
     "reason",
     "source_quote",
@@ -24,6 +25,7 @@ _OPTIONAL = (
     "reviewed_at",
     "model",
     "prompt_version",
+    "review_reason",
 )
 
 
@@ -73,7 +75,7 @@ async def list_edges(executor: Executor, namespace: str, query: EdgeQuery) -> Ed
 
 def link_output(done: Linked) -> LinkOutput:
     """The answer to a link; two accepted edges that contradict each other are a human's right, and worth a word."""
-    notes = [_CONTRADICTION] if done.contradicts else []
+    notes = [CONTRADICTION] if done.contradicts else []
     return LinkOutput(created=done.created, edge=edge_out(done.edge), notes=notes)
 
 

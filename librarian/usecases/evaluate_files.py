@@ -185,7 +185,7 @@ async def _find_scores(
     librarian: FileVerbs, namespace: str, forms: Mapping[str, Sequence[tuple[str, frozenset[str]]]]
 ) -> dict[str, FindScores]:
     async def first(query: str) -> list[str]:
-        return (await librarian.find_file(namespace, FindFileInput(query=query, limit=1))).paths
+        return (await librarian.find_file(namespace, FindFileInput(name=query, limit=1))).paths
 
     return {form: await _scored(first, queries) for form, queries in forms.items() if queries}
 

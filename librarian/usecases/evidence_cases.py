@@ -33,6 +33,14 @@ class LabelledTool(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Store:
+    """Where conversations are stored by `load`, and searched by `find`."""
+
+    find: Find
+    load: Load
+
+
+@dataclass(frozen=True, slots=True)
 class EvidenceCase:
     """A question of a data set, the ids of its smallest set of evidence, and how to begin a request for it.
 
@@ -61,12 +69,21 @@ def evidence_folders(named: Sequence[str]) -> list[Path]:
     return found
 
 
-async def read_cases(folder: Path, find: Find, load: Load, encoder: Encoder | None) -> list[EvidenceCase]:
-    """The cases of a folder. Questions about conversations are asked of what `load` has stored, by `find`."""
+def need_store(folders: Sequence[Path]) -> bool:
+    """Whether any of `folders` holds conversations, which are searched as stored messages are."""
+    return any(_is_talk(folder) for folder in folders)
+
+
+async def read_cases(folder: Path, encoder: Encoder | None, store: Store | None) -> list[EvidenceCase]:
+    """The cases of a folder. `store` may be None where `need_store` says so."""
     if _is_pool(folder):
         return list(_pool_cases(folder, encoder))
+    return await _talk_cases(folder, store) if store else []
+
+
+async def _talk_cases(folder: Path, store: Store) -> list[EvidenceCase]:
     (dataset,) = read_datasets([str(folder)], seed=0)
-    await load(dataset.rows)
+    await store.load(dataset.rows)
     texts = {(row["namespace"], row[dataset.id_field]): row["text"] for row in dataset.rows}
     return [
         EvidenceCase(
@@ -75,7 +92,7 @@ async def read_cases(folder: Path, find: Find, load: Load, encoder: Encoder | No
             question=question.text,
             evidence=question.relevant,
             texts={uid: texts[question.namespace, uid] for uid in question.relevant},
-            open=partial(TurnTool, partial(find, question.namespace), {}),
+            open=partial(TurnTool, partial(store.find, question.namespace), {}),
         )
         for question in dataset.questions
         if question.relevant

@@ -11,8 +11,8 @@ _CANDIDATES = 200
 
 async def find_file(executor: Executor, namespace: str, wanted: FindFileInput) -> FindFileOutput:
     """Paths of files, best first: those that are called so, and only where there are none, those with such words."""
-    query = file_query(wanted.query)
+    query = file_query(wanted.name)
     paths = await find_by_name(executor, namespace, parameters(query), _CANDIDATES)
     if not paths and (words := lucene_words(query, namespace)) is not None:
         paths = await find_by_words(executor, namespace, words, _CANDIDATES)
-    return FindFileOutput(namespace=namespace, query=wanted.query, paths=ranked(query, paths)[: wanted.limit])
+    return FindFileOutput(namespace=namespace, name=wanted.name, paths=ranked(query, paths)[: wanted.limit])

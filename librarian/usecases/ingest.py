@@ -145,7 +145,7 @@ class Ingest:
     async def _finish(self) -> None:
         waiting = [await finish_ingest(self._executor, namespace) for namespace in sorted(self._touched)]
         if any(waiting):
-            named = f"{sum(waiting)} facts name evidence or older facts that are not there yet"
+            named = f"{sum(waiting)} items name evidence or older facts that are not there yet"
             self.report.notes.append(f"{named}; they are linked when it comes")
 
     def _fail(self, line: int, where: str, code: str, message: str) -> None:

@@ -37,7 +37,7 @@ async def locate(executor: Executor, pipeline: SearchPipeline, namespace: str, w
 async def _paths(executor: Executor, namespace: str, plan: SearchPlan, limit: int) -> list[str]:
     if plan.path is None:
         return []
-    return (await find_file(executor, namespace, FindFileInput(query=plan.path, limit=limit))).paths
+    return (await find_file(executor, namespace, FindFileInput(name=plan.path, limit=limit))).paths
 
 
 async def _lines(executor: Executor, namespace: str, plan: SearchPlan, limit: int) -> list[str]:

@@ -1,11 +1,11 @@
 """Lines of a file, as they are stored."""
 
 from graph.executor import Executor
-from graph.files import Lines, chunks_at, get_files
+from graph.file_lines import Lines, lines_by_place
+from graph.files import chunks_at, get_files
 from librarian.contracts.files import MAX_SPAN_LINES, FileSpan, SpanQuery
 from librarian.errors import InvalidInput, NotFound
 from librarian.usecases.index_files import no_file
-from librarian.usecases.search_text import lines_by_place
 
 
 async def open_file(executor: Executor, namespace: str, path: str, span: SpanQuery) -> FileSpan:

@@ -22,7 +22,7 @@ from librarian.usecases.search_results import hit
 from retrieval.pipeline import SearchPipeline
 from retrieval.rerankers.cascade import RerankOutcome, RerankStatus, candidate_text
 from retrieval.text import normalise
-from retrieval.types import ScoredItem, SearchRequest, SearchResult
+from retrieval.types import BOTH_ARMS, GRAPH, ScoredItem, SearchRequest, SearchResult
 
 log = structlog.get_logger("librarian.search")
 
@@ -106,6 +106,7 @@ def asked_for(
         limit=limit,
         fusion_method=settings.fusion_method if query.fusion_method is UNSET else query.fusion_method,
         multi_query_boost=settings.multi_query_boost if query.multi_query_boost is UNSET else query.multi_query_boost,
+        arms=BOTH_ARMS | {GRAPH} if settings.graph_arm else BOTH_ARMS,
         bound=bounded.bound,
     )
     rerank_query = (query.rerank_query or query.queries[0]) if query.enable_reranking else None

@@ -77,6 +77,9 @@ def evidence_of(item: FoundItem) -> list[Evidence]:
             author_name=source.author_name,
             content=source.text,
             sent_at=source.sent_at,
+            path=source.path,
+            start=source.start_line,
+            end=source.end_line,
         )
         for source in item.evidence
     ]

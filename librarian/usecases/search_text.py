@@ -2,19 +2,11 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 from graph.executor import Executor
-from graph.files import (
-    ChunkText,
-    FileFilter,
-    Lines,
-    Symbol,
-    chunks_at,
-    chunks_containing,
-    chunks_of_files,
-    find_symbols,
-)
+from graph.file_lines import ChunkText, Lines, lines_by_place
+from graph.files import FileFilter, Symbol, chunks_at, chunks_containing, chunks_of_files, find_symbols
 from librarian.contracts.files import LineHit, SearchTextInput, SearchTextOutput, TextLines
 from librarian.errors import InvalidInput
 from librarian.files.languages import LANGUAGES
@@ -143,19 +135,6 @@ async def _context(
         return {}
     spans = [Lines(path, max(1, line - around), line + around) for path, line in places]
     return lines_by_place(await chunks_at(executor, namespace, spans))
-
-
-def lines_by_place(chunks: Iterable[ChunkText]) -> dict[tuple[str, int], str]:
-    """Lines of parts of files by path and number; pieces of one line, in their order, are put together again."""
-    lines: dict[tuple[str, int], str] = {}
-    for chunk in chunks:
-        if chunk.start_column:
-            place = (chunk.path, chunk.start_line)
-            lines[place] = lines.get(place, "")[: chunk.start_column] + chunk.text
-            continue
-        for number, line in enumerate(chunk.text.split("\n"), start=chunk.start_line):
-            lines[chunk.path, number] = line
-    return lines
 
 
 def _hit(

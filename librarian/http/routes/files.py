@@ -10,6 +10,7 @@ from librarian.contracts.files import (
     PutFileQuery,
     SearchTextInput,
     SpanQuery,
+    StaleQuery,
 )
 from librarian.http.endpoints import Call
 from librarian.http.responses import json_response
@@ -50,6 +51,15 @@ async def locate(call: Call[LocateInput, None]) -> Response:
     The shape of the query decides whether paths, lines, definitions or meanings are searched; `why` says it.
     """
     return json_response(await call.librarian.locate(call.namespace, call.body))
+
+
+async def stale_evidence(call: Call[None, StaleQuery]) -> Response:
+    """List evidence in files that does not stand any more.
+
+    Facts and memories may cite lines of files. Lines that moved with their file are followed; those that were changed,
+    are gone, or were never found are listed here, by path.
+    """
+    return json_response(await call.librarian.stale_evidence(call.namespace, call.query))
 
 
 async def list_files(call: Call[None, FileListQuery]) -> Response:

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from starlette.responses import Response
 
-from librarian.contracts.sweeps import SweepQuery, SweepReport, SweepRequest, SweepUndoOutput
+from librarian.contracts.sweeps import SweepLlm, SweepQuery, SweepReport, SweepRequest, SweepUndoOutput
 from librarian.http.endpoints import Call
 from librarian.http.responses import json_response
 from librarian.http.sse import Events, event_response, wants_events
@@ -23,8 +23,9 @@ async def post_sweep(call: Call[SweepRequest, None]) -> Response:
     first 1,000 changes. 409 while another sweep works in the namespace. A sweep that was interrupted is taken up by
     `resume`.
 
-    With `Accept: text/event-stream` it comes as server-sent events: `progress` with `stage`, `done` and `total`,
-    `changes` with every change of a part that is done, `refused`, and last `report`, the object below, or `error`.
+    With `Accept: text/event-stream` it comes as server-sent events: with `llm` first `estimate`, what the language
+    model will be asked; `progress` with `stage`, `done`, `total` and what to resume; `changes` with every change of a
+    part that is done, `refused`, and last `report`, the object below, or `error`.
     """
     if wants_events(call.request):
         events = _sweep_events(call, call.librarian.sweep_events(call.namespace, call.body))
@@ -63,6 +64,9 @@ async def _sweep_events(call: Call[B, None], sweep: SweepEvents) -> Events:
             if isinstance(event, SweepReport):
                 yield "report", event
                 return
+            if isinstance(event, SweepLlm):
+                yield "estimate", event
+                continue
             call.progressed(event.progress)
             yield "progress", event.progress
             if event.changes:

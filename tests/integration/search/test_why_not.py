@@ -8,6 +8,7 @@ from librarian.contracts.filters import Filters
 from librarian.contracts.why_not import WhyNotInput
 from librarian.errors import NotFound
 from librarian.service import Librarian
+from librarian.strictjson import convert
 
 TEXT = "The lighthouse keeper repaired the foghorn before the storm."
 
@@ -74,8 +75,6 @@ async def test_it_passes_the_filters_that_fit(ingest, why_not):
 
 
 def filters(given):
-    from librarian.strictjson import convert
-
     return convert(given, Filters)
 
 

@@ -3,7 +3,6 @@
 import pytest
 
 from graph.spaces import count_pending, count_vectors, list_spaces
-from librarian.embeddings import CATCH_UP
 from librarian.errors import Conflict, NotFound
 from librarian.lab import Lab
 
@@ -67,9 +66,10 @@ async def test_a_switch_by_name_is_refused_while_items_lack_vectors(original, mi
         await original.embeddings.switch_to("nowhere")
 
 
-async def test_a_switch_encodes_what_came_in_late_but_not_everything(original, mirrored, store):
+async def test_a_switch_encodes_what_came_in_late_but_not_everything(original, mirrored, store, monkeypatch):
     """Some items are caught up; a space that was never built is refused, and the remedy says what to do."""
-    many = {f"m{n}": f"note {n}" for n in range(CATCH_UP + 1)}
+    monkeypatch.setattr("librarian.embeddings.CATCH_UP", 2)
+    many = {f"m{n}": f"note {n}" for n in range(3)}
     await store(original, **many)
     async with mirrored() as other:
         with pytest.raises(Conflict) as refused:

@@ -26,6 +26,7 @@ _TENANT_LABELS = {
     "FileChunk",
     "File",
     "Symbol",
+    "Citation",
     "Embedding",
     "UnresolvedReferences",
     "Unlinked",

@@ -35,8 +35,9 @@ def rows(marker: str) -> list[dict[str, Any]]:
         {"kind": "message", "uid": "shared-1", "message_id": "shared-1", "conversation_id": "c", "author": "Ada",
          "text": f"the billing deploy failed 請求書 {marker}"},
         {"kind": "fact", "uid": "shared-2", "subject": "Ada", "predicate": "owns", "object": f"billing {marker}",
-         "person_id": "ada", "evidence": ["shared-1"]},
-        {"kind": "memory", "uid": "shared-3", "text": f"Decision: billing moves {marker}", "type": "Decision"},
+         "person_id": "ada", "evidence": ["shared-1", "file:shared/billing.py#L1-L2"]},
+        {"kind": "memory", "uid": "shared-3", "text": f"Decision: billing moves {marker}", "type": "Decision",
+         "domain": "billing"},
         {"kind": "fact", "uid": "shared-4", "subject": "Ada", "predicate": "owns", "object": f"deploys {marker}",
          "person_id": "ada"},
         {"kind": "edge", "source": "shared-1", "target": "shared-3", "type": "CAUSES"},
@@ -62,17 +63,58 @@ async def poisoned(librarian: Librarian, executor: Executor) -> AsyncIterator[Li
         "WITH a, b MATCH (b)-[:HAS_EMBEDDING]->(e) MERGE (a)-[:HAS_EMBEDDING]->(e)",
         {"a": OURS, "b": THEIRS},
     )
+    await plant_sweeps(executor)
     yield librarian
     await executor.driver.execute_query(
         "MATCH (n) WHERE n.namespace IN $both DETACH DELETE n", {"both": [OURS, THEIRS]}
     )
 
 
+async def plant_sweeps(executor: Executor) -> None:
+    """A sweep in each namespace, that proposes a flag, a merge and an edge, and leads to the other's memory too; and a
+    memory that was merged.
+    """
+    await executor.driver.execute_query(
+        "UNWIND [[$a, $b], [$b, $a]] AS pair "
+        "MATCH (one:Memory {namespace: pair[0], uid: 'shared-3'}) "
+        "MATCH (other:Memory {namespace: pair[1], uid: 'shared-3'}) "
+        "MATCH (fact:Fact {namespace: pair[0], uid: 'shared-2'}) "
+        "CREATE (run:SweepRun {namespace: pair[0], sweep_id: $id, status: 'applied', config: one.text, "
+        "progress: one.text, actor: one.text, started_at: datetime()}) "
+        "CREATE (run)-[:CHANGED {namespace: pair[0], sweep_id: $id, seq: 0, action: 'flag', state: 'proposed', "
+        "version: 1, reason: one.text}]->(one) "
+        "CREATE (run)-[:CHANGED {namespace: pair[0], sweep_id: $id, seq: 1, action: 'flag', state: 'proposed', "
+        "version: 1, reason: other.text}]->(other) "
+        "CREATE (fact)-[:PROPOSED {edge_id: pair[0] + '-proposed', type: 'CAUSES', state: 'proposed', "
+        "source_quote: fact.text}]->(one) "
+        "CREATE (fact)-[:PROPOSED {edge_id: pair[0] + '-across', type: 'CAUSES', state: 'proposed', "
+        "target_quote: other.text}]->(other) "
+        "CREATE (one)-[:HAS_REVISION]->(:Revision {namespace: pair[0], revision_id: 'merged shared-1', "
+        "uid: 'shared-1', kind: 'memory', text: one.text, version: 1, reason: $id})",
+        {"a": OURS, "b": THEIRS, "id": "sweep-20260101-001"},
+    )
+
+
 # The rows of statements that read by them; a writing one is asked with none.
 ROWS = {
     "causal_edges": [{"source": "shared-1", "target": "shared-3"}],
+    "chunks_named": [
+        {"place": 0, "name": "billing.py", "suffix": "", "line": 1, "symbol": "", "key": ""},
+        {"place": 1, "name": "", "suffix": "", "line": 1, "symbol": "Billing", "key": "billing"},
+    ],
     "chunks_at": [{"path": "shared/billing.py", "first_line": 1, "last_line": 9}],
+    "sweep_namesakes": [{"uid": "shared-1", "words": required_clause(OURS, ["memory"], None)}],
+    "sweep_linked": [{"uid": "shared-1", "words": ["shared-3"]}],
+    "sweep_known_pairs": [{"source": "shared-1", "target": "shared-3"}],
+    "changes_since": [{"uid": "shared-3", "version": 1}],
     "pool_traits": [{"uid": uid, "queries": [0]} for uid in ("shared-1", "shared-2", "shared-3")],
+}
+
+# In which states things are asked for; None means any.
+STATES = {
+    "list_stale": ["current", "changed", "gone", "not_found"],
+    "review_edges": ["open"],
+    "review_changes": ["proposed"],
 }
 
 
@@ -97,6 +139,9 @@ def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
         "paths": ["shared/billing.py"], "folder": "shared/", "root": "", "name": "billing.py", "suffix": "",
         "absolute": "", "stems": [], "words": lucene_words(file_query("billing"), OURS), "needle": "billing",
         "languages": None, "included": None, "excluded": [], "skip": 0, "symbol": "billing",
+        "states": STATES.get(statement.name),
+        "sweep_id": "sweep-20260101-001", "seq": 0, "before": "t", "after_sweep": "", "after_seq": -1,
+        "actions": ["flag", "merge"],
         "after_uid": "", "before_time": "9999-12-31T23:59:59Z", "before_uid": "", "doomed": [],
     }  # fmt: skip
     return {name: known.get(name) for name in statement.params}
@@ -138,8 +183,9 @@ async def test_a_search_shows_nothing_of_the_other_tenant(query: str, poisoned: 
     answer = await poisoned.search(OURS, SearchInput(queries=[query], explain=True))
     answer.queries = []
     assert SECRET not in str(answer)
-    assert {hit.uid for hit in answer.results} <= {"shared-1", "shared-2", "shared-3", "shared-4"}
-    assert all(len(hit.evidence) <= 1 for hit in answer.results)
+    of_rows = {hit.uid for hit in answer.results if hit.kind != "file_chunk"}
+    assert of_rows <= {"shared-1", "shared-2", "shared-3", "shared-4"}
+    assert all(len(hit.evidence) <= 2 for hit in answer.results)  # a message and lines of a file
 
 
 def vars_of(space: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import sys
 import pytest
 from neo4j.graph import Graph, Node
 
+from graph.edge_models import ReadOnlyModel
 from graph.models import (
     ITEM_MODELS,
     MARKERS,
@@ -12,7 +13,6 @@ from graph.models import (
     Item,
     Memory,
     Message,
-    ReadOnlyModel,
     edge_types,
     inflate_item,
     property_names,
@@ -20,8 +20,9 @@ from graph.models import (
 from graph.schema import CONSTRAINTS, INDEXES, Rule
 from graph.types import EdgeType
 
-NODE_RULES = [rule for rule in (*CONSTRAINTS, *INDEXES) if not rule.type.startswith("RELATIONSHIP")]
-EDGE_RULES = [rule for rule in CONSTRAINTS if rule.type.startswith("RELATIONSHIP")]
+RULES = (*CONSTRAINTS, *INDEXES)
+EDGE_RULES = [rule for rule in RULES if set(rule.labels) <= edge_types().keys()]
+NODE_RULES = [rule for rule in RULES if rule not in EDGE_RULES]
 WRITES = ("save", "delete", "refresh", "cypher", "create", "create_or_update", "get_or_create", "bulk_save")
 LINK_ACTIONS = (
     "connect",

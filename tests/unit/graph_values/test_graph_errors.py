@@ -8,6 +8,7 @@ from graph.errors import (
     DatabaseUnavailable,
     DeletedMeanwhile,
     GraphError,
+    LeaseHeld,
     QueryTimeout,
     SchemaMismatch,
     StatementFailed,
@@ -56,4 +57,4 @@ def test_every_error_of_the_driver_is_mapped():
 
 def test_only_passing_troubles_are_retryable():
     retryable = {kind for kind in GraphError.__subclasses__() if kind.retryable}
-    assert retryable == {DatabaseUnavailable, DatabaseBusy, DeletedMeanwhile, QueryTimeout}
+    assert retryable == {DatabaseUnavailable, DatabaseBusy, DeletedMeanwhile, LeaseHeld, QueryTimeout}

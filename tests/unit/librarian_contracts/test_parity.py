@@ -8,14 +8,16 @@ from librarian.contracts.answer import AnswerInput
 from librarian.contracts.causal import CausalInput, ContradictionQuery, CycleQuery, NeighbourhoodQuery, PathQuery
 from librarian.contracts.changes import CorrectInput, DeleteInput, RememberInput
 from librarian.contracts.edges import EdgeQuery, UnlinkInput
-from librarian.contracts.files import FindFileInput, LocateInput, SearchTextInput
+from librarian.contracts.files import FindFileInput, LocateInput, SearchTextInput, StaleQuery
 from librarian.contracts.filters import Filters
 from librarian.contracts.items import LinkInput
 from librarian.contracts.listing import ItemQuery
 from librarian.contracts.relevant import RelevantInput
+from librarian.contracts.reviews import ReviewInput, ReviewQuery
 from librarian.contracts.search import SearchInput
 from librarian.contracts.search_agent import FindEvidenceInput
 from librarian.contracts.semantic import SemanticSearchInput
+from librarian.contracts.sweeps import SweepScope
 from librarian.contracts.why_not import WhyNotInput
 from librarian.http.api import OPERATIONS
 from librarian.tools import TOOLS
@@ -33,6 +35,7 @@ COMMANDS_OF = {
     "find-file": (FindFileInput, {"namespace", "as_json"}),
     "search-text": (SearchTextInput, {"namespace", "as_json"}),
     "locate": (LocateInput, {"namespace", "as_json"}),
+    "stale": (StaleQuery, {"namespace", "as_json"}),
     "list": (ItemQuery, {"namespace", "every", "as_json"}),
     "edges": (EdgeQuery, {"namespace", "every", "as_json"}),
     "causes": (CausalInput, {"namespace", "form", "as_json"}),
@@ -43,16 +46,18 @@ COMMANDS_OF = {
     "path": (PathQuery, {"namespace", "as_json"}),
     "contradictions": (ContradictionQuery, {"namespace", "as_json"}),
     "cycles": (CycleQuery, {"namespace", "as_json"}),
+    "sweep": (SweepScope, {"namespace", "resume", "apply", "dry_run", "llm", "json_report"}),
+    "review": (ReviewQuery, {"namespace", "export", "every", "as_json"}),
     "search-agent": (FindEvidenceInput, {"namespace", "trace", "as_json"}),
     "remember": (RememberInput, {"namespace", "no_embed", "as_json"}),
     "correct": (CorrectInput, {"namespace", "no_embed", "as_json"}),
     "forget": (DeleteInput, {"namespace", "yes", "as_json"}),
     "link": (LinkInput, {"namespace", "as_json"}),
 }
-# `librarian unlink` takes one or three words, of which it makes the fields.
-BY_POSITION = {UnlinkInput}
+# `librarian unlink` takes one or three words, `librarian review accept` and `reject` the verdict by their names.
+BY_POSITION = {UnlinkInput, ReviewInput}
 # Queries whose fields mean nothing at a terminal.
-HTTP_ONLY = {"FileListQuery", "ImportQuery", "PutFileQuery", "SpanQuery", "ToolQuery"}
+HTTP_ONLY = {"FileListQuery", "ImportQuery", "PutFileQuery", "SpanQuery", "SweepQuery", "ToolQuery"}
 
 
 def fields_of(contract):

@@ -1,6 +1,7 @@
 """Bytes as text, text as lines, lines as parts, and what they define."""
 
 import random
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -84,6 +85,24 @@ def test_what_cannot_be_read_is_said(tmp_path):
     assert loader.load(tmp_path, "nothing") is None
     assert loader.load(tmp_path, "big").unread == "oversized"
     assert loader.load(tmp_path, "fits").unread is None
+
+
+def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
+    """What was read is stored without a time, so that the next run looks at the file again."""
+    file = tmp_path / "log.txt"
+    file.write_text("begin\n")
+    stat = Path.stat
+
+    def growing(path, **options):
+        about = stat(path, **options)
+        with path.open("a") as opened:
+            opened.write("more\n")
+        return about
+
+    monkeypatch.setattr(Path, "stat", growing)
+    content = Loader("n", max_bytes=1_000).load(tmp_path, "log.txt")
+    assert content.mtime_ns == -1
+    assert content.chunks[0].text.startswith("begin\nmore")
 
 
 # Lines of code, each with what it defines.

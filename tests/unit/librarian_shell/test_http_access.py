@@ -35,11 +35,19 @@ def test_only_the_known_operations_are_open():
 def test_what_changes_something_needs_more_than_read():
     """No write can be done with a key for reading, nor with just any key."""
     searches = {"/v1/search", "/v1/search/why-not", "/v1/relevant-memory", "/v1/answer"}
+    of_files = {"/v1/files/find", "/v1/files/locate", "/v1/files/search-text"}
     finding = {tool.name for tool in TOOLS if tool.name.startswith("semantic_search_")} | {
         "search_all",
         "relevant_memory",
+        "find_file",
+        "search_text",
+        "locate",
+        "causes_of",
+        "effects_of",
+        "blockers_of",
+        "enablers_of",
     }
-    reading = searches | {f"/v1/tools/{name}" for name in finding}
+    reading = searches | of_files | {f"/v1/tools/{name}" for name in finding}
     lax = {e.path for e in ENDPOINTS if e.method != "GET" and e.scope in (None, "any", "read")}
     assert lax - reading == set()
 
@@ -63,7 +71,7 @@ async def test_without_a_valid_key_nothing_is_answered(client, key_for, keys, en
 async def test_without_the_scope_it_is_forbidden(client, key_for, endpoint):
     """Each other scope alone, admin apart, does not open it."""
     for scope in SCOPES:
-        answer = await sent(client, endpoint, key_for(scope, "a"))
+        answer = await sent(client, endpoint, key_for(scope, "a" if endpoint.namespaced else "*"))
         assert (answer.status_code == 403) is (scope not in (endpoint.scope, "admin")), (scope, answer.text)
 
 
