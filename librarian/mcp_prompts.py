@@ -71,8 +71,8 @@ JOBS = (
         "quotations do not say it is no cause.\n"
         "3. Ask `effects_of` for what else they led to, and `blockers_of` for what stands in the way of a "
         "remedy.\n"
-        "4. Tell the chain from root cause to problem, each step with the uids and quotations it rests on, and say what "
-        "is only proposed or unknown.\n\nProblem: {problem}",
+        "4. Tell the chain from root cause to problem, each step with the uids and quotations it rests on, and say "
+        "what is only proposed or unknown.\n\nProblem: {problem}",
     ),
 )
 

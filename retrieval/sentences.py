@@ -86,7 +86,8 @@ def _starts(term: str, text: str) -> Iterator[int]:
 
 def _is_word(stem: str, text: str, at: int) -> bool:
     """Whether a word of `stem` begins at `at`: a stem is the beginning of all of its words."""
-    return not (at and _LETTER.match(text[at - 1])) and _stem(_WORD.match(text, at)[0]) == stem  # type: ignore[index]
+    word = _WORD.match(text, at)
+    return word is not None and not (at and _LETTER.match(text[at - 1])) and _stem(word[0]) == stem
 
 
 def _rarity(wanted: Set[str], passages: Sequence[Set[str]]) -> dict[str, float]:
