@@ -391,7 +391,9 @@ NODE_MODELS: Mapping[str, type[_DeclaredNode]] = MappingProxyType(
     {
         "Item": Item,
         **ITEM_MODELS,
-        **{model.__name__: model for model in (File, Symbol, Embedding, EmbeddingSpace, Person, Conversation)},
+        **{
+            model.__name__: model for model in (File, Symbol, Citation, Embedding, EmbeddingSpace, Person, Conversation)
+        },
         **{model.__name__: model for model in (Revision, SweepRun, IdempotencyRecord, Migration, Lock)},
     }
 )

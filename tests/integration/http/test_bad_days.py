@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from librarian.http.api import ENDPOINTS
+from librarian.http.limits import FAILED_AUTHENTICATIONS
 
 GUARDED = [endpoint for endpoint in ENDPOINTS if endpoint.scope is not None]
 OURS, THEIRS = "The vault code is 4711.", "The vault was painted green."
@@ -40,6 +41,14 @@ BODIES = {
         "stop_conditions": "",
     },
     "tool_find_evidence": {"question": "What is the vault code?", "target_items": ["code"], "max_retries": 1},
+    "index_files": {"root": "/"},
+    "find_file": {"name": "vault"},
+    "search_text": {"query": "opens the vault"},
+    "locate": {"query": "vault code"},
+    "put_file": {"code": 4712},
+    "tool_find_file": {"name": "vault"},
+    "tool_search_text": {"query": "opens the vault"},
+    "tool_locate": {"query": "vault code"},
     "post_review": {"verdict": "accept"},
     "post_sweep": {},
     "tool_sweep": {},
@@ -82,7 +91,7 @@ async def stored(ingest, client, headers):
 def sent(client, endpoint, headers, namespace, edge_id):
     """One request of an operation, that would do something where its key opens the namespace of `stored`."""
     parts = {"namespace": namespace, "uid": "k1", "edge_id": edge_id, "review_id": edge_id, "format": "jsonl"}
-    parts["sweep_id"] = "sweep-20260101-001"
+    parts |= {"sweep_id": "sweep-20260101-001", "path": "vault/code.txt"}
     path = re.sub(r"\{(\w+)\}", lambda part: parts[part[1]], endpoint.path)
     content = json.dumps(BODIES[endpoint.operation_id]) if endpoint.body else None
     typed = {**headers, "Content-Type": "application/json"} if content else headers
@@ -120,12 +129,14 @@ async def test_an_expired_key_opens_no_operation(serving, keys, key_for, executo
     before = await contents(executor, namespace)
     async with serving() as client:
         assert (await client.get("/v1/items/k1", headers=ours)).status_code == 200
-        content = json.loads(keys.path.read_text())
-        next(key for key in content["keys"] if key["id"] == entry.id)["expires_at"] = "2020-01-01T00:00:00Z"
-        keys.path.write_text(json.dumps(content))
-        for endpoint in GUARDED:
-            answer = await sent(client, endpoint, ours, namespace, stored)
-            assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated"), endpoint.operation_id
+    content = json.loads(keys.path.read_text())
+    next(key for key in content["keys"] if key["id"] == entry.id)["expires_at"] = "2020-01-01T00:00:00Z"
+    keys.path.write_text(json.dumps(content))
+    for start in range(0, len(GUARDED), FAILED_AUTHENTICATIONS.requests):  # more would be a 429
+        async with serving() as client:
+            for endpoint in GUARDED[start : start + FAILED_AUTHENTICATIONS.requests]:
+                answer = await sent(client, endpoint, ours, namespace, stored)
+                assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated"), endpoint.operation_id
     assert await contents(executor, namespace) == before
 
 
