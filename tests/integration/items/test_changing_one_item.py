@@ -247,12 +247,11 @@ async def test_remember_stores_the_same_content_once(librarian, namespace):
     ("what", "field"),
     [
         (RememberInput(text="x", subject="Mia"), "$.subject"),
-        (RememberInput(text="x", evidence=["m"]), "$.evidence"),
         (RememberInput(kind="fact", text="x", importance=3), "$.importance"),
         (RememberInput(kind="fact", subject="Mia"), "$.text"),
         (RememberInput(), "$.text"),
     ],
-    ids=["a memory's subject", "a memory's evidence", "a fact's importance", "half a fact", "nothing"],
+    ids=["a memory's subject", "a fact's importance", "half a fact", "nothing"],
 )
 async def test_remember_names_the_field_that_does_not_fit(librarian, namespace, what, field):
     """A field of the other kind, or a missing one, is named."""
