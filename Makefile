@@ -26,9 +26,9 @@ check: setup-dev  ## format, lint, types, layers, version
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/pytest --quiet tests/architecture/test_changelog.py
 
-# Each of the two processes has a database server of its own; the tests of a file stay together, in the order of the run.
+# Each of the two processes has a database server of its own; tests/conftest.py says who runs what.
 test: check  ## check, then every test (PYTEST_ARGS="-k name" narrows it)
-	unset PYTHONNEO4JDEBUG; exec $(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+	unset PYTHONNEO4JDEBUG; exec $(BIN)/pytest --numprocesses 2 --no-loadscope-reorder $(PYTEST_ARGS)
 
 clean:  ## remove what the commands above made here; graphs, keys and downloads stay
 	rm -rf .venv build dist htmlcov .coverage

@@ -1,11 +1,28 @@
-"""The order of a run."""
+"""How a run is divided between processes."""
+
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
+
+# They start, move and kill servers of their own: one after another, or they would take each other's ports; and first,
+# or they would keep one process busy at the end and leave the other one idle.
+SERVERS = tuple(f"tests/integration/{folder}/" for folder in ("faults", "local", "migrations", "spaces"))
+
+
+class Scheduling(LoadFileScheduling):
+    """The tests of a file stay together, and so do all files that start servers."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "servers" if nodeid.startswith(SERVERS) else super()._split_scope(nodeid)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that start servers of their own come first: at the end they would keep one process busy and leave the other
-    one idle.
-    """
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    """The servers' tests first, the rest as it is."""
+    items.sort(key=lambda item: not item.nodeid.startswith(SERVERS))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling:
+    """The scheduling above, for every run with more than one process."""
+    return Scheduling(config, log)
