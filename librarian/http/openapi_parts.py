@@ -44,8 +44,18 @@ def in_query(query: type[Any] | None) -> list[Schema]:
     """One parameter a field; a list is given by repeating the name, which is OpenAPI's default."""
     if query is None:
         return []
-    fields: Mapping[str, Schema] = inlined_schema(query)["properties"]
-    return [{"name": name, "in": "query", **_described(_not_null(schema))} for name, schema in fields.items()]
+    described = inlined_schema(query)
+    fields: Mapping[str, Schema] = described["properties"]
+    required = described.get("required", ())
+    return [
+        {
+            "name": name,
+            "in": "query",
+            **({"required": True} if name in required else {}),
+            **_described(_not_null(schema)),
+        }
+        for name, schema in fields.items()
+    ]
 
 
 def _described(schema: Schema) -> Schema:
