@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -26,7 +27,8 @@ _ADMIN_TIMEOUT_S = 60.0
 _POLL_S = 0.1
 # Start times come from the kernel's clock ticks and may differ in the last digits between two readings.
 _SAME_START_S = 1.0
-_PORT_TAKEN = "Address already in use"
+# In the words of Bolt's server and of the one for HTTP.
+_PORT_TAKEN = re.compile(r"Address (?:\S+ is )?already in use")
 _START_LOG_LINES = 200
 _KEPT_VARIABLES = ("HOME", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "USER")
 
@@ -165,7 +167,7 @@ def choose_ports(launch: Launch) -> Ports:
 
 def lost_a_port(home: Home) -> bool:
     """Whether the server that just ended says that a port it was given is taken."""
-    return _PORT_TAKEN in tail(home.console_log, _START_LOG_LINES)
+    return _PORT_TAKEN.search(tail(home.console_log, _START_LOG_LINES)) is not None
 
 
 def clean_environment() -> dict[str, str]:
