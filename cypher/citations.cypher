@@ -35,13 +35,14 @@ RETURN n.uid AS uid, n.ref AS ref, n.path AS path, n.start_line AS start_line, n
 // name: chunks_of_paths
 // purpose: all parts of these files, in order
 // params: namespace, paths
-// returns: uid, path, start_line, start_column, text
+// returns: found (list of [uid, path, start_line, start_column, text])
 // access: read
 // scope: namespace
 CYPHER 25
 UNWIND $paths AS path
 MATCH (:File {namespace: $namespace, path: path})-[:HAS_CHUNK]->(c:FileChunk {namespace: $namespace})
-RETURN {{chunk_row}} ORDER BY path, start_line, start_column
+WITH c ORDER BY c.path, c.start_line, c.start_column
+RETURN collect({{chunk_row}}) AS found
 
 // name: settle_citations
 // purpose: write down where cited lines stand now, and link the items with the parts of files that hold them

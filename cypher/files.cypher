@@ -146,32 +146,37 @@ RETURN count(*) AS deleted
 // name: find_files
 // purpose: files of this very name, and those whose stem is one of these, in folders of these words
 // params: namespace, name, suffix (end of the path, or ''), absolute (whole path on the machine, or ''), stems (list of {stem, folders, ending}), limit
-// returns: path
+// returns: found (list of path)
 // access: read
 // scope: namespace
 CYPHER 25
 CALL () {
   MATCH (f:File {namespace: $namespace, name_key: $name})
+  // Planned while there were few files, it would walk all paths of the namespace for ever after.
+  USING INDEX f:File(namespace, name_key)
   WHERE f.path_key ENDS WITH $suffix OR $absolute ENDS WITH f.path_key
   RETURN f.path AS path
   UNION
   UNWIND $stems AS row
   MATCH (f:File {namespace: $namespace, stem_key: row.stem})
+  USING INDEX f:File(namespace, stem_key)
   WHERE f.name_key ENDS WITH row.ending AND all(folder IN row.folders WHERE f.path_key CONTAINS folder)
   RETURN f.path AS path
 }
-RETURN path ORDER BY size(path), path LIMIT $limit
+WITH path ORDER BY size(path), path LIMIT $limit
+RETURN collect(path) AS found
 
 // name: find_files_by_words
 // purpose: files whose paths hold these words, or words like them
 // params: namespace, words (Lucene text), limit
-// returns: path
+// returns: found (list of path)
 // access: read
 // scope: namespace
 CYPHER 25
 MATCH (f:File) SEARCH f IN (FULLTEXT INDEX file_words FOR $words LIMIT $limit) SCORE AS score
 WHERE f.namespace = $namespace
-RETURN f.path AS path ORDER BY score DESC, size(path), path
+WITH f.path AS path, score ORDER BY score DESC, size(path), path
+RETURN collect(path) AS found
 
 // fragment: chunk_filters
 ($languages IS NULL OR c.language IN $languages)
@@ -179,23 +184,24 @@ RETURN f.path AS path ORDER BY score DESC, size(path), path
   AND none(pattern IN $excluded WHERE c.path =~ pattern)
 
 // fragment: chunk_row
-c.uid AS uid, c.path AS path, c.start_line AS start_line, c.start_column AS start_column, c.text AS text
+[c.uid, c.path, c.start_line, c.start_column, c.text]
 
 // name: chunks_containing
 // purpose: parts of files that hold a text, whatever its case, in the order of the index
 // params: namespace, needle (case-folded), languages, included (regular expressions of paths, or null), excluded, skip, limit
-// returns: uid, path, start_line, start_column, text
+// returns: found (list of [uid, path, start_line, start_column, text])
 // access: read
 // scope: namespace
 CYPHER 25
 MATCH (c:FileChunk)
 WHERE c.search_text CONTAINS $needle AND c.namespace = $namespace AND {{chunk_filters}}
-RETURN {{chunk_row}} SKIP $skip LIMIT $limit
+WITH c SKIP $skip LIMIT $limit
+RETURN collect({{chunk_row}}) AS found
 
 // name: chunks_of_files
 // purpose: all parts of the next files by path, to be read one after another; a file without parts is a row too
 // params: namespace, after (path), languages, included (regular expressions of paths, or null), excluded, limit
-// returns: path, uid (null for a file without parts), start_line, start_column, text
+// returns: found (list of [uid: null for a file without parts, path, start_line, start_column, text])
 // access: read
 // scope: namespace
 CYPHER 25
@@ -203,20 +209,21 @@ MATCH (c:File {namespace: $namespace})
 WHERE c.path > $after AND {{chunk_filters}}
 WITH c AS f ORDER BY f.namespace, f.path LIMIT $limit
 OPTIONAL MATCH (f)-[:HAS_CHUNK]->(c:FileChunk {namespace: $namespace})
-RETURN f.path AS path, c.uid AS uid, c.start_line AS start_line, c.start_column AS start_column, c.text AS text
-ORDER BY path, start_line, start_column
+WITH f, c ORDER BY f.path, c.start_line, c.start_column
+RETURN collect([c.uid, f.path, c.start_line, c.start_column, c.text]) AS found
 
 // name: chunks_at
 // purpose: parts of files that hold some of these lines
 // params: namespace, rows (path, first_line, last_line)
-// returns: uid, path, start_line, start_column, text
+// returns: found (list of [uid, path, start_line, start_column, text])
 // access: read
 // scope: namespace
 CYPHER 25
 UNWIND $rows AS row
 MATCH (:File {namespace: $namespace, path: row.path})-[:HAS_CHUNK]->(c:FileChunk {namespace: $namespace})
 WHERE c.start_line <= row.last_line AND c.end_line >= row.first_line
-RETURN DISTINCT {{chunk_row}} ORDER BY path, start_line, start_column
+WITH DISTINCT c ORDER BY c.path, c.start_line, c.start_column
+RETURN collect({{chunk_row}}) AS found
 
 // name: find_symbols
 // purpose: where a name is defined
@@ -226,6 +233,7 @@ RETURN DISTINCT {{chunk_row}} ORDER BY path, start_line, start_column
 // scope: namespace
 CYPHER 25
 MATCH (c:Symbol {namespace: $namespace, key: $symbol})
+USING INDEX c:Symbol(namespace, key)
 WHERE {{chunk_filters}}
 RETURN c.path AS path, c.name AS name, c.kind AS kind, c.line AS line, c.end_line AS end_line
 ORDER BY path, line LIMIT $limit
@@ -240,10 +248,12 @@ CYPHER 25
 UNWIND $rows AS row
 CALL (row) {
   MATCH (f:File {namespace: $namespace, name_key: row.name})
+  USING INDEX f:File(namespace, name_key)
   WHERE f.path_key ENDS WITH row.suffix
   RETURN f.path AS path, row.line AS line LIMIT 2
   UNION
   MATCH (s:Symbol {namespace: $namespace, key: row.key})
+  USING INDEX s:Symbol(namespace, key)
   WHERE s.name = row.symbol
   RETURN s.path AS path, s.line AS line LIMIT 2
 }

@@ -57,7 +57,7 @@ WHERE m.namespace = $namespace AND m.created_at >= datetime($after_time) AND m.u
   AND CASE WHEN m.created_at = datetime($after_time) THEN m.uid > $after_uid ELSE true END
   AND {{chosen}}
 WITH m ORDER BY m.namespace, m.created_at, m.uid LIMIT $limit
-RETURN m {.*, tokens: null, search_text: null} AS item, {{evidence}} AS evidence, toString(m.created_at) AS created_at
+RETURN {{item_map}} AS item, {{evidence}} AS evidence, toString(m.created_at) AS created_at
 
 // name: list_newest
 // purpose: as list_oldest, latest first
@@ -72,7 +72,7 @@ WHERE m.namespace = $namespace AND m.created_at <= datetime($before_time) AND m.
   AND CASE WHEN m.created_at = datetime($before_time) THEN m.uid < $before_uid ELSE true END
   AND {{chosen}}
 WITH m ORDER BY m.namespace DESC, m.created_at DESC, m.uid DESC LIMIT $limit
-RETURN m {.*, tokens: null, search_text: null} AS item, {{evidence}} AS evidence, toString(m.created_at) AS created_at
+RETURN {{item_map}} AS item, {{evidence}} AS evidence, toString(m.created_at) AS created_at
 
 // name: lock_items
 // purpose: lock items in the order given until the transaction ends; what is read after it is what others have committed

@@ -1,6 +1,13 @@
 // Both arms of the hybrid search. In a first look every row says whether the item passes all filters (`keep`), so that the
 // caller knows how many rows the index gave and can tell an exhausted index from a filtered one. Deeper looks filter where
 // the data lie and return only items that pass.
+//
+// Many rows come as one list, for Executor.fetch_list: a row of its own costs the driver 50 us, however little is in it. Times come
+// as text: each costs the driver 40 us, and a hit has four.
+
+// fragment: in_order
+WITH arm, uid, score, keep ORDER BY arm, score DESC, uid
+RETURN collect([arm, uid, score, keep]) AS found
 
 // fragment: item_conditions
 m.namespace = $namespace AND m.kind IN $kinds
@@ -55,7 +62,7 @@ MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX item_text FOR $english LIMIT $k) SCOR
 // name: search_hybrid
 // purpose: candidates of both arms for one query, filtered in the vector index by namespace and kind only
 // params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, vector (list of float of the space's dimension), k (rows an arm), english, cjk, files (Lucene text or null to skip)
-// returns: arm, uid, score (cosine -1..1, or BM25), keep
+// returns: found (list of [arm, uid, score: cosine -1..1, or BM25, keep])
 // access: read
 // scope: namespace
 // template: space
@@ -65,12 +72,12 @@ CALL () {
   UNION ALL
   {{keyword_arms}}
 }
-RETURN arm, uid, score, keep ORDER BY arm, score DESC, uid
+{{in_order}}
 
 // name: search_hybrid_filtered
 // purpose: candidates of both arms for one query, all filters of the vector index in use
 // params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k, english, cjk, files
-// returns: arm, uid, score (cosine -1..1, or BM25), keep
+// returns: found (list of [arm, uid, score: cosine -1..1, or BM25, keep])
 // access: read
 // scope: namespace
 // template: space
@@ -80,12 +87,12 @@ CALL () {
   UNION ALL
   {{keyword_arms}}
 }
-RETURN arm, uid, score, keep ORDER BY arm, score DESC, uid
+{{in_order}}
 
 // name: search_vector
 // purpose: candidates of the vector arm alone, when the keyword arm cannot run
 // params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k
-// returns: arm, uid, score (cosine -1..1), keep
+// returns: found (list of [arm, uid, score: cosine -1..1, keep])
 // access: read
 // scope: namespace
 // template: space
@@ -93,37 +100,38 @@ CYPHER 25
 CALL () {
   {{nearest_filtered}}
 }
-RETURN arm, uid, score, keep ORDER BY arm, score DESC, uid
+{{in_order}}
 
 // name: search_keyword
 // purpose: candidates of the keyword arm alone, when there is no vector or the vector arm cannot run
 // params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, k, english, cjk, files
-// returns: arm, uid, score (BM25, unbounded), keep
+// returns: found (list of [arm, uid, score: BM25, unbounded, keep])
 // access: read
 // scope: namespace
 CYPHER 25
 CALL () {
   {{keyword_arms}}
 }
-RETURN arm, uid, score, keep ORDER BY arm, score DESC, uid
+{{in_order}}
 
 // name: search_vector_deeper
 // purpose: the best items that pass all filters among the k nearest embeddings, judged where they lie
 // params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k (rows of the index; it gives 10,000 at most), limit (items)
-// returns: arm, uid, score (cosine -1..1), keep (true)
+// returns: found (list of [arm, uid, score: cosine -1..1, keep: true])
 // access: read
 // scope: namespace
 // template: space
 CYPHER 25
 {{filtered_index_rows}}
   WHERE {{item_filters}}
-RETURN 'vector' AS arm, m.uid AS uid, max(2 * nearness - 1) AS score, true AS keep
+WITH m.uid AS uid, max(2 * nearness - 1) AS score
 ORDER BY score DESC, uid LIMIT $limit
+RETURN collect(['vector', uid, score, true]) AS found
 
 // name: search_vector_exact
 // purpose: the nearest of all items that pass the filters, measured one by one without the vector index
 // params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, vector, limit (items)
-// returns: arm, uid, score (cosine -1..1), keep (true)
+// returns: found (list of [arm, uid, score: cosine -1..1, keep: true])
 // access: read
 // scope: namespace
 // template: space, dimension
@@ -134,13 +142,14 @@ WHERE m.uid IS NOT NULL AND {{item_filters}}
 MATCH (m)-[:HAS_EMBEDDING]->(e:Embedding_{{space}})
 // One vector of another length would fail the whole statement.
 WHERE e.namespace = $namespace AND size(e.vector) = {{dimension}}
-RETURN 'vector' AS arm, m.uid AS uid, max(2 * vector.similarity.cosine(e.vector, $vector) - 1) AS score, true AS keep
+WITH m.uid AS uid, max(2 * vector.similarity.cosine(e.vector, $vector) - 1) AS score
 ORDER BY score DESC, uid LIMIT $limit
+RETURN collect(['vector', uid, score, true]) AS found
 
 // name: search_keyword_deeper
 // purpose: the best items that pass all filters among the first k rows of each full-text index, judged where they lie
 // params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, k (rows an index), english, cjk, files, limit (items an index)
-// returns: arm, uid, score (BM25, unbounded), keep (true)
+// returns: found (list of [arm, uid, score: BM25, unbounded, keep: true])
 // access: read
 // scope: namespace
 CYPHER 25
@@ -158,37 +167,43 @@ CALL () {
   WITH m, relevance WHERE {{item_filters}}
   RETURN 'files' AS arm, m.uid AS uid, relevance AS score ORDER BY score DESC, uid LIMIT $limit
 }
-RETURN arm, uid, score, true AS keep ORDER BY arm, score DESC, uid
+WITH *, true AS keep
+{{in_order}}
 
 // fragment: evidence
 COLLECT {
     MATCH (m)-[link:EVIDENCED_BY]->(source:Item) WHERE source.namespace = $namespace
-    RETURN source {.uid, .message_id, .author_name, .text, .sent_at, .path, start_line: coalesce(link.start_line, source.start_line),
+    RETURN source {.uid, .message_id, .author_name, .text, .path, sent_at: toString(source.sent_at), start_line: coalesce(link.start_line, source.start_line),
       end_line: coalesce(link.end_line, source.end_line)}
     ORDER BY source.sent_at, source.uid, link.ref
   }
 
+// fragment: item_map
+m {.*, tokens: null, search_text: null, occurred_at: toString(m.occurred_at), created_at: toString(m.created_at),
+    updated_at: toString(m.updated_at), sent_at: toString(m.sent_at), valid_from: toString(m.valid_from),
+    valid_to: toString(m.valid_to)}
+
 // name: hydrate_items
 // purpose: the properties and evidence of items
 // params: namespace, uids
-// returns: item, evidence
+// returns: found (list of {item, evidence})
 // access: read
 // scope: namespace
 CYPHER 25
 UNWIND $uids AS uid
 MATCH (m:Item {namespace: $namespace, uid: uid})
-RETURN m {.*, tokens: null, search_text: null} AS item, {{evidence}} AS evidence
+WITH {item: {{item_map}}, evidence: {{evidence}}} AS row
+RETURN collect(row) AS found
 
 // fragment: pool_traits
-uid, m.author_name AS author, m.conversation_id AS conversation, m.session_id AS session, m.position AS position,
-  m.occurred_at AS occurred_at, m.text ENDS WITH '?' OR m.text ENDS WITH '？' AS asks,
-  $time_words IS NOT NULL AND left(m.text, 4000) =~ $time_words AS tells_time,
-  m.name AS name, m.caption AS caption, left(m.text, 4000) AS text
+m.uid, m.author_name, m.conversation_id, m.session_id, m.position, toString(date(m.occurred_at)),
+  m.text ENDS WITH '?' OR m.text ENDS WITH '？', $time_words IS NOT NULL AND left(m.text, 4000) =~ $time_words,
+  m.name, m.caption, left(m.text, 4000)
 
 // name: pool_traits
 // purpose: what the signals need to know of the candidates, and the cosines that the vector arm did not give
 // params: namespace, rows (uid, queries: places in `vectors` whose cosine is missing), vectors (one list of float a query), time_words (regular expression or null)
-// returns: uid, author, conversation, session, position, occurred_at, asks, tells_time, name, caption, text (4,000 characters at most), cosines (one for each of the row's queries, -1..1 or null)
+// returns: found (list of [uid, author, conversation, session, position, day (ISO date), asks, tells_time, name, caption, text (4,000 characters at most), cosines (one for each of the row's queries, -1..1, or -2 without a vector)])
 // access: read
 // scope: namespace
 // template: space, dimension
@@ -203,19 +218,18 @@ CALL (m, row) {
   ORDER BY query
   RETURN collect(coalesce(cosine, -2.0)) AS cosines
 }
-WITH m, row.uid AS uid, cosines
-RETURN {{pool_traits}}, cosines
+RETURN collect([{{pool_traits}}, cosines]) AS found
 
 // name: pool_traits_only
 // purpose: what the signals need to know of the candidates, where no vectors are at hand
 // params: namespace, uids, time_words (regular expression or null)
-// returns: uid, author, conversation, session, position, occurred_at, asks, tells_time, name, caption, text (4,000 characters at most)
+// returns: found (list of [uid, author, conversation, session, position, day (ISO date), asks, tells_time, name, caption, text (4,000 characters at most)])
 // access: read
 // scope: namespace
 CYPHER 25
 UNWIND $uids AS uid
 MATCH (m:Item {namespace: $namespace, uid: uid})
-RETURN {{pool_traits}}
+RETURN collect([{{pool_traits}}]) AS found
 
 // name: list_authors
 // purpose: who has spoken in a namespace

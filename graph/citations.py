@@ -128,8 +128,8 @@ async def settle_citations(transaction: Transaction, namespace: str, paths: Sequ
     if not citations:
         return
     cited = sorted({citation.path for citation in citations})
-    found = await transaction.run("chunks_of_paths", {"namespace": namespace, "paths": cited})
-    chunks = {path: list(parts) for path, parts in groupby((ChunkText(**row) for row in found), _path)}
+    (row,) = await transaction.run("chunks_of_paths", {"namespace": namespace, "paths": cited})
+    chunks = {path: list(parts) for path, parts in groupby((ChunkText(*found) for found in row["found"]), _path)}
     settled_rows = [_settled_row(citation, chunks) for citation in citations]
     await transaction.run("settle_citations", {"namespace": namespace, "rows": settled_rows})
 

@@ -122,6 +122,14 @@ class Executor:
         rows = await self.fetch_all(name, params, **template)
         return rows[0] if rows else None
 
+    async def fetch_list(self, name: str, params: Params | None = None, **template: str | int) -> list[Any]:
+        """The list `found` of a read statement that puts all it has to say into one row: the driver takes 50 us for a
+        row of its own, however little is in it (60 rows of 4 values: 4 ms apart, .7 ms as a list).
+        """
+        (row,) = await self.fetch_all(name, params, **template)
+        found: list[Any] = row["found"]
+        return found
+
     async def write(self, name: str, params: Params | None = None, **template: str | int) -> list[Row]:
         """All rows of a write statement, committed."""
         return await self._query(name, params or {}, template, RoutingControl.WRITE)

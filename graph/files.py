@@ -193,14 +193,13 @@ async def delete_files(executor: Executor, namespace: str, paths: Sequence[str])
 
 async def find_by_name(executor: Executor, namespace: str, keys: Mapping[str, Any], limit: int) -> list[str]:
     """Paths of at most `limit` files whose name or stem is one of `keys`, shortest first."""
-    rows = await executor.fetch_all("find_files", {"namespace": namespace, "limit": limit, **keys})
-    return [row["path"] for row in rows]
+    return await executor.fetch_list("find_files", {"namespace": namespace, "limit": limit, **keys})
 
 
 async def find_by_words(executor: Executor, namespace: str, words: str, limit: int) -> list[str]:
     """Paths of at most `limit` files for Lucene terms, best first."""
     params = {"namespace": namespace, "words": words, "limit": limit}
-    return [row["path"] for row in await executor.fetch_all("find_files_by_words", params)]
+    return await executor.fetch_list("find_files_by_words", params)
 
 
 async def chunks_containing(
@@ -208,7 +207,7 @@ async def chunks_containing(
 ) -> list[ChunkText]:
     """Parts of files that hold `needle` (case-folded) in any case, in the order of the index."""
     params = _filter_params(where) | {"needle": needle, "skip": skip, "limit": limit}
-    return [ChunkText(**row) for row in await executor.fetch_all("chunks_containing", params)]
+    return [ChunkText(*row) for row in await executor.fetch_list("chunks_containing", params)]
 
 
 async def chunks_of_files(
@@ -218,17 +217,17 @@ async def chunks_of_files(
     end.
     """
     params = _filter_params(where) | {"after": after, "limit": files}
-    rows = await executor.fetch_all("chunks_of_files", params)
-    paths = {row["path"] for row in rows}
-    chunks = [ChunkText(**row) for row in rows if row["uid"] is not None]
+    rows = await executor.fetch_list("chunks_of_files", params)
+    paths = {path for _, path, *_ in rows}
+    chunks = [ChunkText(*row) for row in rows if row[0] is not None]
     return chunks, max(paths) if len(paths) == files else None
 
 
 async def chunks_at(executor: Executor, namespace: str, spans: Sequence[Lines]) -> list[ChunkText]:
     """Parts of files that hold some of these lines, by path and line."""
     rows = [{"path": one.path, "first_line": one.first_line, "last_line": one.last_line} for one in spans]
-    found = await executor.fetch_all("chunks_at", {"namespace": namespace, "rows": rows})
-    return [ChunkText(**row) for row in found]
+    found = await executor.fetch_list("chunks_at", {"namespace": namespace, "rows": rows})
+    return [ChunkText(*row) for row in found]
 
 
 async def find_symbols(executor: Executor, where: FileFilter, name: str, limit: int) -> list[Symbol]:

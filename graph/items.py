@@ -87,7 +87,8 @@ async def _read(transaction: Transaction, namespace: str, uid: str) -> StoredIte
 
 async def _hydrated(transaction: Transaction, namespace: str, uid: str) -> FoundItem:
     (row,) = await transaction.run("hydrate_items", {"namespace": namespace, "uids": [uid]})
-    return found_item(row)
+    (item,) = row["found"]
+    return found_item(item)
 
 
 def _properties(item: Row) -> dict[str, Any]:

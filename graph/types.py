@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -164,8 +164,9 @@ class Candidate:
 class PoolRow:
     """What ranking needs to know of a candidate; None where its kind has no such thing.
 
-    `asks`: its text ends in a question mark; `tells_time`: it matches the search's words of time; `text`: its first
-    4,000 characters; `cosines` (-1..1, None without a vector) answer the queries that were asked for, in their order.
+    `day`: when it occurred; `asks`: its text ends in a question mark; `tells_time`: it matches the search's words of
+    time; `text`: its first 4,000 characters; `cosines` (-1..1, None without a vector) answer the queries that were
+    asked for, in their order.
     """
 
     uid: str
@@ -173,7 +174,7 @@ class PoolRow:
     conversation: str | None
     session: str | None
     position: int | None
-    occurred_at: datetime | None
+    day: date | None
     asks: bool
     tells_time: bool
     name: str | None = field(repr=False)
@@ -285,6 +286,11 @@ class NewSpace:
     text_form: str
     normalised: bool
     revision: str
+
+
+def time_of(text: str) -> datetime:
+    """A time that the database wrote as text; the name of a zone stands behind its offset and is dropped."""
+    return datetime.fromisoformat(text.partition("[")[0])
 
 
 def native(value: Any) -> Any:

@@ -129,7 +129,7 @@ def _traits(row: PoolRow, cosine: float | None, keyword: float) -> Traits:
         conversation=row.conversation,
         session=row.session,
         position=row.position,
-        occurred_at=row.occurred_at,
+        day=row.day,
         asks=row.asks,
         tells_time=row.tells_time,
         passage=Passage(" ".join(part for part in (row.name, row.author, row.caption) if part), row.text),

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date
 
 from retrieval.sentences import Passage, coverage, terms
 
@@ -55,7 +55,7 @@ class Traits:
     conversation: str | None = None
     session: str | None = None
     position: int | None = None
-    occurred_at: datetime | None = None
+    day: date | None = None
     asks: bool = False
     tells_time: bool = False
     linked: float = 0.0
@@ -118,7 +118,7 @@ def signals(pool: Mapping[str, Traits], query: Asked) -> dict[str, list[float]]:
         "author": [float(query.author is not None and one.author == query.author) for one in candidates],
         "question": [float(one.asks) for one in candidates],
         "time_words": [float(query.when and one.tells_time) for one in candidates],
-        "date": [_date_overlap(query.dates, one.occurred_at) for one in candidates],
+        "date": [_date_overlap(query.dates, one.day) for one in candidates],
         "graph": [one.linked for one in candidates],
         "sentence": _sentences(candidates, query, [sum(pair) for pair in zip(vector, keyword, strict=True)]),
     }
@@ -211,7 +211,7 @@ def _dates(query: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _date_overlap(dates: Iterable[str], when: datetime | None) -> float:
+def _date_overlap(dates: Iterable[str], when: date | None) -> float:
     """Share (0..1) of the query's date words that describe `when`."""
     wanted = set(dates)
     if not wanted or when is None:

@@ -85,7 +85,7 @@ def test_what_belongs_to_no_conversation_stands_for_itself():
 )
 def test_dates_of_the_query_are_met_by_when_it_happened(query, overlap):
     """Years and months, days only beside a month; English and Japanese."""
-    pool = {"a": Traits(occurred_at=MAY), "b": Traits()}
+    pool = {"a": Traits(day=MAY), "b": Traits()}
     assert value("date", pool, asked(query, [])) == {"a": pytest.approx(overlap), "b": 0.0}
 
 
