@@ -1,0 +1,156 @@
+"""Writing what `graph.exporting` has read, chunk by chunk, each one transaction.
+
+Nothing that is there is changed: an item of a uid that is there stays as it is, and what hangs on its namesake in the
+file stays out. While an import is under way its namespace carries a mark with the rows that are settled, so that one
+that was interrupted goes on where it stopped, and nobody takes half of a file for the whole.
+"""
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from graph.errors import LeaseLost
+from graph.executor import Executor, Row, Transaction
+from graph.exporting import Section
+from graph.portable import properties_from_json, vector_from_json
+from graph.tokens import item_tokens, token
+from graph.types import FOREVER, UNKNOWN_TIME, Kind
+
+_LABELS: Mapping[str, str] = MappingProxyType(
+    {Kind.MESSAGE: "Message", Kind.FACT: "Fact", Kind.MEMORY: "Memory", Kind.FILE_CHUNK: "FileChunk"}
+)
+_Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """An import that is under way: `owner` names its file, `done` of that file's rows for `namespace` are settled."""
+
+    namespace: str
+    owner: str
+    done: int
+
+
+async def begin_import(executor: Executor, namespace: str, owner: str) -> Import:
+    """Mark `namespace`, or return the import that is under way there, which may be another file's."""
+    (row,) = await executor.write("begin_import", {"namespace": namespace, "owner": owner})
+    return Import(namespace, row["owner"], row["done"])
+
+
+async def unfinished_import(executor: Executor, namespace: str) -> Import | None:
+    """The import that is under way in `namespace`, or was when it was interrupted."""
+    row = await executor.fetch_one("read_import", {"namespace": namespace})
+    return None if row is None else Import(namespace, row["owner"], row["done"])
+
+
+async def unfinished_imports(executor: Executor) -> list[str]:
+    """The namespaces that hold only part of a file."""
+    return [row["namespace"] for row in await executor.fetch_all("list_imports")]
+
+
+async def end_import(executor: Executor, namespace: str) -> None:
+    """Take the mark away."""
+    await executor.write("end_import", {"namespace": namespace})
+
+
+async def write_chunk(executor: Executor, job: Import, section: Section, rows: _Rows, done: int) -> int:
+    """Create what of `rows` is not there, and note that `done` rows are settled. Returns how many were created.
+
+    Raises LeaseLost where the import is another file's by now, ValueError for a value that no property can hold.
+    """
+    write = _WRITERS[section]
+
+    async def work(transaction: Transaction) -> int:
+        mark = {"namespace": job.namespace, "owner": job.owner, "done": done}
+        if not await transaction.run("advance_import", mark):
+            raise LeaseLost(f"another import into {job.namespace!r} has taken this one's place")
+        return await write(transaction, job.namespace, rows) if rows else 0
+
+    return await executor.transaction("write_chunk", work)
+
+
+async def _write_simple(statement: str, transaction: Transaction, namespace: str, rows: _Rows) -> int:
+    told = [{**row, "properties": properties_from_json(row["properties"])} for row in rows]
+    (row,) = await transaction.run(statement, {"namespace": namespace, "rows": told})
+    return int(row["created"])
+
+
+async def _write_files(transaction: Transaction, namespace: str, rows: _Rows) -> int:
+    told = [
+        {
+            "path": row["path"],
+            "properties": {**properties_from_json(row["properties"]), "tokens": token("namespace", namespace)},
+            "symbols": [properties_from_json(symbol) for symbol in row["symbols"]],
+        }
+        for row in rows
+    ]
+    (row,) = await transaction.run("import_files", {"namespace": namespace, "rows": told})
+    return int(row["created"])
+
+
+async def _write_items(transaction: Transaction, namespace: str, rows: _Rows) -> int:
+    uids = [row["uid"] for row in rows]
+    known = {row["uid"] for row in await transaction.run("import_known", {"namespace": namespace, "uids": uids})}
+    new = [row for row in rows if row["uid"] not in known]
+    await transaction.run("import_items", {"namespace": namespace, "rows": [_item(namespace, row) for row in new]})
+    if parts := [_parts(row) for row in new if row["revisions"] or row["citations"]]:
+        await transaction.run("import_parts", {"namespace": namespace, "rows": parts})
+    await _write_vectors(transaction, namespace, new)
+    if refused := [{"uid": row["uid"], **one} for row in new for one in row["refused"]]:
+        await transaction.run("import_refusals", {"namespace": namespace, "rows": refused})
+    return len(new)
+
+
+async def _write_vectors(transaction: Transaction, namespace: str, rows: _Rows) -> None:
+    for space in sorted({one["space"] for row in rows for one in row["vectors"]}):
+        told = [{"uid": row["uid"], "vectors": passages} for row in rows if (passages := _passages(row, space))]
+        params = {"space": space, "rows": told, "unknown_time": UNKNOWN_TIME, "forever": FOREVER}
+        await transaction.run("import_vectors", {"namespace": namespace, **params}, space=space)
+
+
+async def _write_edges(transaction: Transaction, namespace: str, rows: _Rows) -> int:
+    told = [{**row, "properties": properties_from_json(row["properties"])} for row in rows]
+    if ids := [row["properties"]["edge_id"] for row in told if "edge_id" in row["properties"]]:
+        found = await transaction.run("import_known_edges", {"namespace": namespace, "ids": ids})
+        known = {row["id"] for row in found}
+        told = [row for row in told if row["properties"].get("edge_id") not in known]
+    (row,) = await transaction.run("import_edges", {"namespace": namespace, "rows": told})
+    return int(row["created"])
+
+
+_WRITERS: Mapping[Section, Callable[[Transaction, str, _Rows], Coroutine[Any, Any, int]]] = MappingProxyType(
+    {
+        "conversation": partial(_write_simple, "import_conversations"),
+        "person": partial(_write_simple, "import_people"),
+        "file": _write_files,
+        "item": _write_items,
+        "sweep": partial(_write_simple, "import_sweeps"),
+        "change": partial(_write_simple, "import_changes"),
+        "edge": _write_edges,
+    }
+)
+
+
+def _item(namespace: str, row: Mapping[str, Any]) -> Row:
+    kind, properties = row["kind"], properties_from_json(row["properties"])
+    properties |= {"kind": kind, "tokens": item_tokens(namespace, kind, properties.get("author_name"))}
+    # A blank part of a file has nothing to encode.
+    waits = kind != Kind.FILE_CHUNK or bool(str(properties.get("text", "")).strip())
+    labels = [_LABELS[kind], *row["labels"], *(["PendingEmbedding"] if waits else [])]
+    keys = {name: row[name] for name in ("conversation", "person", "file")}
+    return {"uid": row["uid"], "labels": labels, "properties": properties, **keys}
+
+
+def _parts(row: Mapping[str, Any]) -> Row:
+    parts = {name: [properties_from_json(one) for one in row[name]] for name in ("revisions", "citations")}
+    return {"uid": row["uid"], **parts}
+
+
+def _passages(row: Mapping[str, Any], space: str) -> list[Row]:
+    return [
+        {"role": one["role"], "ordinal": one["ordinal"], "vector": vector_from_json(one["vector"])}
+        for one in row["vectors"]
+        if one["space"] == space
+    ]

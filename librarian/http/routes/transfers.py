@@ -1,0 +1,66 @@
+"""Whole namespaces, downloaded and uploaded."""
+
+import asyncio
+import contextlib
+import tempfile
+from collections.abc import AsyncIterator
+from typing import BinaryIO
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from librarian.contracts.exports import ExportNamespaceQuery, ImportNamespaceQuery
+from librarian.http.endpoints import Call
+from librarian.http.requests import NDJSON
+from librarian.http.responses import json_response, stream_response
+
+EXACT_HEADER = "Librarian-Export-Exact"
+_CHUNK_BYTES = 256 * 1024
+
+
+async def export_namespace(call: Call[None, ExportNamespaceQuery]) -> Response:
+    """Download everything that a namespace holds.
+
+    The body is what `librarian export` writes: a header, a line for each thing, and a footer by which a truncated
+    download is noticed. It is of one moment; `Librarian-Export-Exact: false` says that something which was there
+    changed each time it was read.
+    """
+    with contextlib.ExitStack() as stack:
+        # Whole before its first byte leaves: what goes wrong on the way is an error, and no half of a file.
+        made = stack.enter_context(tempfile.TemporaryFile())
+        report = await call.librarian.export_into(
+            made, [call.namespace], vectors=call.query.vectors, on_progress=lambda *_: call.progressed(None)
+        )
+        kept = stack.pop_all()
+    headers = {
+        "Content-Length": str(report.bytes),
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(call.namespace, safe='')}.jsonl",
+        EXACT_HEADER: str(report.exact).lower(),
+    }
+    return stream_response(_chunks(made, kept, call), media_type=NDJSON[0], headers=headers)
+
+
+async def import_namespace(call: Call[AsyncIterator[bytes], ImportNamespaceQuery]) -> Response:
+    """Upload what `librarian export` wrote, into this namespace, whatever its name was.
+
+    The body, zipped or not, is checked whole before anything is written. `existing` says what to do where the namespace
+    holds something (409 otherwise). Interrupted, the same body goes on where it stopped.
+    """
+    with tempfile.TemporaryFile() as kept:
+        async for chunk in call.body:
+            await asyncio.to_thread(kept.write, chunk)
+            call.progressed(None)
+        report = await call.librarian.import_from(
+            kept, call.namespace, existing=call.query.existing, on_progress=lambda *_: call.progressed(None)
+        )
+    return json_response(report)
+
+
+async def _chunks(
+    made: BinaryIO, kept: contextlib.ExitStack, call: Call[None, ExportNamespaceQuery]
+) -> AsyncIterator[bytes]:
+    with kept:
+        made.seek(0)
+        while chunk := await asyncio.to_thread(made.read, _CHUNK_BYTES):
+            yield chunk
+            call.progressed(None)
