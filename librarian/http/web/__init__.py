@@ -1,0 +1,1 @@
+"""The web page: server-rendered views of the same use cases that the HTTP interface serves."""

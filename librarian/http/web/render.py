@@ -1,0 +1,155 @@
+"""Pages out of templates: every text is escaped, and nothing runs or loads that is not ours."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from librarian.contracts.causal import CausalOutput
+from librarian.http.responses import error_headers, problem_of_routing
+from librarian.http.web.languages import LANGUAGE_COOKIE, LANGUAGES, language_of
+from librarian.http.web.session import Session, Sessions
+from librarian.http.web.shipped import address_of
+from librarian.http.web.strings import translator
+from librarian.problems import Problem, problem_of
+from librarian.svg import svg, visible
+from retrieval.text import language
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+HEADERS: Mapping[str, str] = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_YEAR_S = 365 * 24 * 3600
+
+
+def page(
+    request: Request, template: str, *, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any
+) -> Response:
+    """Answer with a page made of `template` and `values`, in the visitor's language."""
+    text = _environment().get_template(template).render(**_surroundings(request), **values)
+    answer = Response(text, status, {**HEADERS, **(headers or {})}, media_type="text/html")
+    chosen = request.query_params.get("lang")
+    if chosen in LANGUAGES:
+        secure = request.url.scheme == "https"
+        answer.set_cookie(LANGUAGE_COOKIE, chosen, max_age=_YEAR_S, httponly=True, samesite="lax", secure=secure)
+    return answer
+
+
+def error_page(request: Request, error: Exception) -> Response:
+    """Answer with what the table in `problems` says of `error`, for people."""
+    problem = problem_of(error, request_id=request.state.request_id)
+    return _problem_page(request, problem, error_headers(error))
+
+
+def routing_page(request: Request, error: HTTPException) -> Response:
+    """Answer for Starlette's own refusals: no such path, or not with this method."""
+    return _problem_page(request, problem_of_routing(request, error), error.headers)
+
+
+def _problem_page(request: Request, problem: Problem, headers: Mapping[str, str] | None) -> Response:
+    return page(request, "problem.html", status=problem.status, headers=headers, problem=problem)
+
+
+def _surroundings(request: Request) -> dict[str, Any]:
+    """What every template may use."""
+    state = request.state
+    session: Session | None = getattr(state, "session", None)
+    sessions: Sessions = state.sessions
+    namespace = getattr(state, "namespace", "")
+    shown_in = language_of(request)
+    return {
+        "_": translator(shown_in),
+        "lang": shown_in,
+        "here": partial(here, request),
+        "path": _path(request),
+        "said": request.query_params.get("said", ""),
+        "key": session and session.key,
+        "token": session and sessions.token(session.id),
+        "namespace": namespace,
+        "link": partial(link, namespace),
+        "drawn": partial(_drawn, namespace),
+    }
+
+
+def link(namespace: str, path: str, **query: str | None) -> str:
+    """The address of a page, in the namespace that is looked at."""
+    sent = {"ns": namespace, **query}
+    asked = urlencode({name: value for name, value in sent.items() if value})
+    return quote(path, safe="/:@") + (f"?{asked}" if asked else "")
+
+
+def here(request: Request, **changes: str) -> str:
+    """The address of the page that is asked for, with some parameters changed."""
+    kept = [(name, value) for name, value in request.query_params.multi_items() if name not in (*changes, "said")]
+    asked = urlencode([*kept, *changes.items()])
+    return _path(request) + (f"?{asked}" if asked else "")
+
+
+def _path(request: Request) -> str:
+    """The path as it was sent; Starlette's URL loses what cannot stand in one, such as line breaks."""
+    return quote(request.scope["path"], safe="/:@")
+
+
+def _drawn(namespace: str, found: CausalOutput) -> Markup:
+    """The picture, in which every item leads to its page."""
+    return Markup(svg(found, link=lambda uid: link(namespace, f"/items/{uid}")))  # noqa: S704 - svg() escapes all texts
+
+
+def _spoken(text: str) -> Markup:
+    """The attribute that lets a browser choose the right glyphs and voice; Chinese letters alone may be Japanese."""
+    spoken = language(text)
+    return Markup(f' lang="{spoken}"') if spoken in ("ja", "ko") else Markup()  # noqa: S704 - one of two constants
+
+
+def _parted(text: str, quote: str | None) -> tuple[str, str, str]:
+    """The text before, in and behind its first piece that is `quote`; all before it where there is none."""
+    return text.partition(quote) if quote else (text, "", "")
+
+
+def _time(moment: datetime | str | None) -> str:
+    if isinstance(moment, datetime):
+        return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return moment or ""
+
+
+def _finalized(value: Any) -> Any:
+    """Every value on its way into a page: control characters would hide or reverse what stands beside them."""
+    if isinstance(value, Markup):
+        return value
+    return visible(value) if isinstance(value, str) else value
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("librarian.http.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        finalize=_finalized,
+    )
+    made.globals.update(static=address_of, languages=LANGUAGES)
+    made.filters.update(parted=_parted, time=_time, spoken=_spoken)
+    return made

@@ -1,0 +1,174 @@
+"""Who looks at the pages: a signed cookie names an API key by its id, and never holds the key.
+
+Whether the key still counts is looked up with every request, so that revoking it ends its sessions at once.
+"""
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+from filelock import Timeout as LockTimeout
+from itsdangerous import BadData, Signer, URLSafeTimedSerializer
+from starlette.requests import Request
+from starlette.responses import Response
+
+from librarian.contracts.keys import ApiKey
+from librarian.errors import Forbidden, SettingsError
+from librarian.keys import KeyFile, write_private
+
+SESSION_S = 12 * 3600
+_FORM_S = 3600
+_LEAST_BYTES = 32
+_LOCK_TIMEOUT_S = 15.0
+_DIGEST_CHARS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One login. `id` is its own; `key` is what the key file says now."""
+
+    id: str
+    key: ApiKey
+
+
+class Sessions:
+    """Makes and reads the cookies; every process with the same secret understands them."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+        self._logins = self._serializer("session")
+        self._visits = self._serializer("visit")
+        self._forms = Signer(secret, salt="librarian.form", key_derivation="hmac", digest_method=hashlib.sha256)
+
+    def begin(self, key: ApiKey) -> str:
+        """The cookie of a new session of `key`."""
+        return self._logins.dumps([secrets.token_urlsafe(16), key.id, key.sha256[:_DIGEST_CHARS]])
+
+    def read(self, cookie: str, keys: KeyFile) -> Session | None:
+        """The session that a cookie stands for: None unless it is ours, in time, and its key is still valid."""
+        match _loaded(self._logins, cookie, SESSION_S):
+            case [str(session_id), str(key_id), str(digest)]:
+                key = next((one for one in keys.list() if one.id == key_id), None)
+                # An operator may give an old id to a new key: that is another key.
+                if key is None or not hmac.compare_digest(key.sha256[:_DIGEST_CHARS], digest):
+                    return None
+                return Session(session_id, key) if key.is_valid_at(datetime.now(UTC)) else None
+        return None
+
+    def visit(self) -> tuple[str, str]:
+        """A new cookie for somebody who is about to log in, and what it stands for."""
+        visitor = secrets.token_urlsafe(16)
+        return self._visits.dumps(visitor), visitor
+
+    def visitor(self, cookie: str) -> str | None:
+        """What `visit` gave out."""
+        found = _loaded(self._visits, cookie, _FORM_S)
+        return found if isinstance(found, str) else None
+
+    def token(self, owner: str) -> str:
+        """What a form carries so that no other site can post it: a signature of its session or visitor."""
+        return self._forms.get_signature(owner).decode("ascii")
+
+    def check_token(self, owner: str, sent: str) -> None:
+        """Raises Forbidden unless `sent` is the token of `owner`."""
+        if not self._forms.verify_signature(owner, sent.encode("ascii", "replace")):
+            raise Forbidden(
+                "This form does not belong to your session.", remedy="Load the page again and send it once more."
+            )
+
+    def _serializer(self, use: str) -> URLSafeTimedSerializer:
+        return URLSafeTimedSerializer(
+            self._secret,
+            salt=f"librarian.{use}",
+            signer_kwargs={"key_derivation": "hmac", "digest_method": hashlib.sha256},
+        )
+
+
+def cookie_secret(path: Path) -> bytes:
+    """The secret in `path`, made the first time. Raises SettingsError for a file that cannot be used."""
+    try:
+        if not path.exists():
+            _make(path)
+        secret = path.read_bytes().strip()
+    except (OSError, LockTimeout) as error:
+        raise _unusable(f"{path}: {error}") from None
+    if len(secret) < _LEAST_BYTES:
+        raise _unusable(f"{path} holds fewer than {_LEAST_BYTES} bytes")
+    return secret
+
+
+def session_of(request: Request) -> Session | None:
+    """Whose session the request's cookie stands for."""
+    sessions: Sessions = request.state.sessions
+    return sessions.read(request.cookies.get(_login_cookie(request), ""), request.state.keys)
+
+
+def visitor_of(request: Request) -> str | None:
+    """Who is about to log in."""
+    sessions: Sessions = request.state.sessions
+    return sessions.visitor(request.cookies.get(_visit_cookie(request), ""))
+
+
+def log_in(request: Request, response: Response, cookie: str) -> None:
+    """Give the browser its session."""
+    _set(request, response, _login_cookie(request), cookie, SESSION_S)
+    _set(request, response, _visit_cookie(request), "", 0)
+
+
+def log_out(request: Request, response: Response) -> None:
+    """Take the session away from the browser."""
+    _set(request, response, _login_cookie(request), "", 0)
+
+
+def remember_visitor(request: Request, response: Response, cookie: str) -> None:
+    """Give the browser what its login form belongs to."""
+    _set(request, response, _visit_cookie(request), cookie, _FORM_S)
+
+
+def _set(request: Request, response: Response, name: str, value: str, max_age: int) -> None:
+    response.set_cookie(name, value, max_age=max_age, httponly=True, samesite="strict", secure=_is_secure(request))
+
+
+def _login_cookie(request: Request) -> str:
+    return _prefix(request) + "librarian"
+
+
+def _visit_cookie(request: Request) -> str:
+    return _prefix(request) + "librarian-visit"
+
+
+def _prefix(request: Request) -> str:
+    """Under TLS browsers keep a cookie of this prefix from being set by neighbours of the domain."""
+    return "__Host-" if _is_secure(request) else ""
+
+
+def _is_secure(request: Request) -> bool:
+    return request.url.scheme == "https"
+
+
+def _loaded(serializer: URLSafeTimedSerializer, cookie: str, max_age_s: int) -> Any:
+    try:
+        return serializer.loads(cookie, max_age=max_age_s)
+    except BadData:
+        return None
+
+
+def _make(path: Path) -> None:
+    """Write a new secret, unless another process has just done so."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with FileLock(path.with_name(f"{path.name}.lock"), timeout=_LOCK_TIMEOUT_S, mode=0o600):
+        if not path.exists():
+            write_private(path, secrets.token_urlsafe(48).encode())
+
+
+def _unusable(message: str) -> SettingsError:
+    return SettingsError(
+        message,
+        field="LIBRARIAN_COOKIE_SECRET_FILE",
+        remedy=f"Name a file of {_LEAST_BYTES} random bytes or more, or a place where the service can make one.",
+    )

@@ -1,0 +1,47 @@
+"""Scripts and styles of the pages, from files shipped with the package."""
+
+import hashlib
+from functools import cache
+from importlib.resources import files
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from librarian.errors import NotFound
+
+_TYPES = {
+    "page.css": "text/css; charset=utf-8",
+    "page.js": "text/javascript; charset=utf-8",
+    "picture.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
+_HEADERS = {
+    # The address names the content, so that a new version is another address.
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "Content-Security-Policy": "default-src 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+async def static_file(request: Request) -> Response:
+    """Give a script or style sheet of the pages; they are open to everyone."""
+    name: str = request.path_params["file"]
+    if name not in _TYPES:
+        raise NotFound("the pages have no such file")
+    return Response(_content(name), headers={**_HEADERS, "Content-Type": _TYPES[name]})
+
+
+STATIC_ROUTE = Route("/static/{file}", static_file, methods=["GET"])
+
+
+@cache
+def address_of(name: str) -> str:
+    """Where a page finds the file."""
+    return f"/static/{name}?{hashlib.sha256(_content(name)).hexdigest()[:12]}"
+
+
+@cache
+def _content(name: str) -> bytes:
+    return (files("librarian.http") / "static" / "web" / name).read_bytes()

@@ -1,0 +1,1 @@
+"""What each page shows: parse, call the use case, render."""

@@ -1,0 +1,62 @@
+"""One item: what it says, what supports it, what it said before, and what is around it."""
+
+import asyncio
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+from starlette.responses import Response
+
+from librarian.contracts.causal import CausalOutput, NeighbourhoodQuery
+from librarian.contracts.edges import EdgeQuery
+from librarian.contracts.items import ItemOut
+from librarian.http.endpoints import Call
+from librarian.http.web.forms import Form
+from librarian.http.web.render import page
+from librarian.strictjson import convert
+
+_MOST_NEIGHBOURS = 40
+_MOST_EDGES = 100
+_SHOWN_ELSEWHERE = frozenset({"tags", "attributes"})
+
+
+class ItemPage(Struct, forbid_unknown_fields=True, kw_only=True):
+    """How much is shown around the item."""
+
+    depth: Annotated[int, Meta(ge=1, le=4)] = 2
+    proposed: bool = True
+
+
+async def show_item(call: Call[Form, ItemPage]) -> Response:
+    """Show an item with its evidence, revisions, edges and neighbourhood."""
+    uid, namespace, librarian = call.path("uid"), call.namespace, call.librarian
+    around = {"uid": uid, "max_depth": call.query.depth, "include_proposed": call.query.proposed}
+    item, history, near, edges = await asyncio.gather(
+        librarian.get_item(namespace, uid),
+        librarian.revisions(namespace, uid),
+        librarian.neighbourhood(namespace, convert({**around, "limit": _MOST_NEIGHBOURS}, NeighbourhoodQuery)),
+        librarian.list_edges(namespace, convert({"uid": uid, "limit": _MOST_EDGES}, EdgeQuery)),
+    )
+    return page(
+        call.request,
+        "item.html",
+        item=item,
+        tags=item.properties.get("tags", []),
+        facts=_facts(item),
+        revisions=history.revisions,
+        near=near,
+        edges=edges,
+        names=_names(near),
+        asked=call.query,
+    )
+
+
+def _facts(item: ItemOut) -> list[tuple[str, Any]]:
+    """The properties to list, and behind them the attributes of a fact; without those that hold nothing."""
+    own = {name: value for name, value in sorted(item.properties.items()) if name not in _SHOWN_ELSEWHERE}
+    listed = [*own.items(), *item.properties.get("attributes", {}).items()]
+    return [(name, value) for name, value in listed if value not in (None, "", [], {})]
+
+
+def _names(near: CausalOutput) -> dict[str, str]:
+    """Names of the items around by uid."""
+    return {one.uid: one.name for one in (near.item, *near.items)}

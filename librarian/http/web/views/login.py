@@ -1,0 +1,72 @@
+"""Logging in with an API key, and out again. These pages check their visitors themselves."""
+
+import re
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from librarian.errors import Unauthenticated
+from librarian.http.auth import admitted, known
+from librarian.http.web.forms import TOKEN_FIELD, form_of
+from librarian.http.web.render import HEADERS, page
+from librarian.http.web.session import (
+    Sessions,
+    log_in,
+    log_out,
+    remember_visitor,
+    session_of,
+    visitor_of,
+)
+
+# A path of this service and nothing that a browser could read as another host.
+_OWN_PATH = re.compile(r"/(?![/\\])[^\x00-\x20\x7f\\]*")
+
+
+async def login_form(request: Request) -> Response:
+    """Ask for an API key."""
+    target = own_path(request.query_params.get("next", ""))
+    if session_of(request) is not None:
+        return RedirectResponse(target, 303, HEADERS)
+    return _form(request, target)
+
+
+async def login(request: Request) -> Response:
+    """Give a session for a valid key, and go where the visitor wanted to."""
+    form = await form_of(request)
+    target, visitor = own_path(form.get("next", "")), visitor_of(request)
+    if visitor is None:  # the form has lain open for long, or cookies are off
+        return _form(request, target, fault="expired", status=403)
+    sessions: Sessions = request.state.sessions
+    sessions.check_token(visitor, form.get(TOKEN_FIELD, ""))
+    try:
+        key = known(request, form.get("key", ""))
+    except Unauthenticated:
+        return _form(request, target, fault="wrong", status=401)
+    admitted(request, key, "any")
+    answer = RedirectResponse(target, 303, HEADERS)
+    log_in(request, answer, sessions.begin(key))
+    return answer
+
+
+async def logout(request: Request) -> Response:
+    """End the session of this browser."""
+    form, session = await form_of(request), session_of(request)
+    if session is not None:
+        sessions: Sessions = request.state.sessions
+        sessions.check_token(session.id, form.get(TOKEN_FIELD, ""))
+    answer = RedirectResponse("/login", 303, HEADERS)
+    log_out(request, answer)
+    return answer
+
+
+def own_path(target: str) -> str:
+    """`target` if it leads to a page of this service, else the first page."""
+    return target if _OWN_PATH.fullmatch(target) else "/"
+
+
+def _form(request: Request, target: str, *, fault: str = "", status: int = 200) -> Response:
+    sessions: Sessions = request.state.sessions
+    cookie, visitor = sessions.visit()
+    answer = page(request, "login.html", status=status, target=target, fault=fault, visit_token=sessions.token(visitor))
+    remember_visitor(request, answer, cookie)
+    return answer

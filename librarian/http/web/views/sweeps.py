@@ -1,0 +1,33 @@
+"""Sweeps: which there were, what one changed, and back."""
+
+from starlette.responses import Response
+
+from librarian.contracts.sweeps import SweepQuery
+from librarian.http.endpoints import Call
+from librarian.http.web.forms import Form
+from librarian.http.web.render import page
+
+
+async def show_sweeps(call: Call[Form, SweepQuery]) -> Response:
+    """List the sweeps of a namespace, the newest first."""
+    return page(call.request, "sweeps.html", found=await call.librarian.list_sweeps(call.namespace, call.query))
+
+
+async def show_sweep(call: Call[Form, SweepQuery]) -> Response:
+    """Show what one sweep changed."""
+    sweep = await call.librarian.get_sweep(call.namespace, call.path("sweep_id"), call.query)
+    return page(call.request, "sweep.html", sweep=sweep)
+
+
+async def confirm_undo(call: Call[Form, None]) -> Response:
+    """Say what an undo takes back, and ask."""
+    sweep = await call.librarian.get_sweep(call.namespace, call.path("sweep_id"), SweepQuery(limit=1))
+    return page(call.request, "undo.html", sweep=sweep, done=None)
+
+
+async def undo_sweep(call: Call[Form, None]) -> Response:
+    """Take back what the sweep changed, and say what stays."""
+    sweep_id = call.path("sweep_id")
+    done = await call.librarian.undo_sweep(call.namespace, sweep_id, call.progressed)
+    sweep = await call.librarian.get_sweep(call.namespace, sweep_id, SweepQuery(limit=1))
+    return page(call.request, "undo.html", sweep=sweep, done=done)

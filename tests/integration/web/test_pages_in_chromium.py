@@ -1,0 +1,281 @@
+"""What people see and do on the web page, in a real Chromium over the shipped sample."""
+
+import re
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Page, expect
+
+from librarian.contracts.edges import EdgeQuery
+from librarian.contracts.sweeps import SweepQuery, SweepRequest
+
+SWEEPS = SweepQuery(limit=1)
+ODD_UID = "a<b>?#%25'\"&amp;"
+HOSTILE = (
+    '<script>document.title="owned"</script><img src=x onerror="document.title=\'owned\'">'
+    '"><svg onload=alert(1)>{{ 7*7 }} </textarea></title>'
+)
+
+
+async def search(page: Page, query: str) -> None:
+    await page.locator("#q").fill(query)
+    await page.locator("#q").press("Enter")
+    await page.locator("#hits").wait_for()
+
+
+async def test_a_search_shows_hits_with_bars(opened, key):
+    """Logging in leads to the search; each hit shows what its place comes from, measured by one scale."""
+    async with opened(key) as page:
+        await expect(page.locator("#q")).to_be_focused()
+        await search(page, "why did the deploy fail?")
+        hits = page.locator(".hit")
+        assert await hits.count() == 10
+        assert "deploy" in (await hits.first.inner_text()).lower()
+        widths = [
+            int(width or "0")
+            for width in await page.locator(".bars tr:not(.similarity) .part").evaluate_all(
+                "parts => parts.map(part => part.getAttribute('width'))"
+            )
+        ]
+        assert max(widths) == 100
+        assert all(1 <= width <= 100 for width in widths)
+        assert await page.locator(".bars .similarity").count() == 10
+        assert re.search(r"vector \d+", await hits.first.locator(".places").inner_text())
+
+
+async def test_filters_narrow_a_search(opened, key):
+    """What the form says is what the search does, and the form keeps it."""
+    async with opened(key) as page:
+        await page.locator(".search summary").click()
+        await page.locator("[name=kinds][value=fact]").check()
+        await page.locator("[name=before]").fill("2026-02-28")
+        await search(page, "deploy window")
+        assert set(await page.locator(".hit .kind").all_inner_texts()) == {"fact"}
+        assert await page.locator("[name=kinds][value=fact]").is_checked()
+        days = await page.locator(".hit time").evaluate_all("times => times.map(one => one.dateTime.slice(0, 10))")
+        assert days
+        assert max(days) <= "2026-02-28"
+
+
+async def test_an_item_shows_all_that_belongs_to_it(opened, key, librarian, shelf):
+    """Text, evidence, revisions and edges of one item, each leading on."""
+    await librarian.patch_item(shelf, "fact-kenji-role", {"text": "Kenji Mori looks after harbor-billing."})
+    async with opened(key, "/items/fact-kenji-role") as page:
+        await expect(page.locator("h1 + .meta + .text")).to_have_text("Kenji Mori looks after harbor-billing.")
+        assert await page.locator("#evidence ~ blockquote").count() == 2
+        await page.locator("#history ~ details summary").click()
+        await expect(page.locator("#history ~ details .text")).to_contain_text("森健司")
+        await page.goto("/items/mem-chart-cleanup")
+        rows = page.locator("tr[data-edge]")
+        assert await rows.count() >= 2
+        await rows.filter(has_text="CAUSES").first.locator("td").nth(2).locator("a").click()
+        await expect(page.locator("h1")).not_to_have_text("Chart clean-up lost two lines")
+
+
+async def test_the_picture_is_used_by_keyboard(opened, key):
+    """Arrows go from item to item, what is chosen is told, keys zoom, Enter opens an item."""
+    async with opened(key, "/items/mem-chart-cleanup") as page:
+        boxes = page.locator(".picture svg a")
+        await boxes.first.focus()
+        await expect(page.locator(".chosen")).to_contain_text("HRB-398")
+        assert await page.locator("tr.lit").count() >= 2
+        await page.keyboard.press("ArrowRight")
+        name = await page.evaluate("document.activeElement.querySelector('text').textContent")
+        assert not name.startswith("Chart clean-up")
+        before = await page.locator(".picture svg").get_attribute("viewBox")
+        await page.keyboard.press("+")
+        assert await page.locator(".picture svg").get_attribute("viewBox") != before
+        await page.keyboard.press("0")
+        await page.keyboard.press("Enter")
+        await page.wait_for_load_state()
+        await expect(page.locator("h1")).to_contain_text(name.removesuffix("…"))
+
+
+async def test_the_picture_is_used_by_mouse(opened, key):
+    """A box is dragged and its edges follow; dragging beside boxes moves the paper; a click opens an item."""
+    async with opened(key, "/items/mem-chart-cleanup") as page:
+        await page.locator(".picture").scroll_into_view_if_needed()
+        first = page.locator(".picture .item").first
+        box = await first.bounding_box()
+        assert box is not None
+        lines = "lines => lines.map(line => ['x1', 'y1', 'x2', 'y2'].map(end => line.getAttribute(end)).join())"
+        before = await page.locator(".picture .edge line").evaluate_all(lines)
+        await page.mouse.move(box["x"] + 20, box["y"] + 10)
+        await page.mouse.down()
+        await page.mouse.move(box["x"] + 60, box["y"] + 90, steps=4)
+        await page.mouse.up()
+        assert "translate" in (await first.get_attribute("transform") or "")
+        assert await page.locator(".picture .edge line").evaluate_all(lines) != before
+        assert page.url.split("?")[0].endswith("/items/mem-chart-cleanup")
+        view = await page.locator(".picture svg").get_attribute("viewBox")
+        canvas = await page.locator(".picture .canvas").bounding_box()
+        assert canvas is not None
+        await page.mouse.move(canvas["x"] + 4, canvas["y"] + canvas["height"] - 6)
+        await page.mouse.down()
+        await page.mouse.move(canvas["x"] + 90, canvas["y"] + canvas["height"] - 40, steps=4)
+        await page.mouse.up()
+        assert await page.locator(".picture svg").get_attribute("viewBox") != view
+        await page.locator(".picture svg a").nth(1).click()
+        await expect(page).not_to_have_url(re.compile("mem-chart-cleanup"))
+
+
+async def test_an_edge_is_reviewed_with_a_reason(opened, key, keys, librarian, shelf, propose):
+    """The list leads to the edge; accepting it by a key keeps the reason and who gave it."""
+    edge_id, other = await propose(("mem-chart-cleanup", "mem-half-year"), ("mem-chart-cleanup", "mem-chart-snapshots"))
+    async with opened(key, "/reviews?sort=edge") as page:
+        await page.locator(f'a[href*="{edge_id}"]').click()
+        await expect(page.locator(".side")).to_have_count(2)
+        await page.locator("#reason").fill("Rui says so.")
+        await page.locator("h1").click()
+        await page.keyboard.press("a")
+        await expect(page.locator(".said")).to_have_text("Accepted.")
+        await expect(page.locator("#decision ~ blockquote")).to_have_text("Rui says so.")
+        assert await page.locator(".decision").count() == 0
+        await page.goto(f"/edges/{other}")
+        await page.locator("button.less").click()
+        await expect(page.locator(".said")).to_have_text("Rejected.")
+    decided = await librarian.get_edge(shelf, edge_id)
+    assert (decided.state, decided.review_reason) == ("accepted", "Rui says so.")
+    assert decided.reviewed_by in {one.id for one in keys.list()}
+    assert (await librarian.get_edge(shelf, other)).state == "rejected"
+
+
+async def test_a_sweep_is_undone_after_a_question(opened, keys, librarian, namespace, ingest):
+    """Undo asks first, and says what it took back; the page of the sweep then offers it no more."""
+    text = "decision: we keep the old parser. Because the new one is slow, we decided so."
+    await ingest({"kind": "memory", "uid": "swept", "text": text}, embed=False)
+    await librarian.sweep(namespace, SweepRequest())
+    assert (await librarian.get_item(namespace, "swept")).properties.get("type") == "Decision"
+    _, key = keys.create("gardener", namespaces=[namespace], scopes=["read", "sweep"])
+    async with opened(key, "/sweeps") as page:
+        await page.locator("tbody a").click()
+        assert await page.locator("tbody tr").count() >= 1
+        await page.locator("a.button").click()
+        await expect(page.locator(".said")).to_have_count(0)
+        assert (await librarian.get_item(namespace, "swept")).properties.get("type") == "Decision"
+        await page.locator("main form button").click()
+        await expect(page.locator(".said")).to_have_text("It is undone.")
+        assert "type" not in (await librarian.get_item(namespace, "swept")).properties
+        await page.goto("/sweeps")
+        await page.locator("tbody a").click()
+        assert await page.locator("a.button").count() == 0
+
+
+async def test_pages_speak_japanese(opened, key):
+    """By what the browser asks for, or by a switch that is remembered; Japanese queries find Japanese texts."""
+    async with opened(key, locale="ja-JP") as page:
+        await expect(page.locator("html")).to_have_attribute("lang", "ja")
+        await expect(page.locator("h1")).to_have_text("検索")
+        await search(page, "請求書の不具合の原因は?")
+        assert "請求書" in await page.locator("#hits").inner_text()
+        assert await page.locator(".hit [lang=ja]").count() > 0
+        await page.locator(".languages a[lang=en]").click()
+        await expect(page.locator("h1")).to_have_text("Search")
+        await expect(page.locator("#q")).to_have_value("請求書の不具合の原因は?")
+        await page.goto("/health")
+        await expect(page.locator("h1")).to_have_text("Health")
+
+
+async def test_health_shows_what_is_stored(opened, key, shelf):
+    """Whether requests are served, the checks, and the namespaces that the key opens, and no others."""
+    async with opened(key, "/health") as page:
+        await expect(page.locator(".said")).to_have_text("Requests are served.")
+        assert "encoder" in await page.locator(".facts").first.inner_text()
+        assert await page.locator("tbody th").all_inner_texts() == [shelf]
+
+
+async def test_a_wrong_key_is_refused(opened):
+    """It stays on the form, says why, and gives no session."""
+    async with opened(None) as page:
+        assert "/login" in page.url
+        await page.locator("#key").fill("lib_wrong")
+        await page.locator("main button").click()
+        await expect(page.locator("[role=alert]")).to_be_visible()
+        await page.goto("/health")
+        assert "/login" in page.url
+
+
+async def test_a_revoked_key_ends_its_sessions(opened, keys, shelf):
+    """The next page of somebody who was logged in asks for a key again."""
+    entry, key = keys.create("leaving", namespaces=[shelf], scopes=["read"])
+    async with opened(key) as page:
+        await search(page, "deploy")
+        keys.revoke(entry.id)
+        await page.reload()
+        assert "/login" in page.url
+
+
+async def test_hostile_texts_stay_texts(opened, keys, ingest, namespace):
+    """Nothing that a memory says runs, in lists, on its page, in the picture, or in a form."""
+    await ingest(
+        {"kind": "memory", "uid": ODD_UID, "text": HOSTILE, "tags": [HOSTILE], "agent": HOSTILE},
+        {"kind": "memory", "uid": "other", "name": HOSTILE, "text": "deploy \x00\u202e " + HOSTILE},
+        {"kind": "edge", "source": "other", "target": ODD_UID, "type": "CAUSES", "reason": HOSTILE},
+    )
+    _, key = keys.create("victim", namespaces=[namespace], scopes=["read", "write"])
+    async with opened(key) as page:
+        await search(page, HOSTILE)
+        await page.locator(".hit h3 a").first.click()
+        await page.locator(".picture.live").wait_for()
+        assert HOSTILE in await page.locator(".text").first.inner_text()
+        await page.locator("tr[data-edge] td:nth-child(2) a").click()
+        await expect(page.locator(".side")).to_have_count(2)
+        assert await page.title() != "owned"
+        assert await page.locator("main script, main img").count() == 0
+
+
+async def test_a_person_with_a_keyboard_gets_everywhere(opened, key):
+    """A link skips the head of the page, `/` goes to the search, j and k go through the hits."""
+    async with opened(key, "/health") as page:
+        await page.keyboard.press("Tab")
+        await expect(page.locator(".skip")).to_be_focused()
+        await page.keyboard.press("Enter")
+        await expect(page.locator("main")).to_be_focused()
+        await page.keyboard.press("/")
+        await page.wait_for_url(re.compile(r"/(\?|$)"))
+        await page.keyboard.type("deploy")
+        await page.keyboard.press("Enter")
+        await page.locator("#hits").wait_for()
+        await page.locator("h1").click()
+        for _ in range(2):
+            await page.keyboard.press("j")
+        await expect(page.locator(".hit h3 a").nth(1)).to_be_focused()
+        await page.keyboard.press("k")
+        await page.keyboard.press("Enter")
+        await expect(page.locator("#properties")).to_be_visible()
+        await page.keyboard.press("/")
+        await expect(page.locator("#q")).to_be_focused()
+
+
+@pytest.mark.parametrize(("scheme", "options"), [("light", {}), ("dark", {"runOnly": ["color-contrast"]})])
+async def test_no_page_shuts_anybody_out(opened, keys, librarian, shelf, propose, scheme, options):
+    """axe finds no violation on any page: all of its rules in light, those about colours in dark."""
+    await propose(("mem-chart-cleanup", "mem-tideline-v3-late"))
+    edge = (await librarian.list_edges(shelf, EdgeQuery(states=["proposed"]))).edges[0]
+    if not (sweeps := (await librarian.list_sweeps(shelf, SWEEPS)).sweeps):
+        await librarian.sweep(shelf, SweepRequest(limit=30))
+        sweeps = (await librarian.list_sweeps(shelf, SWEEPS)).sweeps
+    sweep = f"/sweeps/{sweeps[0].sweep_id}"
+    good = ["/?q=deploy", "/", "/items/mem-chart-cleanup", f"/edges/{edge.edge_id}", "/reviews", "/sweeps", sweep]
+    good += [f"{sweep}/undo", "/health", "/namespaces"]
+    statuses = {**dict.fromkeys(good, 200), "/items/none": 404, "/nowhere?lang=ja": 404}
+    _, key = keys.create("everybody", namespaces=[shelf, f"{shelf}:*"], scopes=["read", "write", "sweep"])
+    async with opened(None, color_scheme=scheme) as page:
+        found = {"/login": await violations(page, options)}
+        await page.locator("#key").fill(key)
+        await page.locator("main button").click()
+        for path, status in statuses.items():
+            answer = await page.goto(f"{path}{'&' if '?' in path else '?'}ns={shelf}")
+            assert answer is not None
+            assert (path, answer.status) == (path, status)
+            found[path] = await violations(page, options)
+    assert {path: rules for path, rules in found.items() if rules} == {}
+
+
+async def violations(page: Page, options: dict[str, object]) -> list[str]:
+    results = await Axe().run(page, options=options)
+    return [
+        f"{one['id']}: {node['html'][:200]} {node.get('failureSummary', '')[:300]}"
+        for one in results.response["violations"]
+        for node in one["nodes"]
+    ]
