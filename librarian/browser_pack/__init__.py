@@ -1,0 +1,1 @@
+"""What analysts load into Neo4j Browser: a style, saved queries, a guide."""

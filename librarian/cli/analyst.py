@@ -1,0 +1,160 @@
+"""`librarian analyst`: a read-only copy of the graph for analysts, on a server of its own."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from librarian.analyst import AnalystServer, AnalystStatus
+from librarian.cli.browser_link import (
+    OpeningOption,
+    ServiceOption,
+    ShowPasswordOption,
+    browser_place,
+    service_url,
+    show_browser,
+)
+from librarian.cli.display import Bar, table
+from librarian.cli.opening import opened
+from librarian.cli.options import JsonOption
+from librarian.cli.runtime import namespace_or, new_app, print_json, run, run_async, say, settings_for
+from librarian.settings import Settings
+
+app = new_app("Give analysts a read-only copy of the graph, on a server of its own.")
+
+_Port = Annotated[int | None, typer.Option(min=1, max=65535, help="Default: the one before, the usual or a free one.")]
+
+
+@app.callback()
+def analyst() -> None:
+    """Give analysts a read-only copy of the graph, on a server of its own."""
+
+
+@app.command()
+def start(
+    namespace: Annotated[
+        str | None, typer.Option("--namespace", "-n", help="Copy only this one. Default: all.")
+    ] = None,
+    bolt_port: _Port = None,
+    http_port: _Port = None,
+    service: ServiceOption = None,
+    *,
+    opening: OpeningOption = None,
+    show_password: ShowPasswordOption = False,
+) -> None:
+    """Copy the graph while it is in use, and serve the copy read-only; again: a fresh copy in its place."""
+
+    async def work() -> None:
+        settings = settings_for()
+        wanted = None if namespace is None else namespace_or(namespace, settings.namespace)
+        analysts = AnalystServer(settings)
+        if (before := analysts.status().copy) is not None:
+            say(f"There is a copy of {before.scope}, {_age(before.taken_at)} old; a fresh one takes its place.")
+        async with opened(settings, "analyst") as librarian:
+            with Bar("Copying") as bar:
+                done = await analysts.start(
+                    librarian, wanted, bolt_port=bolt_port, http_port=http_port, on_progress=bar.update
+                )
+        _say_copy(done)
+        _show(settings, analysts, done, service, show_password=show_password, opening=opening)
+
+    run_async(work)
+
+
+@app.command()
+def stop() -> None:
+    """Stop the analysts' server; its copy stays on the disk until the next start."""
+
+    async def work() -> None:
+        stopped = await AnalystServer(settings_for()).stop()
+        say("The analysts' server is stopped." if stopped else "The analysts' server was not running.")
+
+    run_async(work)
+
+
+@app.command()
+def status(
+    service: ServiceOption = None,
+    *,
+    opening: Annotated[bool, typer.Option("--open", help="Open the link in a web browser.")] = False,
+    show_password: ShowPasswordOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the analysts' server, how old its copy is, and how to log in; starts nothing."""
+
+    def work() -> None:
+        settings = settings_for()
+        analysts = AnalystServer(settings)
+        found = analysts.status()
+        if as_json:
+            print_json(_described(found))
+            return
+        table(("", ""), [(name, value) for name, value in _rows(found) if value not in (None, "")])
+        _show(settings, analysts, found, service, show_password=show_password, opening=opening)
+
+    run(work)
+
+
+def _show(
+    settings: Settings,
+    analysts: AnalystServer,
+    found: AnalystStatus,
+    service: str | None,
+    *,
+    show_password: bool,
+    opening: bool | None,
+) -> None:
+    """How to get in, while it runs; the guide begins with the namespace of the copy where it has only one."""
+    place = browser_place(analysts.server)
+    if place is None:
+        return
+    namespaces = found.copy.namespaces if found.copy is not None else []
+    namespace = namespaces[0] if len(namespaces) == 1 else settings.namespace
+    show_browser(place, service or service_url(settings.http), namespace, show_password=show_password, opening=opening)
+
+
+def _say_copy(done: AnalystStatus) -> None:
+    if (copy := done.copy) is None:
+        return
+    say(f"Read-only copy of {copy.scope}: {copy.items} items, as of {copy.taken_at:%Y-%m-%d %H:%M:%S} UTC.")
+    if not copy.exact:
+        say("Something was changed while it was read; of that it holds the state before or after.")
+
+
+def _rows(found: AnalystStatus) -> list[tuple[str, object]]:
+    rows: list[tuple[str, object]] = [("phase", found.server.phase)]
+    if found.copy is not None:
+        taken = found.copy.taken_at
+        rows += [
+            ("copy of", found.copy.scope),
+            ("items", found.copy.items),
+            ("taken at", f"{taken:%Y-%m-%d %H:%M:%S} UTC, {_age(taken)} ago"),
+            ("exact", "" if found.copy.exact else "no: something was changed while it was read"),
+        ]
+    else:
+        rows += [("copy of", "nothing; `librarian analyst start` makes one")]
+    return [
+        *rows,
+        ("bolt port", found.server.bolt_port),
+        ("http port", found.server.http_port),
+        ("error", found.server.error),
+    ]
+
+
+def _described(found: AnalystStatus) -> dict[str, object]:
+    age = None if found.copy is None else round((_now() - found.copy.taken_at).total_seconds())
+    return {"server": asdict(found.server), "copy": found.copy, "age_s": age}
+
+
+def _age(taken_at: datetime) -> str:
+    """How long ago that was, to the minute; days where there are some."""
+    minutes = max(_now() - taken_at, timedelta()) // timedelta(minutes=1)
+    days, hours = minutes // 1440, minutes // 60 % 24
+    if days:
+        return f"{days} d {hours} h"
+    return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,63 @@
+"""The pack for Neo4j Browser: a style, saved queries and a guide.
+
+It is open, and to pages of every origin: these files are the same for everybody and hold nothing of the graph. Whoever
+runs what stands in them needs the database's password.
+"""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from librarian.browser_pack.pack import GUIDE_FILE, PACK_FILES, PACK_PATH, QUERIES_FILE, STYLE_FILE, pack_file
+from librarian.contracts.browser_pack import PackQuery
+from librarian.errors import NotFound
+from librarian.http.endpoints import Call, Endpoint
+
+_TYPES = {
+    STYLE_FILE: "text/plain; charset=utf-8",
+    GUIDE_FILE: "text/html; charset=utf-8",
+    QUERIES_FILE: "application/zip",
+}
+# The Browser is a page of the database's origin, and asks for the guide with headers of its own.
+_CORS = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Methods": "GET",
+    "Access-Control-Allow-Headers": "Cache-Control, Pragma",
+    "Access-Control-Max-Age": "600",
+}
+_HEADERS = {
+    **_CORS,
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+async def browser_pack_file(call: Call[None, PackQuery]) -> Response:
+    """Get a file of the pack for Neo4j Browser."""
+    name = call.path("file")
+    if name not in PACK_FILES:
+        raise NotFound("the pack has no such file")
+    base_url = str(call.request.base_url).rstrip("/")
+    namespace = call.query.namespace or call.librarian.settings.namespace
+    content = pack_file(name, base_url=base_url, namespace=namespace)
+    return Response(content, headers={**_HEADERS, "Content-Type": _TYPES[name]})
+
+
+async def allow_browser_pack(_request: Request) -> Response:
+    """Answer a page's preflight: it may get the files of the pack, and do nothing else."""
+    return Response(status_code=204, headers=_CORS)
+
+
+BROWSER_PACK: Endpoint[None, PackQuery] = Endpoint(
+    method="GET",
+    path=f"{PACK_PATH}/{{file}}",
+    handler=browser_pack_file,
+    scope=None,
+    query=PackQuery,
+    answers={200: None},
+    errors=(NotFound,),
+)
+
+BROWSER_PACK_PREFLIGHT = Route(BROWSER_PACK.path, allow_browser_pack, methods=["OPTIONS"])

@@ -1,0 +1,34 @@
+"""Every saved query of the pack, on the shipped sample after a sweep."""
+
+import pytest
+from neo4j import RoutingControl
+
+from librarian.browser_pack.pack import saved_queries
+
+
+@pytest.mark.parametrize("query", saved_queries(), ids=lambda query: query.name)
+async def test_a_saved_query_reads_and_finds_something(query, executor, shelf):
+    """With the parameters that stand above it; the server lets it read only, and finds nothing odd about it."""
+    parameters = {**query.parameters, "namespace": shelf}
+    found = await executor.driver.execute_query(query.text, parameters, routing_=RoutingControl.READ)
+    assert found.records != []
+    told = {status.status_description for status in found.summary.gql_status_objects if status.is_notification}
+    assert [notice for notice in told if "AnalystCopy" not in notice] == []
+
+
+async def test_a_saved_query_shows_nothing_of_another_namespace(executor, shelf, ingest, namespace):
+    """Beside the sample stands a namespace with the same uids; no row names it."""
+    await ingest(
+        {"kind": "memory", "uid": "mem-deploy-failed", "text": "failed deploy of the others"},
+        {"kind": "memory", "uid": "mem-chart-cleanup", "text": "their cause"},
+        {"kind": "edge", "source": "mem-chart-cleanup", "type": "CAUSES", "target": "mem-deploy-failed"},
+        {"kind": "fact", "uid": "fact-pool-size-3", "text": "eight of the others", "person_id": "rui-carvalho"},
+        embed=False,
+    )
+    for query in saved_queries():
+        if "namespace" in query.parameters:
+            records, _, _ = await executor.driver.execute_query(
+                query.cypher, {**query.parameters, "namespace": shelf}, routing_=RoutingControl.READ
+            )
+            assert namespace not in repr(records), query.name
+            assert "the others" not in repr(records), query.name
