@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -51,11 +51,13 @@ class ChatConfig:
 class OpenAIChat:
     """A chat model behind `config.base_url`, through the `openai` SDK, which loads on first use.
 
-    Addresses and keys come from `config` alone, whatever OPENAI_ variables the environment holds.
+    Addresses and keys come from `config` alone, whatever OPENAI_ variables the environment holds; `headers` gives
+    further headers of each request.
     """
 
-    def __init__(self, config: ChatConfig) -> None:
+    def __init__(self, config: ChatConfig, headers: Callable[[], Mapping[str, str]] = dict) -> None:
         self._config = config
+        self._headers = headers
         self._opened = False
         self._constrains = True
 
@@ -141,6 +143,7 @@ class OpenAIChat:
             "messages": [{"role": message.role, "content": message.content} for message in messages],
             "temperature": 0,
             "max_tokens": config.max_tokens,
+            "extra_headers": self._headers(),
             "extra_body": {} if config.intent == NO_INTENT else {"intent": config.intent},
         }
 

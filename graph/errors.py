@@ -6,6 +6,8 @@ GraphError
 ├── DeletedMeanwhile      a statement met a node that somebody else was deleting (retryable)
 ├── LeaseHeld             somebody else is at work where only one may be (retryable)
 ├── LeaseLost             somebody else has taken over the work
+├── InvalidBookmark       a bookmark that the database cannot read
+├── BookmarkNotReached    the database does not know the work of a bookmark yet (retryable)
 ├── QueryTimeout          a statement took longer than it may (retryable)
 ├── DatabaseAuthFailed    wrong user name or password
 ├── UnsupportedServer     the server cannot run our statements
@@ -63,6 +65,21 @@ class LeaseLost(GraphError):
     """Somebody else has taken over this work, as it was not heard of for too long. Nothing is half done."""
 
     code = "lease_lost"
+
+
+class InvalidBookmark(GraphError):
+    """The database cannot read this bookmark. Go on without it."""
+
+    code = "invalid_bookmark"
+
+
+class BookmarkNotReached(GraphError):
+    """The database does not know the work of this bookmark yet. Try again; if the database was restored meanwhile, go
+    on without the bookmark.
+    """
+
+    code = "bookmark_not_reached"
+    retryable = True
 
 
 class QueryTimeout(GraphError):
@@ -130,6 +147,8 @@ _BY_DRIVER_ERROR: tuple[tuple[type[Exception], type[GraphError]], ...] = (
 _TIMEOUT_CODES = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "TransactionTerminated")
 _MISSING_INDEX_CODES = ("IndexNotFound",)
 _DELETED_CODES = ("EntityNotFound",)
+_BOOKMARK_CODES = ("InvalidBookmark", "InvalidBookmarkMixture")
+_BOOKMARK_TIMEOUT_CODES = ("BookmarkTimeout",)
 # By an operator, or by a server that stops.
 _ENDED_CODES = ("Terminated", "LockClientStopped")
 _GOING_DOWN_CODES = ("DatabaseUnavailable", "DatabaseNotFound")
@@ -148,6 +167,10 @@ def from_driver(error: Exception, statement: str) -> GraphError:
         return SchemaMismatch(f"statement {statement!r} needs an index that is missing; run `librarian migrate status`")
     if code in _DELETED_CODES:
         return DeletedMeanwhile(f"statement {statement!r} met something that was deleted at the same time")
+    if code in _BOOKMARK_CODES:
+        return InvalidBookmark()
+    if code in _BOOKMARK_TIMEOUT_CODES:
+        return BookmarkNotReached()
     if code in _GOING_DOWN_CODES:
         return DatabaseUnavailable(f"statement {statement!r}: the database is not available")
     for driver_type, ours in _BY_DRIVER_ERROR:

@@ -15,11 +15,20 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import stamina
-from neo4j import AsyncDriver, AsyncManagedTransaction, Query, RoutingControl, unit_of_work
+from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession, Query, RoutingControl, unit_of_work
 from neo4j import exceptions as driver_errors
 
 from cypher.loader import Statement, load
-from graph.errors import DatabaseBusy, DeletedMeanwhile, QueryTimeout, StatementFailed, from_driver
+from graph import bookmarks
+from graph.errors import (
+    BookmarkNotReached,
+    DatabaseBusy,
+    DeletedMeanwhile,
+    InvalidBookmark,
+    QueryTimeout,
+    StatementFailed,
+    from_driver,
+)
 from graph.observer import Observer, Silence
 
 Row = dict[str, Any]
@@ -81,6 +90,7 @@ class Executor:
     ) -> None:
         self.observer = observer or Silence()
         self._link = _Link(driver)
+        self._causality = bookmarks.Causality()
         self._in_use = 0
         self._database = database
         self._timeout_s = timeout_s
@@ -94,8 +104,13 @@ class Executor:
     async def reconnect(self, driver: AsyncDriver) -> None:
         """Give new work to `driver`; the one before is closed when the work that began on it has ended."""
         old, self._link = self._link, _Link(driver)
+        self.forget_bookmarks()
         if not old.users:
             await old.driver.close()
+
+    def forget_bookmarks(self) -> None:
+        """Wait for no earlier work: the database may have been restored since."""
+        self._causality.forget()
 
     async def aclose(self) -> None:
         """Close the driver; nothing may run any more."""
@@ -144,8 +159,10 @@ class Executor:
         async def bounded(transaction: AsyncManagedTransaction) -> T:
             return await work(Transaction(self, transaction))
 
-        async with self._connection(name) as driver, driver.session(database=self._database) as session:
-            return await session.execute_write(bounded)
+        async with self._session(name) as session:
+            done = await session.execute_write(bounded)
+        bookmarks.wrote()
+        return done
 
     @stamina.retry(on=DatabaseBusy, attempts=_SCHEMA_ATTEMPTS)
     async def run_schema(self, name: str, params: Params | None = None, **template: str | int) -> list[Row]:
@@ -157,7 +174,7 @@ class Executor:
         """One statement of a migration file, auto-committed. The only verb that takes text; it comes from our
         package.
         """
-        async with self._connection(name) as driver, driver.session(database=self._database) as session:
+        async with self._session(name) as session:
             result = await session.run(Query(text, timeout=_NO_TIMEOUT), dict(params or {}))
             rows = [dict(record) async for record in result]
             await result.consume()
@@ -173,10 +190,20 @@ class Executor:
         started = time.perf_counter()
         async with self._connection(name) as driver:
             found = await driver.execute_query(
-                query, dict(params), routing_=access, database_=self._database, bookmark_manager_=None
+                query, dict(params), routing_=access, database_=self._database, bookmark_manager_=self._causality
             )
+        if access is RoutingControl.WRITE:
+            bookmarks.wrote()
         self.observer.succeeded(statement.name, time.perf_counter() - started, len(found.records))
         return [dict(record) for record in found.records]
+
+    @asynccontextmanager
+    async def _session(self, name: str) -> AsyncIterator[AsyncSession]:
+        async with (
+            self._connection(name) as driver,
+            driver.session(database=self._database, bookmark_manager=self._causality) as session,
+        ):
+            yield session
 
     @asynccontextmanager
     async def _connection(self, name: str) -> AsyncIterator[AsyncDriver]:
@@ -188,6 +215,8 @@ class Executor:
             yield link.driver
         except _DRIVER_ERRORS as error:
             ours = from_driver(error, name)
+            if isinstance(ours, InvalidBookmark | BookmarkNotReached):
+                self.forget_bookmarks()
             self.observer.failed(name, time.perf_counter() - started, ours.code)
             raise ours from error
         except asyncio.CancelledError:

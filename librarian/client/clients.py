@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from librarian.client import protocol, verbs
+from librarian.client.bookmarks import BOOKMARK_HEADER, Bookmarks
 from librarian.client.errors import ApiError
 from librarian.client.rows import async_ndjson, ndjson
 from librarian.client.verbs import Reply, Request
@@ -35,26 +36,48 @@ class _Client:
         *,
         timeout_s: float = DEFAULT_TIMEOUT_S,
         allow_insecure: bool | None = None,
+        bookmark: str = "",
     ) -> None:
         remote = RemoteSettings.from_env()
         insecure = remote.allow_insecure if allow_insecure is None else allow_insecure
         self.url = protocol.checked_address(url or remote.url, allow_insecure=insecure)
         # A key of the environment is meant for the service of the environment.
         self._api_key = api_key or (remote.api_key if url in (None, remote.url) else None)
+        self._bookmarks = Bookmarks(bookmark)
         self._options: dict[str, Any] = {
             "base_url": self.url,
             "timeout": timeout_s,
             "trust_env": not protocol.is_local(self.url),
+            "verify": True if remote.ca is None else protocol.trusting(remote.ca),
         }
 
-    def _prepared(self, request: Request[T], content: Any) -> dict[str, Any]:
+    @property
+    def bookmark(self) -> str:
+        """Stands for what this client has written; another client that is made with it reads that too."""
+        return self._bookmarks.value
+
+    def _prepared(self, request: Request[T], content: Any, bookmark: str = "") -> dict[str, Any]:
+        headers = protocol.headers_of(request, self._api_key)
+        if bookmark:
+            headers[BOOKMARK_HEADER] = bookmark.encode()
         return {
             "method": request.method,
             "url": request.path,
             "params": list(request.params) or None,
-            "headers": protocol.headers_of(request, self._api_key),
+            "headers": headers,
             "content": content,
         }
+
+    def _outcome(self, request: Request[T], bookmark: str, reply: Reply) -> T | ApiError:
+        self._bookmarks.learn(bookmark, reply.headers)
+        return protocol.outcome_of(request, reply)
+
+    def _pause_s(self, request: Request[T], error: ApiError, attempt: int) -> float | None:
+        """Seconds until the next attempt; None where the error is final."""
+        pause = protocol.pause_s(request, error, attempt)
+        if pause is None:
+            self._bookmarks.refused(error.code)
+        return pause
 
 
 def _blocking(describe: Callable[P, Request[T]]) -> "Callable[Concatenate[LibrarianClient, P], T]":
@@ -100,6 +123,9 @@ class LibrarianClient(_Client):
     `allow_insecure`. `timeout_s` bounds each wait for the network. Methods raise ApiError, and ServiceUnreachable where
     no answer came. Reads and writes are tried up to four times when the connection breaks or the service is busy;
     a write runs once, however often it is sent. An ingest is sent once.
+
+    It reads what it has written, whichever replica of the service answers: `bookmark` stands for that, and hands it on
+    to another client.
     """
 
     search = _blocking(verbs.search)
@@ -171,7 +197,7 @@ class LibrarianClient(_Client):
             outcome = self._tried(request)
             if not isinstance(outcome, ApiError):
                 return outcome
-            pause = protocol.pause_s(request, outcome, attempt)
+            pause = self._pause_s(request, outcome, attempt)
             if pause is None:
                 raise outcome
             time.sleep(pause)
@@ -181,11 +207,12 @@ class LibrarianClient(_Client):
         import httpx
 
         content = request.body if request.rows is None else ndjson(request.rows)
+        bookmark = self.bookmark
         try:
-            response = self._http.request(**self._prepared(request, content))
+            response = self._http.request(**self._prepared(request, content, bookmark))
         except httpx.TransportError as error:
             return protocol.unreachable(self.url, error)
-        return protocol.outcome_of(request, Reply(response.status_code, response.headers, response.content))
+        return self._outcome(request, bookmark, Reply(response.status_code, response.headers, response.content))
 
 
 class AsyncLibrarianClient(_Client):
@@ -263,7 +290,7 @@ class AsyncLibrarianClient(_Client):
             outcome = await self._tried(request)
             if not isinstance(outcome, ApiError):
                 return outcome
-            pause = protocol.pause_s(request, outcome, attempt)
+            pause = self._pause_s(request, outcome, attempt)
             if pause is None:
                 raise outcome
             await asyncio.sleep(pause)
@@ -273,8 +300,9 @@ class AsyncLibrarianClient(_Client):
         import httpx
 
         content = request.body if request.rows is None else async_ndjson(request.rows)
+        bookmark = self.bookmark
         try:
-            response = await self._http.request(**self._prepared(request, content))
+            response = await self._http.request(**self._prepared(request, content, bookmark))
         except httpx.TransportError as error:
             return protocol.unreachable(self.url, error)
-        return protocol.outcome_of(request, Reply(response.status_code, response.headers, response.content))
+        return self._outcome(request, bookmark, Reply(response.status_code, response.headers, response.content))

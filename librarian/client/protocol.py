@@ -3,7 +3,9 @@ to try again.
 """
 
 import random
+import ssl
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -55,6 +57,16 @@ def checked_address(url: str | None, *, allow_insecure: bool) -> str:
             remedy="Use https, or allow it by LIBRARIAN_ALLOW_INSECURE_REMOTE=1.",
         )
     return url.rstrip("/")
+
+
+def trusting(authorities: Path) -> ssl.SSLContext:
+    """Trust in the authorities of a PEM file. Raises SettingsError."""
+    try:
+        return ssl.create_default_context(cafile=authorities)
+    except OSError as error:
+        raise SettingsError(
+            f"{authorities} cannot be used: {error.strerror or 'it is no PEM file'}", field="LIBRARIAN_REMOTE_CA"
+        ) from None
 
 
 def is_local(url: str) -> bool:

@@ -1,0 +1,199 @@
+"""What the Model Context Protocol costs over the use case: searches by the tool `search_all` over streamable HTTP and
+over standard input and output, with the SDK's own client; the tool over plain HTTP stands beside them.
+
+Of every call the time of the use case inside it is measured too, and taken off: what is left is the protocol on both
+sides. The ways take turns. Sizes: LIBRARIAN_BENCH_MCP_ITEMS (5000), LIBRARIAN_BENCH_MCP_RUNS (300).
+"""
+
+import asyncio
+import os
+import random
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TextIO
+
+import httpx2
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server.stdio import stdio_server
+
+from benchmarks.common import disposable, items, load, main, progress, report, sentence, timing
+from benchmarks.search_latency import made_up_vectors
+from librarian import logs
+from librarian.cli.mcp import connection
+from librarian.contracts.semantic import MixedSearchOutput, SemanticSearchInput
+from librarian.http.app import build_app
+from librarian.http.server import Server, listen
+from librarian.keys import KeyFile
+from librarian.mcp_server import Caller, mcp_server
+from librarian.service import Librarian
+from librarian.setting_values import Rate
+from librarian.settings import Settings
+from librarian.wiring import open_librarian
+
+ITEMS = int(os.environ.get("LIBRARIAN_BENCH_MCP_ITEMS", "5000"))
+RUNS = int(os.environ.get("LIBRARIAN_BENCH_MCP_RUNS", "300"))
+WARMUP = 30
+NAMESPACE = "bench"
+_STDIO = "stdio"
+
+Ask = Callable[[str], Awaitable[Any]]
+# Milliseconds of the last use case.
+Inner = Callable[[], float]
+
+
+class Timed(Librarian):
+    """A Librarian that knows how long its last search took, and tells it."""
+
+    last_ms = 0.0
+
+    async def search_all(self, namespace: str, query: SemanticSearchInput) -> MixedSearchOutput:
+        """The search, timed."""
+        started = time.perf_counter()
+        try:
+            return await super().search_all(namespace, query)
+        finally:
+            self.last_ms = (time.perf_counter() - started) * 1000
+            if _STDIO in sys.argv:
+                print(self.last_ms, file=sys.stderr, flush=True)
+
+
+async def fill(librarian: Librarian) -> None:
+    """ITEMS messages with made-up vectors."""
+    space = librarian.parts.space
+    assert space is not None
+    await load(librarian, NAMESPACE, items(ITEMS, seed=1, prefix="m"), made_up_vectors(ITEMS, space.dimension, 1))
+
+
+@asynccontextmanager
+async def serving(librarian: Librarian, folder: Path) -> AsyncIterator[httpx2.AsyncClient]:
+    """The application in this process, on a port of its own; a client of it."""
+    keys = KeyFile(folder / "keys.json")
+    _, key = keys.create("benchmark", scopes=["read"], namespaces=[NAMESPACE])
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Librarian]:
+        yield librarian
+
+    http = replace(librarian.settings.http, port=0, rate_limit=Rate(0, 1.0))
+    with listen(http) as listening:
+        server = Server(build_app(http, keys, connect))
+        running = asyncio.create_task(server.serve(sockets=[listening]))
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        headers = {"Authorization": f"Bearer {key}"}
+        async with httpx2.AsyncClient(base_url=url, headers=headers, trust_env=False, timeout=60) as client:
+            yield client
+        server.should_exit = True
+        await running
+
+
+@asynccontextmanager
+async def over_http(client: httpx2.AsyncClient) -> AsyncIterator[ClientSession]:
+    """A session with the service of `client`."""
+    async with (
+        streamable_http_client(str(client.base_url.join("/mcp")), http_client=client) as (reading, writing),
+        ClientSession(reading, writing) as session,
+    ):
+        await session.initialize()
+        await session.list_tools()
+        yield session
+
+
+@asynccontextmanager
+async def over_stdio(settings: Settings, told: TextIO) -> AsyncIterator[ClientSession]:
+    """A session with a server in a process of its own, which writes the times of its use cases to `told`."""
+    env = {**os.environ, "LIBRARIAN_HOME": str(settings.home)}
+    started = StdioServerParameters(command=sys.executable, args=["-m", "benchmarks.mcp", _STDIO], env=env)
+    async with (
+        stdio_client(started, errlog=told) as (reading, writing),
+        ClientSession(reading, writing) as session,
+    ):
+        await session.initialize()
+        await session.list_tools()
+        yield session
+
+
+async def serve_stdio() -> None:
+    """What `librarian mcp` does, with a Librarian that tells its times."""
+    settings = Settings.from_env()
+    logs.configure(settings.log, default_level="error")
+    async with open_librarian(settings, purpose="mcp", make=Timed) as librarian, stdio_server() as (reading, writing):
+        caller = Caller(librarian, connection(NAMESPACE, read_only=True), NAMESPACE)
+        server = mcp_server(lambda _ctx: caller)
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+def posting(client: httpx2.AsyncClient) -> Ask:
+    """Asks by the tool over plain HTTP."""
+
+    async def ask(query: str) -> None:
+        (await client.post("/v1/tools/search_all", json={"queries": [query]})).raise_for_status()
+
+    return ask
+
+
+def calling(session: ClientSession) -> Ask:
+    """Asks by the tool over the protocol; a tool's error ends the benchmark."""
+
+    async def ask(query: str) -> None:
+        answer = await session.call_tool("search_all", {"queries": [query]})
+        if answer.is_error:
+            raise RuntimeError(answer.content)
+
+    return ask
+
+
+async def in_turns(ways: dict[str, tuple[Ask, Inner]]) -> dict[str, list[float]]:
+    """Milliseconds of each way beyond the use case, and of the use cases, over the same searches."""
+    source = random.Random(7)
+    spent: dict[str, list[float]] = {"use case": [], **{f"{way} over the use case": [] for way in ways}}
+    order = list(ways.items())
+    for run in range(-WARMUP, RUNS):
+        query = sentence(source, 6)
+        order.append(order.pop(0))
+        for way, (ask, inner_ms) in order:
+            started = time.perf_counter()
+            await ask(query)
+            whole_ms = (time.perf_counter() - started) * 1000
+            if run >= 0:
+                spent["use case"].append(inner_ms())
+                spent[f"{way} over the use case"].append(whole_ms - inner_ms())
+        progress(f"search {max(run + 1, 0)} of {RUNS}")
+    return spent
+
+
+async def benchmark() -> None:
+    """Load, then ask."""
+    async with AsyncExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        told = stack.enter_context((folder / "times").open("w+", encoding="utf-8"))
+        loaded, settings = await stack.enter_async_context(disposable())
+        logs.configure(settings.log, default_level="error")
+        await fill(loaded)
+        librarian = await stack.enter_async_context(open_librarian(settings, purpose="benchmark", make=Timed))
+        assert isinstance(librarian, Timed)
+        client = await stack.enter_async_context(serving(librarian, folder))
+        http = await stack.enter_async_context(over_http(client))
+        stdio = await stack.enter_async_context(over_stdio(settings, told))
+        spent = await in_turns(
+            {
+                "tool over HTTP": (posting(client), lambda: librarian.last_ms),
+                "MCP over HTTP": (calling(http), lambda: librarian.last_ms),
+                "MCP over stdio": (calling(stdio), lambda: _last_told(folder / "times")),
+            }
+        )
+        report("mcp", [timing(what, samples) for what, samples in spent.items()], items=ITEMS)
+
+
+def _last_told(file: Path) -> float:
+    return float(file.read_text(encoding="utf-8").splitlines()[-1])
+
+
+if __name__ == "__main__":
+    main(serve_stdio if _STDIO in sys.argv else benchmark)
