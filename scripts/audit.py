@@ -1,0 +1,102 @@
+"""Asks whether the installed packages have known vulnerabilities (pip-audit), at most once a day.
+
+Without a network, or when the answer takes too long, it says so and succeeds: the check is news about the world, not
+about this tree. Findings are printed; with --strict they are a failure.
+"""
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import distributions
+from pathlib import Path
+
+_PATIENCE_S = 20
+_ASKED_EACH_S = 3
+_ANSWER_COUNTS_S = 24 * 3600
+_SKIP_COUNTS_S = 3600
+_AUDIT = (
+    *(sys.executable, "-m", "pip_audit", "--local", "--skip-editable", "--progress-spinner", "off"),
+    *("--format", "json", "--timeout", str(_ASKED_EACH_S)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an audit says, in lines for people; `asked` is False where nobody answered."""
+
+    lines: tuple[str, ...]
+    findings: int = 0
+    asked: bool = True
+
+
+def audited(command: Sequence[str], patience_s: float) -> Outcome:
+    """Run pip-audit and read its answer."""
+    try:
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=patience_s)
+    except subprocess.TimeoutExpired:
+        return Outcome((f"audit skipped: no network (no answer within {patience_s:g} s)",), asked=False)
+    try:
+        packages = json.loads(done.stdout)["dependencies"]
+    except (ValueError, KeyError, TypeError):
+        reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        return Outcome((f"audit skipped: no network ({reason[:200]})",), asked=False)
+    findings = [
+        f"{package['name']} {package['version']}: {known['id']}{_fixed(known['fix_versions'])}"
+        for package in packages
+        for known in package.get("vulns", ())
+    ]
+    told = f"audit: {len(findings)} known vulnerabilities in {len(packages)} packages"
+    return Outcome((*findings, told), len(findings))
+
+
+def _fixed(versions: Sequence[str]) -> str:
+    return f", fixed in {', '.join(versions)}" if versions else ", not fixed yet"
+
+
+class Memory:
+    """The last outcome for the same packages, in a file beside them."""
+
+    def __init__(self, file: Path, packages: Iterable[str], clock: Callable[[], float] = time.time) -> None:
+        self._file = file
+        self._packages = hashlib.sha256("\n".join(sorted(packages)).encode()).hexdigest()
+        self._clock = clock
+
+    def recall(self) -> Outcome | None:
+        """What was found out not long ago."""
+        try:
+            kept = json.loads(self._file.read_text(encoding="utf-8"))
+            outcome = Outcome(tuple(kept["lines"]), kept["findings"], kept["asked"])
+            age_s = self._clock() - kept["at"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        counts_s = _ANSWER_COUNTS_S if outcome.asked else _SKIP_COUNTS_S
+        return outcome if kept["packages"] == self._packages and 0 <= age_s < counts_s else None
+
+    def keep(self, outcome: Outcome) -> None:
+        """Remember it for the next time."""
+        kept = {"lines": outcome.lines, "findings": outcome.findings, "asked": outcome.asked}
+        self._file.write_text(json.dumps({**kept, "packages": self._packages, "at": self._clock()}), encoding="utf-8")
+
+
+def main() -> int:
+    """Audit, or say what the last audit said; the exit code is 1 for findings with --strict."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--strict", action="store_true", help="ask anew, and fail where something is found")
+    strict = parser.parse_args().strict
+    installed = (f"{one.name}=={one.version}" for one in distributions())
+    memory = Memory(Path(sys.prefix) / "audit.json", installed)
+    outcome = None if strict else memory.recall()
+    if outcome is None:
+        outcome = audited(_AUDIT, _PATIENCE_S * (6 if strict else 1))
+        memory.keep(outcome)
+    sys.stdout.write("\n".join(outcome.lines) + "\n")
+    return 1 if strict and outcome.findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""The fenced blocks of the documentation, and what their info strings say about running them.
+
+A block's language stands first, as everywhere; what follows is for the test that runs the blocks:
+
+    no-run="reason"   only checked, not run
+    exit="65"         the commands end with this code instead of 0
+    file="rows.jsonl" the text is a file of that name for all commands of all pages
+    answer            (json) what the command before printed; may leave fields and elements out
+    output            (text) what the block before printed; may leave lines out
+    empty="reason"    (cypher) finds nothing in the sample
+    schema="NAME"     (json) valid by this schema of the OpenAPI document
+    background="URL"  (sh) goes on while the blocks after it run, which begin when the address answers
+    width="110"       the columns of the terminal instead of 100
+    managed           only where Librarian manages the database, checked elsewhere
+    synopsis          (sh) forms of a command, not a command: every option in it must exist
+
+A block inside an HTML comment runs like any other and is not shown: it prepares what the reader has by then.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+KNOWN_OPTIONS = frozenset(
+    {"no-run", "exit", "file", "answer", "output", "schema", "background", "managed", "synopsis", "empty", "width"}
+)
+PROMPT = "$ "
+
+_FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
+_OPTION = re.compile(r'([a-z-]+)(?:="([^"]*)")?\s*')
+_ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=")
+_SUBSTITUTION = re.compile(r"\$\([^()]*\)")
+_HERE_DOCUMENT = re.compile(r"<<-?\s*['\"]?(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One fenced block: its page (path from the project's folder), the line of its fence from 1, and its text."""
+
+    page: str
+    line: int
+    language: str
+    options: Mapping[str, str]
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line} ({self.language})"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command of a console block with the output that the page shows for it, empty where it shows none."""
+
+    text: str
+    shown: str
+
+
+def blocks_of(page: str, text: str) -> list[Block]:
+    """All fenced blocks of a page, in order. Raises ValueError for an info string that cannot be read."""
+    found: list[Block] = []
+    lines = iter(enumerate(text.splitlines(), start=1))
+    for number, line in lines:
+        if opening := _FENCE.match(line):
+            body = _body(lines, opening["indent"], opening["fence"])
+            language, _, rest = opening["info"].strip().partition(" ")
+            found.append(Block(page, number, language, _options(f"{page}:{number}", rest), body))
+    return found
+
+
+def pages(project: Path) -> list[str]:
+    """The pages whose blocks are checked, as paths from the project's folder."""
+    listed = [project / "README.md", project / "CONTRIBUTING.md", *sorted((project / "docs").rglob("*.md"))]
+    return [path.relative_to(project).as_posix() for path in listed]
+
+
+def commands_of(console: str) -> list[Command]:
+    """The commands after the prompts of a console block, continued lines included, each with its output."""
+    commands: list[Command] = []
+    asked: list[str] = []
+    shown: list[str] = []
+    for line in console.splitlines():
+        if line.startswith(PROMPT) or (asked and not shown and is_open("\n".join(asked))):
+            if line.startswith(PROMPT) and asked:
+                commands.append(Command("\n".join(asked), "\n".join(shown)))
+                asked, shown = [], []
+            asked.append(line.removeprefix(PROMPT))
+        else:
+            shown.append(line)
+    return [*commands, Command("\n".join(asked), "\n".join(shown))]
+
+
+def statements_of(script: str) -> list[str]:
+    """The statements of a shell script: lines, joined where a quotation, a backslash or a here-document goes on."""
+    statements: list[str] = []
+    pending: list[str] = []
+    for line in script.splitlines():
+        pending.append(line)
+        whole = "\n".join(pending)
+        if not is_open(whole):
+            statements.append(whole)
+            pending = []
+    return [one for one in [*statements, "\n".join(pending)] if words_of(one)]
+
+
+def is_open(statement: str) -> bool:
+    """Whether a shell would read on behind `statement`."""
+    if statement.endswith("\\"):
+        return True
+    here = _HERE_DOCUMENT.search(statement)
+    if here and here[1] not in statement.splitlines()[1:]:
+        return True
+    try:
+        shlex.split(statement, comments=True)
+    except ValueError:
+        return True
+    return False
+
+
+def words_of(statement: str) -> list[str]:
+    """The words of a statement without the assignments before it and without comments; none where it only assigns."""
+    plain = _SUBSTITUTION.sub("substituted", statement.replace("\\\n", " "))
+    words = shlex.split(plain, comments=True)
+    while words and _ASSIGNMENT.match(words[0]):
+        words = words[1:]
+    return words
+
+
+def _body(lines: Iterator[tuple[int, str]], indent: str, fence: str) -> str:
+    body: list[str] = []
+    for _, line in lines:
+        if line.strip() == fence:
+            return "".join(f"{kept.removeprefix(indent)}\n" for kept in body)
+        body.append(line)
+    raise ValueError(f"a block that begins with {indent}{fence} has no end")
+
+
+def _options(where: str, info: str) -> Mapping[str, str]:
+    options = {match[1]: match[2] or "" for match in _OPTION.finditer(info)}
+    if unknown := options.keys() - KNOWN_OPTIONS:
+        raise ValueError(f"{where}: {', '.join(sorted(unknown))} in an info string; known are {sorted(KNOWN_OPTIONS)}")
+    return options

@@ -1,0 +1,286 @@
+"""The reference pages and files of `docs/`, made from the program itself.
+
+tests/unit/librarian_contracts/test_public_surface.py keeps them equal, and writes them anew when it is told to.
+"""
+
+import inspect
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+import typer
+
+import librarian
+from librarian.cli.lazy import COMMANDS, SECTIONS, load
+from librarian.contracts.examples import examples_of
+from librarian.contracts.tools import ToolFormat
+from librarian.http.api import OPERATIONS
+from librarian.http.openapi import document
+from librarian.schemas import inlined_schema
+from librarian.tools import TOOLS, Tool, described
+
+MADE = "<!-- Made from the program; do not edit. -->\n"
+LIST_BEGIN = "<!-- made from the table of operations: begin -->\n"
+LIST_END = "<!-- made from the table of operations: end -->\n"
+
+_Schema = Mapping[str, Any]
+
+
+def openapi() -> str:
+    """docs/openapi.json."""
+    return as_json(document(OPERATIONS))
+
+
+def tools_json() -> str:
+    """docs/tools.json: the tools in each form."""
+    return as_json({form: [described(tool, form) for tool in TOOLS] for form in get_args(ToolFormat)})
+
+
+def command_surface() -> str:
+    """docs/cli-surface.txt: every command with its options, a line each."""
+    return "".join(
+        line
+        for name, (module, _) in sorted(COMMANDS.items())
+        for line in _command_lines(f"librarian {name}", load(module))
+    )
+
+
+def python_surface() -> str:
+    """docs/python-surface.txt: what the package exports, with the parameters of methods."""
+    return "".join(line for name in sorted(librarian.__all__) for line in _exported(name, getattr(librarian, name)))
+
+
+def http_operations(page: str) -> str:
+    """docs/http-api.md as it stands, with its list of operations made anew."""
+    head, _, rest = page.partition(LIST_BEGIN)
+    _, _, tail = rest.partition(LIST_END)
+    paths = document(OPERATIONS)["paths"]
+    rows = "".join(
+        f"| {_linked(f'{one.method} {one.path}')} | {one.scope or 'open'} "
+        f"| {paths[one.path][one.method.lower()]['summary']} |\n"
+        for one in OPERATIONS
+    )
+    return f"{head}{LIST_BEGIN}| operation | scope | what |\n|---|---|---|\n{rows}{LIST_END}{tail}"
+
+
+def tools_page() -> str:
+    """docs/reference/tools.md."""
+    head = "What each tool takes, with an example. [tools.md](../tools.md) says how tools are called.\n"
+    return f"{MADE}# Tools\n\n{head}{''.join(_tool(tool) for tool in TOOLS)}"
+
+
+def http_page() -> str:
+    """docs/reference/http.md: the operations and the objects that they read and answer."""
+    whole = document(OPERATIONS)
+    head = (
+        "Every operation, and below them every object. [http-api.md](../http-api.md) explains headers, limits and\n"
+        "errors; [openapi.json](../openapi.json) is the same for programs.\n"
+    )
+    operations = "".join(
+        _operation(method, path, one) for path, methods in whole["paths"].items() for method, one in methods.items()
+    )
+    objects = "".join(_object(name, one) for name, one in sorted(whole["components"]["schemas"].items()))
+    return f"{MADE}# HTTP\n\n{head}\n## Operations\n{operations}\n## Objects\n{objects}"
+
+
+def cli_page() -> str:
+    """docs/reference/cli.md: every command with its arguments and options."""
+    head = "Every command with its options. [cli.md](../cli.md) explains them with examples.\n"
+    parts = [
+        f"\n## {title}\n" if part is None else part
+        for title, commands in SECTIONS.items()
+        for part in (None, *(one for name, (module, _) in commands.items() for one in _commands(name, load(module))))
+    ]
+    return f"{MADE}# Command line\n\n{head}{''.join(parts)}"
+
+
+def anchor(heading: str) -> str:
+    """The anchor that a heading gets, on the site as on other readers of Markdown."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def as_json(value: object) -> str:
+    """`value` as the files of `docs/` hold it."""
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+def _linked(operation: str) -> str:
+    return f"[`{operation}`](reference/http.md#{anchor(operation)})"
+
+
+def _tool(tool: Tool[Any]) -> str:
+    title, example = next(iter(examples_of(tool.input).items()))
+    return (
+        f"\n## {tool.name}\n\n{tool.description}\n\nScope `{tool.scope}`.\n\n"
+        f"| argument | type | meaning |\n|---|---|---|\n{''.join(_field_rows(inlined_schema(tool.input)))}"
+        f"\nFor example, {title}:\n\n{_json_block(example, tool.input.__name__)}"
+    )
+
+
+def _field_rows(schema: _Schema, above: str = "") -> Iterator[str]:
+    """A row for each field, those of objects within included."""
+    for name, field in schema["properties"].items():
+        kind = _given(field, required=name in schema.get("required", ()))
+        yield f"| `{above}{name}` | {kind} | {_in_a_cell(field['description'])} |\n"
+        for inner in field.get("anyOf", []):
+            if "properties" in inner:
+                yield from _field_rows(inner, f"{above}{name}.")
+
+
+def _type_of(schema: _Schema) -> str:
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{anchor(name)})"
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            options = (_type_of(option) for option in schema[key] if option != {"type": "null"})
+            return " or ".join(dict.fromkeys(options))
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    match schema.get("type"):
+        case "array":
+            return f"list of {_type_of(schema['items'])}" if schema.get("items") else "list"
+        case "object":
+            return f"object of {_type_of(schema['additionalProperties'])}" if _is_mapping(schema) else "object"
+        case "string":
+            return "time" if schema.get("format") == "date-time" else "text"
+        case None:
+            return "any"
+        case [*several]:
+            return " or ".join({"string": "text"}.get(one, one) for one in several)
+        case other:
+            return str(other)
+
+
+def _given(schema: _Schema, *, required: bool) -> str:
+    """The type, and whether a value must be given or what it is without."""
+    default = schema.get("default")
+    if required or default in (None, [], {}):
+        return _type_of(schema) + (", required" if required else "")
+    return f"{_type_of(schema)}, default `{json.dumps(default, ensure_ascii=False)}`"
+
+
+def _is_mapping(schema: _Schema) -> bool:
+    return isinstance(schema.get("additionalProperties"), dict)
+
+
+def _in_a_cell(description: str) -> str:
+    """The first paragraph, in one line that ends no cell."""
+    return description.partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+
+
+def _operation(method: str, path: str, one: _Schema) -> str:
+    """A section with its summary, parameters, body and answers."""
+    told = f"{one['summary']}.\n\n{one['description']}".strip()
+    return f"\n### {method.upper()} {path}\n\n{told}\n{_parameters(one)}{_body(one)}{_answers(one)}"
+
+
+def _parameters(one: _Schema) -> str:
+    rows = "".join(
+        f"| `{given['name']}` | {given['in']} | {_given(given['schema'], required='required' in given)} "
+        f"| {_in_a_cell(given.get('description', ''))} |\n"
+        for given in one["parameters"]
+        if "$ref" not in given
+    )
+    return f"\n| parameter | in | type | meaning |\n|---|---|---|---|\n{rows}" if rows else ""
+
+
+def _body(one: _Schema) -> str:
+    """What is sent, in each form, and an example of it."""
+    contents = one.get("requestBody", {}).get("content", {})
+    kinds: dict[str, list[str]] = {}
+    for kind, content in contents.items():
+        kinds.setdefault(_type_of(content["schema"]) if "schema" in content else "bytes", []).append(f"`{kind}`")
+    told = "".join(f"\nBody: {what} as {', '.join(named)}.\n" for what, named in kinds.items())
+    return told + "".join(_example(content) for content in list(contents.values())[:1])
+
+
+def _example(content: _Schema) -> str:
+    """The first example of a body, which a test of the pages holds against its schema."""
+    for title, example in content.get("examples", {}).items():
+        name = content["schema"].get("$ref", "").rpartition("/")[2]
+        return f"\nFor example, {title}:\n\n{_json_block(example['value'], name)}"
+    return ""
+
+
+def _json_block(value: object, schema: str) -> str:
+    named = f' schema="{schema}"' if schema else ""
+    return f"```json{named}\n{json.dumps(value, ensure_ascii=False, indent=2)}\n```\n"
+
+
+def _answers(one: _Schema) -> str:
+    rows = "".join(
+        f"| {status} | {_answered(answer)} | {_in_a_cell(answer.get('description', ''))} |\n"
+        for status, answer in one["responses"].items()
+        if "$ref" not in answer
+    )
+    refusals = ", ".join(status for status, answer in one["responses"].items() if "$ref" in answer)
+    return f"\n| status | answer | |\n|---|---|---|\n{rows}" + (f"\nProblems: {refusals}.\n" if refusals else "")
+
+
+def _answered(answer: _Schema) -> str:
+    contents = answer.get("content", {}).values()
+    return ", ".join(dict.fromkeys(_type_of(one["schema"]) for one in contents if "schema" in one)) or ""
+
+
+def _object(name: str, schema: _Schema) -> str:
+    about = _in_a_cell(schema.get("description", ""))
+    head = f"\n### {name}\n" + (f"\n{about}\n" if about else "")
+    if "properties" not in schema:
+        return f"{head}\nIs {_type_of(schema)}.\n"
+    required = schema.get("required", [])
+    rows = "".join(
+        f"| `{field}` | {_given(one, required=field in required)} | {_in_a_cell(one.get('description', ''))} |\n"
+        for field, one in schema["properties"].items()
+    )
+    return f"{head}\n| field | type | meaning |\n|---|---|---|\n{rows}" if rows else f"{head}\nHas no fields.\n"
+
+
+def _commands(path: str, command: Any) -> Iterator[str]:
+    """A section for a command, and one for each below it."""
+    below = getattr(command, "commands", {})
+    if not below or command.params:
+        yield _command(path, command)
+    for name in below:
+        yield from _commands(f"{path} {name}", below[name])
+
+
+def _command(path: str, command: Any) -> str:
+    """What `--help` says: the usage, the text, and a row for each argument and option."""
+    arguments = [one for one in command.params if one.param_type_name == "argument"]
+    options = [one for one in command.params if one.param_type_name == "option" and one.name != "help"]
+    usage = " ".join(["librarian", path, *(one.metavar or one.name.upper() for one in arguments)])
+    context = typer.Context(command, info_name=path)
+    records = (one.get_help_record(context) for one in (*arguments, *options))
+    rows = "".join(f"| `{_in_a_cell(names)}` | {_in_a_cell(text)} |\n" for names, text in filter(None, records))
+    told = inspect.cleandoc(command.help or "")
+    table = f"\n| argument, option | meaning |\n|---|---|\n{rows}" if rows else ""
+    return f"\n### {path}\n\n`{usage}{' [OPTIONS]' if options else ''}`\n\n{told}\n{table}"
+
+
+def _command_lines(path: str, command: Any) -> list[str]:
+    """A line for the command with its arguments, one for each option, and the same for the commands below it."""
+    below = getattr(command, "commands", {})
+    if below:
+        return [line for name in sorted(below) for line in _command_lines(f"{path} {name}", below[name])]
+    placed = [one.metavar or one.name for one in command.params if one.param_type_name == "argument"]
+    options = [" ".join(one.opts + one.secondary_opts) for one in command.params if one.param_type_name == "option"]
+    return [" ".join([path, *placed]) + "\n", *(f"    {names}\n" for names in sorted(options))]
+
+
+def _exported(name: str, value: object) -> Iterator[str]:
+    """A line for the name, and one for each public method with its parameters."""
+    yield f"{name}\n"
+    members = inspect.getmembers(value, inspect.isroutine) if inspect.isclass(value) else []
+    for member, method in members:
+        if not member.startswith("_"):
+            yield f"    {member}({', '.join(inspect.signature(method).parameters)})\n"
+
+
+def write(docs: Path, made: Mapping[str, str]) -> None:
+    """Write pages by their paths below `docs`."""
+    for name, text in made.items():
+        (docs / name).parent.mkdir(parents=True, exist_ok=True)
+        (docs / name).write_text(text, encoding="utf-8")

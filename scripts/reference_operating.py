@@ -1,0 +1,92 @@
+"""The reference pages of settings, metrics and errors, made from what reads, keeps and tells them."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import platformdirs
+from prometheus_client.metrics import MetricWrapperBase
+
+from librarian import metrics, problems
+from librarian.setting_reader import Entry
+from librarian.settings import Settings
+from scripts.reference import MADE
+
+# Where the meaning of a setting is looked for first.
+_MAIN_PAGE = "operations.md"
+_NAME = re.compile(r"`([A-Z][A-Z0-9_]+)`")
+_LINK = re.compile(r"\]\((?!https?:|#)")
+_HERE = re.compile(r"\]\(#")
+
+
+def settings_page(docs: Path) -> str:
+    """docs/reference/settings.md: name and default as the program has them, the meaning as a page of `docs` tells it.
+
+    Raises ValueError for a setting that no table of a page explains.
+    """
+    told = dict(_told(docs))
+    entries = Settings.from_env({}).entries
+    if missing := [entry.name for entry in entries if entry.name not in told]:
+        raise ValueError(f"no table in docs/ explains {', '.join(missing)}")
+    rows = "".join(_row(entry, *told[entry.name]) for entry in entries)
+    head = (
+        "Every setting is an environment variable; an empty one counts as unset. `librarian config show` prints the\n"
+        "values in force. [operations.md](../operations.md#settings) groups them by what they are for.\n"
+    )
+    return f"{MADE}# Settings\n\n{head}\n| setting | default | meaning | told in |\n|---|---|---|---|\n{rows}"
+
+
+def metrics_page() -> str:
+    """docs/reference/metrics.md: every metric with its labels."""
+    found = [one for one in vars(metrics).values() if isinstance(one, MetricWrapperBase)]
+    rows = "".join(sorted(map(_metric, found)))
+    head = (
+        "What `GET /metrics` gives, for one process. Histograms also have `_bucket`, `_sum` and `_count`.\n"
+        "[operations.md](../operations.md#metrics) says what to watch.\n"
+    )
+    return f"{MADE}# Metrics\n\n{head}\n| metric | type | labels | what | buckets |\n|---|---|---|---|---|\n{rows}"
+
+
+def errors_page() -> str:
+    """docs/reference/errors.md: every code of a problem with its status and exit code."""
+    known = {rule.code: (kind, rule) for kind, rule in problems.RULES.items()}
+    rows = "".join(_error(*known[code]) for code in sorted(known))
+    head = (
+        "Every code of a problem, with the HTTP status and the exit code of the command line that it stands for.\n"
+        "Where a repetition can help, the answer carries `Retry-After`. [http-api.md](../http-api.md#errors) shows\n"
+        "what a problem looks like, [cli.md](../cli.md#exit-codes) groups the exit codes.\n"
+    )
+    columns = "| code | status | exit code | again | meaning |\n|---|---|---|---|---|\n"
+    return f"{MADE}# Errors\n\n{head}\n{columns}{rows}"
+
+
+def _told(docs: Path) -> Iterator[tuple[str, tuple[str, str]]]:
+    """(setting, (meaning, page)) of every table row that begins with settings; the later one counts."""
+    pages = sorted(docs.glob("*.md"), key=lambda path: (path.name == _MAIN_PAGE, path.name))
+    for page in pages:
+        for line in page.read_text(encoding="utf-8").splitlines():
+            cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+            if line.startswith("| `") and len(cells) > 1 and cells[-1]:
+                yield from ((name, (cells[-1], page.name)) for name in _NAME.findall(cells[0]))
+
+
+def _row(entry: Entry, meaning: str, page: str) -> str:
+    value = entry.value.replace(str(platformdirs.user_data_path("librarian")), "the user's data folder")
+    value = value.replace(str(platformdirs.user_cache_path("librarian")), "the user's cache folder")
+    shown = "none" if not value else value if value.startswith("the user's") else f"`{value}`"
+    there = _HERE.sub(f"](../{page}#", meaning)
+    return f"| `{entry.name}` | {shown} | {_LINK.sub('](../', there.replace('](../', ']('))} | [{page}](../{page}) |\n"
+
+
+def _metric(one: MetricWrapperBase) -> str:
+    (family,) = one.describe()
+    name = f"{family.name}_total" if family.type == "counter" else family.name
+    labels = ", ".join(f"`{label}`" for label in one._labelnames)  # noqa: SLF001 - told nowhere else
+    bounds = ", ".join(f"{bound:g}" for bound in getattr(one, "_upper_bounds", ()) if bound != float("inf"))
+    return f"| `{name}` | {family.type} | {labels} | {family.documentation} | {bounds} |\n"
+
+
+def _error(kind: type[Exception], rule: problems.Rule) -> str:
+    meaning = (kind.__doc__ or "").strip().partition("\n\n")[0].replace("\n", " ")
+    again = "yes" if rule.retry_after_s is not None else ""
+    return f"| `{rule.code}` | {rule.status} | {rule.exit_code} | {again} | {' '.join(meaning.split())} |\n"
