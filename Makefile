@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-dev run check test clean FORCE
+.PHONY: help setup setup-dev run check audit test docs clean FORCE
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -19,19 +19,26 @@ setup-dev: .venv/installed-dev  ## the same with the tools that the tests need
 run: setup  ## start Librarian with a sample graph (LIBRARIAN_HOST, LIBRARIAN_PORT)
 	@exec $(BIN)/librarian serve --with-sample
 
-check: setup-dev  ## format, lint, types, layers, version
+check: setup-dev  ## format, lint, types, layers, version, known vulnerabilities
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/pytest --quiet tests/architecture/test_changelog.py
+	@$(BIN)/python scripts/audit.py
+
+audit: setup-dev  ## ask for known vulnerabilities of what is installed; fails where there are some
+	@$(BIN)/python scripts/audit.py --strict
 
 # Each of the two processes has a database server of its own; tests/conftest.py says who runs what.
 test: check  ## check, then every test (PYTEST_ARGS="-k name" narrows it)
 	unset PYTHONNEO4JDEBUG; exec $(BIN)/pytest --numprocesses 2 --no-loadscope-reorder $(PYTEST_ARGS)
 
+docs: setup-dev  ## build the documentation's site into site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 clean:  ## remove what the commands above made here; graphs, keys and downloads stay
-	rm -rf .venv build dist htmlcov .coverage
+	rm -rf .venv build dist site htmlcov .coverage
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name '.?*' -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
 

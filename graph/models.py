@@ -376,12 +376,24 @@ class Migration(_DeclaredNode):
 
 
 class Lock(_DeclaredNode):
-    """A lock among processes, which ends at `expires_at` by the server's clock unless renewed."""
+    """A lock among processes, which ends at `expires_at` by the server's clock unless renewed; or, without that time,
+    the mark of an import that is not complete.
+    """
 
     name = StringProperty(required=True)
     owner = StringProperty()
+    done = IntegerProperty()  # rows of an import that are settled
     asked_at = TimeProperty()
     expires_at = TimeProperty()
+
+
+class AnalystCopy(_DeclaredNode):
+    """Says of a graph that it is a copy for analysts; the live graph has none."""
+
+    name = StringProperty(required=True)
+    taken_at = TimeProperty()
+    namespaces = ArrayProperty(StringProperty())
+    items = IntegerProperty()
 
 
 ITEM_MODELS: Mapping[str, type[Item]] = MappingProxyType(
@@ -394,7 +406,7 @@ NODE_MODELS: Mapping[str, type[_DeclaredNode]] = MappingProxyType(
         **{
             model.__name__: model for model in (File, Symbol, Citation, Embedding, EmbeddingSpace, Person, Conversation)
         },
-        **{model.__name__: model for model in (Revision, SweepRun, IdempotencyRecord, Migration, Lock)},
+        **{model.__name__: model for model in (Revision, SweepRun, IdempotencyRecord, Migration, Lock, AnalystCopy)},
     }
 )
 """Every label that has a model of its own."""

@@ -22,6 +22,7 @@ from librarian.query_observer import QueryObserver
 from librarian.reranking import Reranking, open_reranking
 from librarian.service import Librarian
 from librarian.settings import Settings
+from librarian.tracing import TracedStopwatch
 from librarian.usecases.calibrate import prepared
 from migrations.runner import Migrator
 from retrieval.encoders.base import Encoder
@@ -60,7 +61,8 @@ class Assembly:
     async def parts(self, executor: Executor) -> Parts:
         """The parts over a graph that is as it should be, by the embedding space that is active now."""
         space, arm = await self._vector_arm(executor)
-        return Parts(executor, SearchPipeline(executor, arm), self.encoder, space, await self._reranking())
+        pipeline = SearchPipeline(executor, arm, stopwatch=TracedStopwatch)
+        return Parts(executor, pipeline, self.encoder, space, await self._reranking())
 
     async def connect(self) -> Executor:
         """A connection to a server that answers and can run our statements; closed by the stack.
@@ -70,6 +72,7 @@ class Assembly:
         config = await self._graph_config()
         if self.executor is not None and config == self.config:
             await reach(self.executor.driver)
+            self.executor.forget_bookmarks()
             return self.executor
         async with AsyncExitStack() as on_failure:
             driver = await on_failure.enter_async_context(open_driver(config))

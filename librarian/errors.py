@@ -16,7 +16,9 @@ LibrarianError
 ├── DeadlineExceeded      the request's time is up (504)
 ├── NotReady              the graph is starting, recovering or gone (503)
 ├── SettingsError         an environment variable with a value that cannot be used
-└── KeysFileError         the key file cannot be read or written
+├── KeysFileError         the key file cannot be read or written
+├── InvalidExport         a file that is no whole export, dump or backup of ours
+└── CannotWrite           a full disk, or a folder that cannot be written
 
 Each carries a stable `code`, and what to do where the fault allows a remedy.
 """
@@ -141,3 +143,15 @@ class KeysFileError(LibrarianError):
     """The key file cannot be used."""
 
     code = "keys_file"
+
+
+class InvalidExport(LibrarianError):
+    """The file is no whole export of Librarian."""
+
+    code = "invalid_export"
+
+
+class CannotWrite(LibrarianError):
+    """A file cannot be written."""
+
+    code = "cannot_write"

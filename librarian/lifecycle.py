@@ -10,6 +10,7 @@ from graph.local.server import ManagedServer
 from graph.local.state import Phase as ServerPhase
 from graph.schema import differences
 from graph.types import SpaceRecord
+from librarian import metrics
 from librarian.contracts.service import Phase, Readiness
 from librarian.errors import NotReady
 from librarian.reranking import Reranking
@@ -20,7 +21,7 @@ _READINESS_TIMEOUT_S = 2.0
 _RETRY_AFTER_S = 2
 _NEVER_RETRY_S = 3600
 # Somebody has to do something before requests can be served: nobody is kept waiting for that.
-_STUCK: tuple[Phase, ...] = ("unreachable", "failed")
+_STUCK: tuple[Phase, ...] = ("unreachable", "failed", "maintenance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,7 @@ class Lifecycle:
 
     def _turn(self, phase: Phase, reason: str) -> None:
         self._phase, self._reason = phase, reason
+        metrics.set_ready(ready=phase == "ready")
         before, self._changed = self._changed, asyncio.Event()
         before.set()
 
@@ -164,6 +166,8 @@ def absence(server: ManagedServer | None) -> tuple[Phase, str] | None:
     if server is None:
         return None
     status = server.status()
+    if status.maintenance:
+        return "maintenance", f"{status.maintenance} is under way"
     match status.phase:
         case ServerPhase.STOPPED | ServerPhase.STOPPING:
             return "unreachable", f"the managed server is {status.phase}; `librarian server start` starts it"

@@ -14,11 +14,12 @@ from urllib.parse import quote, unquote
 import msgspec
 import structlog
 
-from librarian import mcp_prompts, metrics, strictjson
+from librarian import mcp_prompts, metrics, strictjson, tracing
 from librarian.audit import actor
 from librarian.contracts.keys import ApiKey
 from librarian.contracts.listing import ItemQuery
 from librarian.errors import Forbidden, InvalidInput, LibrarianError, NotFound
+from librarian.mcp_schemas import quickly_checked
 from librarian.problems import caught, is_known, problem_of
 from librarian.schemas import inlined_schema
 from librarian.service import Librarian
@@ -103,7 +104,10 @@ class _Handlers:
         async def answer() -> None:
             answers.append(await _answer(caller, tool, dict(params.arguments or {}), ctx.session))
 
-        error = await caught(answer())
+        with tracing.span(f"tools/call {tool.name}") as span:
+            error = await caught(answer())
+            if error is not None:
+                span.failed(type(error).__name__)
         metrics.count_mcp_call(tool.name, failed=error is not None)
         return answers[0] if error is None else _failed(error)
 
@@ -233,7 +237,7 @@ def _described(name: str) -> "types.Tool":
         name=name,
         description=tool.description,
         input_schema={**parameters, "properties": {**parameters.get("properties", {}), MAX_TOKENS: budget}},
-        output_schema=inlined_schema(tool.output),
+        output_schema=quickly_checked(inlined_schema(tool.output)),
         annotations=types.ToolAnnotations(
             read_only_hint=reads,
             destructive_hint=None if reads else tool.name in ("forget", "unlink"),

@@ -29,6 +29,7 @@ _requests = Counter("librarian_http_requests", "HTTP requests.", ["route", "meth
 _request_seconds = Histogram(
     "librarian_http_request_seconds", "Time of HTTP requests.", ["route"], buckets=_SECONDS, registry=_registry
 )
+_ready = Gauge("librarian_ready", "1 while the graph can be used, else 0.", registry=_registry)
 _running = Gauge("librarian_http_running", "Requests that hold a slot.", registry=_registry)
 _queued = Gauge("librarian_http_queued", "Requests that wait for a slot.", registry=_registry)
 _refused = Counter("librarian_http_refused", "Requests refused by a limit.", ["reason"], registry=_registry)
@@ -94,6 +95,12 @@ _sweep_changes = Counter(
     "librarian_sweep_changes", "Changes that sweeps made or proposed.", ["action", "what"], registry=_registry
 )
 _pending = Gauge("librarian_pending_embeddings", "Items that wait for their vectors.", registry=_registry)
+_backups = Counter("librarian_backups", "Scheduled backups.", ["outcome"], registry=_registry)
+_backup_age = Gauge(
+    "librarian_backup_age_seconds",
+    "Age of the newest backup; +Inf without one, 0 without a schedule.",
+    registry=_registry,
+)
 _query_seconds = Histogram(
     "librarian_neo4j_query_seconds", "Time of a Cypher statement.", ["statement"], buckets=_SECONDS, registry=_registry
 )
@@ -113,6 +120,11 @@ def observe_request(route: str, method: str, status: int, seconds: float) -> Non
     """Count one HTTP request; `route` is the pattern, never the path that was sent."""
     _requests.labels(route, method, str(status)).inc()
     _request_seconds.labels(route).observe(seconds)
+
+
+def set_ready(*, ready: bool) -> None:
+    """Say whether the graph can be used."""
+    _ready.set(ready)
 
 
 def set_load(running: int, queued: int) -> None:
@@ -237,6 +249,16 @@ def count_sweep_change(action: str, what: str) -> None:
 def set_pending_embeddings(items: int) -> None:
     """Say how many items wait for their vectors."""
     _pending.set(items)
+
+
+def count_backup(outcome: str) -> None:
+    """Count a scheduled backup: "made" or "failed"."""
+    _backups.labels(outcome).inc()
+
+
+def watch_backup_age(age_s: Callable[[], float]) -> None:
+    """Look at the age of the newest backup, in seconds, whenever metrics are asked for."""
+    _backup_age.set_function(age_s)
 
 
 def exposition() -> bytes:

@@ -1,14 +1,17 @@
-"""What becomes of statements: figures for Prometheus, and a log line for each slow one."""
+"""What becomes of statements: figures for Prometheus, a span for traces, and a log line for each slow one."""
 
 import structlog
 
-from librarian import metrics
+from librarian import metrics, tracing
+
+_DATABASE = {"db.system.name": "neo4j"}
 
 log = structlog.stdlib.get_logger("librarian.neo4j")
 
 
 class QueryObserver:
-    """Counts every statement by name; logs those that take `slow_ms` or longer (0: none), never what is in them.
+    """Counts and traces every statement by name, never what is in it; logs those that take `slow_ms` or longer (0:
+    none).
 
     At level info: the service logs them, a one-off command, whose every statement is new to the server, does not.
     """
@@ -19,11 +22,13 @@ class QueryObserver:
     def succeeded(self, statement: str, seconds: float, rows: int) -> None:
         """A statement gave its rows."""
         metrics.observe_query(statement, seconds)
+        tracing.note(statement, seconds, {**_DATABASE, "db.response.returned_rows": rows})
         self._report_slow(statement, seconds, rows=rows)
 
     def failed(self, statement: str, seconds: float, code: str) -> None:
         """A statement or transaction failed, or nobody waited for it any more."""
         metrics.count_query_error(statement, code)
+        tracing.note(statement, seconds, _DATABASE, failure=code)
         self._report_slow(statement, seconds, code=code)
 
     def connections(self, in_use: int) -> None:

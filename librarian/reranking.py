@@ -10,10 +10,10 @@ from typing import Literal
 
 import structlog
 
-from librarian import metrics
+from librarian import metrics, tracing
 from librarian.problems import caught, is_known, problem_of
+from librarian.setting_assistants import RerankerSettings
 from librarian.setting_values import without_userinfo
-from librarian.settings import RerankerSettings
 from retrieval.rerankers.base import Reranker
 from retrieval.rerankers.cache import CachedReranker, ScoreCache
 from retrieval.rerankers.cascade import MAX_CANDIDATES, RerankOutcome, RerankStatus, rerank_pool, unchanged
@@ -150,7 +150,7 @@ class Reranking:
 
     async def _probe(self) -> None:
         if self._built is None:
-            self._built = await reranker_from_config(self._settings.config)
+            self._built = await reranker_from_config(self._settings.config, tracing.outgoing)
         # Past the cache: a probe asks what the reranker says now.
         report = await examine(self._built, self._rules)
         self._trusted, self._faults = CachedReranker(self._built, self._cache), 0

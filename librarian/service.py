@@ -17,6 +17,7 @@ from graph.spaces import count_pending
 from graph.types import ItemFilter
 from librarian import metrics
 from librarian.audit import actor, audit
+from librarian.backups import Backups, overdue
 from librarian.causal_verbs import CausalVerbs
 from librarian.contracts.answer import AnswerEvent, AnswerInput, AnswerOutput
 from librarian.contracts.changes import (
@@ -50,6 +51,7 @@ from librarian.searches import Searches
 from librarian.settings import Settings
 from librarian.strictjson import convert
 from librarian.sweeps import Sweeps
+from librarian.transfers import Transfers
 from librarian.usecases import answer as answering
 from librarian.usecases import change_items as changing
 from librarian.usecases import delete_items as deleting
@@ -76,7 +78,7 @@ log = structlog.get_logger("librarian.service")
 Counted = Callable[[int, int], None]
 
 
-class Librarian(Searches, FileVerbs, CausalVerbs, ReviewVerbs, Sweeps):
+class Librarian(Searches, FileVerbs, CausalVerbs, ReviewVerbs, Sweeps, Transfers, Backups):
     """One agent memory. Made by `librarian.wiring.open_librarian`; all methods are safe for concurrent tasks.
 
     Methods raise NotReady while the graph cannot be used, now or any more, and the defect itself once one has ended the
@@ -101,7 +103,10 @@ class Librarian(Searches, FileVerbs, CausalVerbs, ReviewVerbs, Sweeps):
 
     async def readiness(self) -> Readiness:
         """Whether requests can be served now, and each check's result; never raises."""
-        return await self.lifecycle.readiness()
+        readiness = await self.lifecycle.readiness()
+        if self.settings.backup.every_s:
+            readiness.checks["backup"] = await asyncio.to_thread(overdue, self.settings.backup) or "ok"
+        return readiness
 
     @property
     def parts(self) -> Parts:

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -24,6 +24,8 @@ _NAMESPACE = re.compile(r"[\w.:@-]{1,128}")
 
 
 _PERIODS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86_400.0}
+_UNITS = {"m": 60.0, "h": 3600.0, "d": 86_400.0}
+_INTERVAL = re.compile(r"(?P<count>[0-9]{1,5}) ?(?P<unit>[mhd])")
 _RATE = re.compile(rf"(?P<requests>[0-9]{{1,9}}) ?/ ?(?P<period>{'|'.join(_PERIODS)})")
 
 
@@ -59,6 +61,14 @@ def absolute_paths(raw: str) -> tuple[Path, ...]:
     return tuple(absolute_path(one) for one in raw.split(os.pathsep) if one.strip())
 
 
+def file_text(raw: str) -> str:
+    """What stands in a file, without the line's end; for secrets that are mounted."""
+    try:
+        return absolute_path(raw).read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError):
+        raise ValueError(f"it must name a file of text that can be read, which {raw} is not") from None
+
+
 def whole_number(low: int, high: int) -> Callable[[str], int]:
     """A parser of whole numbers from `low` to `high`."""
 
@@ -86,6 +96,16 @@ def number(low: float, high: float) -> Callable[[str], float]:
         return float(raw)
 
     return parse
+
+
+def interval(raw: str) -> float:
+    """A number of seconds, given as minutes, hours or days; "off" is 0."""
+    if raw.lower() == "off":
+        return 0.0
+    found = _INTERVAL.fullmatch(raw.lower())
+    if found is None or int(found["count"]) == 0:
+        raise ValueError("it must look like 30m, 12h or 1d, or be off")
+    return int(found["count"]) * _UNITS[found["unit"]]
 
 
 def rate(raw: str) -> Rate:
@@ -155,6 +175,20 @@ def http_url(raw: str) -> str:
     return raw
 
 
+def networks(raw: str) -> tuple[str, ...]:
+    """Addresses and networks, with commas between them; "none" is the empty list."""
+    if raw.lower() == "none":
+        return ()
+    try:
+        return tuple(_network(one.strip()) for one in raw.split(","))
+    except ValueError:
+        raise ValueError("it must be none, or addresses and networks such as 10.0.0.0/8, separated by commas") from None
+
+
+def _network(one: str) -> str:
+    return str(ip_network(one, strict=False)) if "/" in one else str(ip_address(one))
+
+
 def reasoner_choice(raw: str) -> ReasonerChoice:
     """Who reasons in the search agent."""
     match raw.lower():
@@ -189,7 +223,7 @@ def shown(value: object) -> str:
         case float():
             return f"{value:g}"
         case tuple():
-            return os.pathsep.join(map(str, value))
+            return (os.pathsep if isinstance(next(iter(value), None), Path) else ",").join(map(str, value))
     return without_userinfo(str(value))
 
 

@@ -11,37 +11,41 @@ from pathlib import Path
 
 import platformdirs
 
-from agents.chat import ChatConfig
 from librarian.contracts.semantic import DEFAULT_MAX_FACTS
 from librarian.errors import SettingsError
-from librarian.professor.config import ProfessorConfig
+from librarian.setting_assistants import (
+    AgentSettings,
+    LlmSettings,
+    RerankerSettings,
+    read_agent,
+    read_llm,
+    read_reranker,
+)
 from librarian.setting_reader import Entry, Reader
 from librarian.setting_values import (
     LogFormat,
     LogLevel,
     Rate,
-    ReasonerChoice,
     absolute_path,
     absolute_paths,
     encoder_name,
+    file_text,
     flag,
     fusion_method,
     http_url,
+    interval,
     log_format,
     log_level,
     namespace,
     neo4j_uri,
+    networks,
     number,
     rate,
-    reasoner_choice,
-    rerank_endpoint,
     seconds,
     whole_number,
     without_userinfo,
 )
-from retrieval.context import DEFAULT_MAX_CHARS
 from retrieval.fusion import FusionMethod
-from retrieval.rerankers.base import RerankerConfig
 from retrieval.types import DEFAULT_FUSION_METHOD, DEFAULT_MULTI_QUERY_BOOST
 
 DEFAULT_HOST = "127.0.0.1"
@@ -56,13 +60,10 @@ DEFAULT_MAX_QUEUED = 256
 DEFAULT_MAX_AGENTS = 256
 DEFAULT_RATE_LIMIT = Rate(6000, 60.0)
 DEFAULT_IDEMPOTENCY_HOURS = 24
+DEFAULT_TRUSTED_PROXIES = ("127.0.0.1", "::1")
 DEFAULT_SLOW_QUERY_MS = 500
-DEFAULT_LLM_TIMEOUT_S = 60.0
-DEFAULT_LLM_MAX_TOKENS = 1024
-DEFAULT_LLM_INTENT = "librarian"
-DEFAULT_LLM_SWEEP_CALLS = 3
-DEFAULT_AGENT_TOKEN_BUDGET = 60_000
 DEFAULT_MAX_FILE_MB = 10
+DEFAULT_BACKUPS_KEPT = 7
 
 _MIB = 2**20
 
@@ -73,7 +74,9 @@ class HttpSettings:
 
     `request_timeout_s` caps every request's deadline. At most `max_concurrent` requests run and `max_queued` wait for
     them; beside those at most `max_agents` search agents run. `rate_limit` holds for each API key in this process.
-    Answers to an Idempotency-Key live `idempotency_hours`.
+    Answers to an Idempotency-Key live `idempotency_hours`. With `tls_cert` and `tls_key` (PEM files) it speaks TLS;
+    otherwise it listens beyond loopback with `allow_insecure_bind` only. What `trusted_proxies` (addresses, networks)
+    say in X-Forwarded headers is believed.
     """
 
     host: str = DEFAULT_HOST
@@ -87,6 +90,9 @@ class HttpSettings:
     rate_limit: Rate = DEFAULT_RATE_LIMIT
     idempotency_hours: int = DEFAULT_IDEMPOTENCY_HOURS
     allow_insecure_bind: bool = False
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    trusted_proxies: tuple[str, ...] = DEFAULT_TRUSTED_PROXIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,46 +138,6 @@ class SearchSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class RerankerSettings:
-    """The reranker, and the share of searches (0..1) that use it; the others show what it changes."""
-
-    enabled: bool = True
-    traffic: float = 1.0
-    config: RerankerConfig = field(default_factory=RerankerConfig)
-
-
-@dataclass(frozen=True, slots=True)
-class LlmSettings:
-    """The language model; there is none without `config`, and the other fields mean nothing.
-
-    It gets at most `context_chars` characters of hits, and `timeout_s` for a whole reply, retries included. A sweep
-    asks it at most `sweep_calls` times about one memory.
-    """
-
-    config: ChatConfig | None = None
-    context_chars: int = DEFAULT_MAX_CHARS
-    timeout_s: float = DEFAULT_LLM_TIMEOUT_S
-    sweep_calls: int = DEFAULT_LLM_SWEEP_CALLS
-
-
-@dataclass(frozen=True, slots=True)
-class AgentSettings:
-    """The search agent: it asks the Professor, or searches what is kept where `how_to_ask` has no address.
-
-    `token_budget` bounds what the language model reads and writes in one request.
-    """
-
-    how_to_ask: ProfessorConfig = field(default_factory=lambda: ProfessorConfig(""))
-    reasoner: ReasonerChoice = "auto"
-    token_budget: int = DEFAULT_AGENT_TOKEN_BUDGET
-
-    @property
-    def professor(self) -> ProfessorConfig | None:
-        """The Professor to ask, if there is one."""
-        return self.how_to_ask if self.how_to_ask.url else None
-
-
-@dataclass(frozen=True, slots=True)
 class FileSettings:
     """Folders that may be indexed over HTTP, with what is below them; larger files are found by name only."""
 
@@ -180,17 +146,39 @@ class FileSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class BackupSettings:
+    """Backups that the service makes by itself every `every_s` seconds (0: never) in `folder`; the newest `keep` stay
+    (0: all).
+    """
+
+    folder: Path
+    every_s: float = 0.0
+    keep: int = DEFAULT_BACKUPS_KEPT
+
+
+@dataclass(frozen=True, slots=True)
 class RemoteSettings:
-    """The service that clients and the command line talk to; without `url` the command line opens the graph itself."""
+    """The service that clients and the command line talk to; without `url` the command line opens the graph itself.
+
+    Its certificate must come from an authority of the file `ca` (PEM), by default from one that the system knows.
+    """
 
     url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     allow_insecure: bool = False
+    ca: Path | None = None
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> "RemoteSettings":
         """These settings alone, for programs that only talk to a service. Raises SettingsError."""
         return _remote(Reader(os.environ if env is None else env))
+
+
+@dataclass(frozen=True, slots=True)
+class TracingSettings:
+    """Traces go to the OTLP/HTTP collector at `endpoint`; without one there are none."""
+
+    endpoint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +203,8 @@ class Settings:
     home: Path
     cache: Path
     keys_file: Path
+    cookie_secret_file: Path
+    backup: BackupSettings
     namespace: str = DEFAULT_NAMESPACE
     max_text_chars: int = DEFAULT_MAX_TEXT_CHARS
     eval_data: Path | None = None
@@ -223,12 +213,13 @@ class Settings:
     server: ServerSettings = ServerSettings()
     encoder: EncoderSettings = EncoderSettings()
     search: SearchSettings = SearchSettings()
-    reranker: RerankerSettings = RerankerSettings()
-    llm: LlmSettings = LlmSettings()
-    agent: AgentSettings = AgentSettings()
+    reranker: RerankerSettings = field(default_factory=RerankerSettings)
+    llm: LlmSettings = field(default_factory=LlmSettings)
+    agent: AgentSettings = field(default_factory=AgentSettings)
     files: FileSettings = FileSettings()
     remote: RemoteSettings = RemoteSettings()
     log: LogSettings = LogSettings()
+    tracing: TracingSettings = TracingSettings()
     entries: tuple[Entry, ...] = field(default=(), repr=False, compare=False)
     warnings: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
@@ -244,6 +235,14 @@ class Settings:
             home=home,
             cache=reader.read("LIBRARIAN_CACHE", absolute_path, default=platformdirs.user_cache_path("librarian")),
             keys_file=reader.read("LIBRARIAN_KEYS_FILE", absolute_path, default=home / "keys.json"),
+            cookie_secret_file=reader.read(
+                "LIBRARIAN_COOKIE_SECRET_FILE", absolute_path, default=home / "cookie.secret"
+            ),
+            backup=BackupSettings(
+                folder=reader.read("LIBRARIAN_BACKUP_DIR", absolute_path, default=home / "backups"),
+                every_s=reader.read("LIBRARIAN_BACKUP_EVERY", interval, default=0.0),
+                keep=reader.read("LIBRARIAN_BACKUP_KEEP", whole_number(0, 100_000), default=DEFAULT_BACKUPS_KEPT),
+            ),
             namespace=reader.read("LIBRARIAN_NAMESPACE", namespace, default=DEFAULT_NAMESPACE),
             max_text_chars=reader.read(
                 "LIBRARIAN_MAX_TEXT_CHARS", whole_number(1000, 1_000_000), default=DEFAULT_MAX_TEXT_CHARS
@@ -254,12 +253,13 @@ class Settings:
             server=_server(reader),
             encoder=_encoder(reader),
             search=_search(reader),
-            reranker=_reranker(reader),
-            llm=_llm(reader),
-            agent=_agent(reader),
+            reranker=read_reranker(reader),
+            llm=read_llm(reader),
+            agent=read_agent(reader),
             files=_files(reader),
             remote=_remote(reader),
             log=_log(reader),
+            tracing=TracingSettings(reader.read("OTEL_EXPORTER_OTLP_ENDPOINT", http_url, default=None)),
         )
         return replace(settings, entries=tuple(reader.entries), warnings=tuple(reader.unknown()))
 
@@ -293,6 +293,11 @@ class Settings:
 
 
 def _http(reader: Reader) -> HttpSettings:
+    tls_cert = reader.read("LIBRARIAN_TLS_CERT", absolute_path, default=None)
+    tls_key = reader.read("LIBRARIAN_TLS_KEY", absolute_path, default=None)
+    if (tls_cert is None) != (tls_key is None):
+        missing = "LIBRARIAN_TLS_CERT" if tls_cert is None else "LIBRARIAN_TLS_KEY"
+        raise SettingsError("TLS needs a certificate and its key.", field=missing, remedy=f"Set {missing} too.")
     return HttpSettings(
         host=reader.read("LIBRARIAN_HOST", str, default=DEFAULT_HOST),
         port=reader.read("LIBRARIAN_PORT", whole_number(0, 65535), default=DEFAULT_PORT),
@@ -309,14 +314,18 @@ def _http(reader: Reader) -> HttpSettings:
             "LIBRARIAN_IDEMPOTENCY_HOURS", whole_number(1, 720), default=DEFAULT_IDEMPOTENCY_HOURS
         ),
         allow_insecure_bind=reader.read("LIBRARIAN_ALLOW_INSECURE_BIND", flag, default=False),
+        tls_cert=tls_cert,
+        tls_key=tls_key,
+        trusted_proxies=reader.read("LIBRARIAN_TRUSTED_PROXIES", networks, default=DEFAULT_TRUSTED_PROXIES),
     )
 
 
 def _neo4j(reader: Reader) -> Neo4jSettings:
+    from_file = reader.read("NEO4J_PASSWORD_FILE", file_text, default="", secret=True)
     return Neo4jSettings(
         uri=reader.read("NEO4J_URI", neo4j_uri, default=None),
         username=reader.read("NEO4J_USERNAME", str, default="neo4j"),
-        password=reader.read("NEO4J_PASSWORD", str, default="", secret=True),
+        password=reader.read("NEO4J_PASSWORD", str, default=from_file, secret=True),
         database=reader.read("NEO4J_DATABASE", str, default=None),
     )
 
@@ -348,72 +357,6 @@ def _search(reader: Reader) -> SearchSettings:
     )
 
 
-def _reranker(reader: Reader) -> RerankerSettings:
-    default = RerankerConfig()
-    enabled = reader.read("RERANKER_ENABLED", flag, default=True)
-    max_concurrent = reader.read("RERANKER_MAX_CONCURRENT", whole_number(1, 256), default=default.max_concurrent)
-    config = RerankerConfig(
-        base_url=reader.read("RERANKER_BASE_URL", http_url, default=default.base_url),
-        api_key=reader.read("RERANKER_API_KEY", str, default=None, secret=True),
-        model=reader.read("RERANKER_MODEL", str, default=default.model),
-        instruction=reader.read("RERANKER_INSTRUCTION", str, default=default.instruction),
-        timeout_s=reader.read("RERANKER_TIMEOUT", seconds, default=default.timeout_s),
-        max_concurrent=max_concurrent,
-        # One step of a rerank fills the server, and no deadline waits for more.
-        batch_size=max_concurrent,
-        oversample=reader.read("RERANKER_OVERSAMPLE", number(1, 100), default=default.oversample),
-        endpoint=reader.read("RERANKER_ENDPOINT", rerank_endpoint, default=default.endpoint),
-    )
-    return RerankerSettings(
-        enabled=enabled,
-        traffic=reader.read("RERANKER_TRAFFIC", number(0, 1), default=1.0),
-        config=config,
-    )
-
-
-def _llm(reader: Reader) -> LlmSettings:
-    base_url = reader.read("LLM_BASE_URL", http_url, default=None)
-    model = reader.read("LLM_MODEL", str, default=None)
-    api_key = reader.read("LLM_API_KEY", str, default=None, secret=True)
-    intent = reader.read("LLM_INTENT", str, default=DEFAULT_LLM_INTENT)
-    timeout_s = reader.read("LLM_TIMEOUT", seconds, default=DEFAULT_LLM_TIMEOUT_S)
-    max_tokens = reader.read("LLM_MAX_TOKENS", whole_number(16, 100_000), default=DEFAULT_LLM_MAX_TOKENS)
-    context_chars = reader.read("LLM_CONTEXT_CHARS", whole_number(500, 2_000_000), default=DEFAULT_MAX_CHARS)
-    sweep_calls = reader.read("LLM_SWEEP_CALLS", whole_number(1, 100), default=DEFAULT_LLM_SWEEP_CALLS)
-    if base_url is None:
-        return LlmSettings(None, context_chars, timeout_s, sweep_calls)
-    if model is None:
-        raise SettingsError(
-            "LLM_BASE_URL is set without LLM_MODEL.", field="LLM_MODEL", remedy="Name the model, or unset LLM_BASE_URL."
-        )
-    config = ChatConfig(base_url, model, api_key, intent, timeout_s, max_tokens=max_tokens)
-    return LlmSettings(config, context_chars, timeout_s, sweep_calls)
-
-
-def _agent(reader: Reader) -> AgentSettings:
-    default = AgentSettings()
-    return AgentSettings(
-        how_to_ask=_professor(reader),
-        reasoner=reader.read("LIBRARIAN_AGENT_REASONER", reasoner_choice, default=default.reasoner),
-        token_budget=reader.read(
-            "LIBRARIAN_AGENT_TOKEN_BUDGET", whole_number(0, 10_000_000), default=default.token_budget
-        ),
-    )
-
-
-def _professor(reader: Reader) -> ProfessorConfig:
-    default = ProfessorConfig("")
-    most_mb = default.max_answer_bytes // _MIB
-    return ProfessorConfig(
-        reader.read("PROFESSOR_SEARCH_URL", http_url, default=default.url),
-        api_key=reader.read("PROFESSOR_API_KEY", str, default=None, secret=True),
-        timeout_s=reader.read("PROFESSOR_TIMEOUT", seconds, default=default.timeout_s),
-        max_retries=reader.read("PROFESSOR_MAX_RETRIES", whole_number(0, 10), default=default.max_retries),
-        max_candidates=reader.read("PROFESSOR_MAX_CANDIDATES", whole_number(1, 1000), default=default.max_candidates),
-        max_answer_bytes=reader.read("PROFESSOR_MAX_ANSWER_MB", whole_number(1, 1024), default=most_mb) * _MIB,
-    )
-
-
 def _files(reader: Reader) -> FileSettings:
     return FileSettings(
         roots=reader.read("LIBRARIAN_INDEX_ROOTS", absolute_paths, default=()),
@@ -426,6 +369,7 @@ def _remote(reader: Reader) -> RemoteSettings:
         url=reader.read("LIBRARIAN_REMOTE", http_url, default=None),
         api_key=reader.read("LIBRARIAN_API_KEY", str, default=None, secret=True),
         allow_insecure=reader.read("LIBRARIAN_ALLOW_INSECURE_REMOTE", flag, default=False),
+        ca=reader.read("LIBRARIAN_REMOTE_CA", absolute_path, default=None),
     )
 
 

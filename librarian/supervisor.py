@@ -9,11 +9,12 @@ import structlog
 
 from graph.driver import reach
 from graph.errors import DatabaseAuthFailed, DatabaseUnavailable, GraphError
-from graph.local.errors import LocalServerError
+from graph.local.errors import LocalServerError, ServerNotRunning
 from graph.local.state import Phase as ServerPhase
 from graph.spaces import count_pending, count_vectors, list_spaces
 from librarian import metrics
 from librarian.assembly import Assembly
+from librarian.backups import back_up_on_schedule
 from librarian.contracts.service import Phase
 from librarian.lifecycle import Parts, absence
 from librarian.problems import caught, is_known, is_retryable, problem_of
@@ -50,12 +51,13 @@ class Supervisor:
 
     async def run(self) -> None:
         """Until cancelled."""
-        while True:
-            await self._connect()
-            async with _beside(self._librarian.work()) as worker:
-                if (defect := await caught(self._until_lost(worker))) is not None:
-                    log.error("the background work broke and begins anew", exc_info=defect)
-                    await asyncio.sleep(_STUCK_RETRY_S)
+        async with _beside(back_up_on_schedule(self._librarian)):
+            while True:
+                await self._connect()
+                async with _beside(self._librarian.work()) as worker:
+                    if (defect := await caught(self._until_lost(worker))) is not None:
+                        log.error("the background work broke and begins anew", exc_info=defect)
+                        await asyncio.sleep(_STUCK_RETRY_S)
 
     async def _connect(self) -> None:
         """Try until the graph can be used; say meanwhile what stands in the way."""
@@ -71,6 +73,8 @@ class Supervisor:
 
     async def _build(self) -> None:
         server = self._assembly.server
+        if server is not None and (what := server.status().maintenance):
+            raise ServerNotRunning(f"{what} is under way")
         if server is not None and (phase := server.status().phase) in (ServerPhase.STARTING, ServerPhase.RECOVERING):
             self._lifecycle.waiting("recovering", f"the managed server is {phase}")
         parts = await self._assembly.build()

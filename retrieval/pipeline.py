@@ -84,12 +84,21 @@ class Reach:
 
 
 class SearchPipeline:
-    """Searches one graph with one encoder. Stateless between calls, safe for concurrent ones."""
+    """Searches one graph with one encoder, each stage timed by a `stopwatch`. Stateless between calls, safe for
+    concurrent ones.
+    """
 
-    def __init__(self, executor: Executor, vector_arm: VectorArm, reach: Reach = Reach()) -> None:
+    def __init__(
+        self,
+        executor: Executor,
+        vector_arm: VectorArm,
+        reach: Reach = Reach(),
+        stopwatch: Callable[[], Stopwatch] = Stopwatch,
+    ) -> None:
         self._executor = executor
         self._arm = vector_arm
         self._reach = reach
+        self._stopwatch = stopwatch
         self._names = NameBook(executor)
         self._slots = asyncio.Semaphore(SIDE_BY_SIDE)
 
@@ -98,7 +107,7 @@ class SearchPipeline:
 
         Raises graph.errors.DatabaseUnavailable when nobody answers; one broken arm is reported in `arms` instead.
         """
-        clock = Stopwatch()
+        clock = self._stopwatch()
         with clock.stage("encode"):
             queries = await self.plan(request)
         times = 1

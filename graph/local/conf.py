@@ -5,9 +5,16 @@ from dataclasses import dataclass
 from graph.local.java import Java
 
 MAIN_CLASS = "org.neo4j.server.Neo4jCommunity"
+BROWSER_GUIDE_HOSTS = ("localhost", "127.0.0.1")
+"""Hosts from which Neo4j Browser loads guides and styles."""
 
 _HEAP_MB = (512, 2048)
 _PAGECACHE_MB = (256, 1024)
+_READ_ONLY = {
+    "server.databases.default_to_read_only": "true",
+    # LOAD CSV could carry what was read to any address.
+    "internal.dbms.cypher_ip_blocklist": "0.0.0.0/0,::/0",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +46,11 @@ def sized_memory(total_mb: int, *, heap_mb: int | None = None, pagecache_mb: int
     )
 
 
-def render_conf(ports: Ports, memory: Memory) -> str:
-    """The text of neo4j.conf: loopback only, login required, nothing sent to anyone, limits that protect the heap."""
+def render_conf(ports: Ports, memory: Memory, *, read_only: bool = False) -> str:
+    """The text of neo4j.conf: loopback only, login required, nothing sent to anyone, limits that protect the heap.
+
+    A server that is `read_only` refuses every change of the graph, and its statements fetch nothing from elsewhere.
+    """
     settings = {
         "server.default_listen_address": "127.0.0.1",
         "server.bolt.listen_address": f":{ports.bolt}",
@@ -54,7 +64,7 @@ def render_conf(ports: Ports, memory: Memory) -> str:
         "dbms.fleet_manager.enabled": "false",
         "server.fleet_discovery.enabled": "false",
         "client.allow_telemetry": "false",
-        "browser.remote_content_hostname_whitelist": "localhost,127.0.0.1",
+        "browser.remote_content_hostname_whitelist": ",".join(BROWSER_GUIDE_HOSTS),
         "db.query.default_language": "CYPHER_25",
         "server.memory.pagecache.size": f"{memory.pagecache_mb}m",
         # Transaction state lives on the heap: one greedy statement fails instead of the server.
@@ -70,6 +80,8 @@ def render_conf(ports: Ports, memory: Memory) -> str:
         "internal.dbms.bolt.netty_server_shutdown_quiet_period_duration": "0s",
         "server.config.strict_validation.enabled": "true",
     }
+    if read_only:
+        settings |= _READ_ONLY
     return "".join(f"{name}={value}\n" for name, value in settings.items())
 
 

@@ -7,8 +7,10 @@ LocalServerError
 │   ├── NetworkUnavailable
 │   └── ChecksumMismatch
 ├── ServerStartFailed      carries the last lines of the server's log
+│   └── DumpFailed         Neo4j's own tool could not make or read a dump
 ├── ServerNotRunning
-└── ServerTimeout          another process, or the server itself, took too long
+├── ServerTimeout          another process, or the server itself, took too long
+└── DumpRefused            a file that is no whole dump, or one of a newer version
 """
 
 
@@ -50,6 +52,14 @@ class ServerStartFailed(LocalServerError):
         """The reason, then the last lines of the log when there are any."""
         reason = super().__str__()
         return f"{reason}\nThe last lines of the log:\n{self.log_tail}" if self.log_tail else reason
+
+
+class DumpRefused(LocalServerError):
+    """The file is no dump that can be restored here."""
+
+
+class DumpFailed(ServerStartFailed):
+    """Neo4j's own tool failed."""
 
 
 class ServerNotRunning(LocalServerError):

@@ -61,14 +61,16 @@ def attempt(path: Path) -> Iterator[bool]:
 
 
 @contextlib.asynccontextmanager
-async def exclusive(path: Path, *, timeout_s: float) -> AsyncIterator[None]:
-    """Hold the lock for the block, waiting up to `timeout_s` seconds (ServerTimeout) for its present holder."""
+async def exclusive(path: Path, *, timeout_s: float) -> AsyncIterator[int]:
+    """Hold the lock for the block, waiting up to `timeout_s` seconds (ServerTimeout) for its present holder; yields the
+    descriptor that holds it.
+    """
     deadline = time.monotonic() + timeout_s
     while (descriptor := try_acquire(path)) is None:
         if time.monotonic() > deadline:
             raise ServerTimeout(f"{path} has been locked by another process for {timeout_s:.0f} s.")
         await asyncio.sleep(_POLL_S)
     try:
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import secrets
+import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,9 @@ _REFUSED_TYPES = frozenset(
     }
 )
 _PASSWORD_BYTES = 24
+
+UPGRADE_PREFIX = "before-upgrade-"
+"""How dumps are called that are made before a newer server opens a store for the first time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,26 @@ class Home:
         return self.path / "pinned"
 
     @property
+    def maintenance_lock(self) -> Path:
+        """Locked while something is done that takes the server down; says what."""
+        return self.path / "maintenance.lock"
+
+    @property
+    def data(self) -> Path:
+        """The store, the users, and the transaction logs."""
+        return self.path / "data"
+
+    @property
+    def data_before(self) -> Path:
+        """The store that another one is just taking the place of."""
+        return self.path / "data.before"
+
+    @property
+    def backups(self) -> Path:
+        """Where backups go unless another folder is named."""
+        return self.path / "backups"
+
+    @property
     def server_version(self) -> Path:
         """The newest server version that has opened this store."""
         return self.path / "server.version"
@@ -99,7 +123,7 @@ class Home:
     @property
     def has_store(self) -> bool:
         """Whether a server has ever opened this home."""
-        return (self.path / "data" / "databases" / "system").is_dir()
+        return (self.data / "databases" / "system").is_dir()
 
     def password(self) -> str:
         """The password of the user neo4j. Raises ServerNotRunning before the first start."""
@@ -119,6 +143,7 @@ def open_home(path: Path, *, version: str) -> Home:
     home = Home(path.expanduser().absolute())
     refuse_remote(home.path, mounts())
     _make_folders(home)
+    finish_exchange(home)
     _refuse_newer(home, version)
     create_secret(home.password_file, secrets.token_urlsafe(_PASSWORD_BYTES))
     return home
@@ -182,6 +207,16 @@ def _make_folders(home: Home) -> None:
         raise HomeRefused(f"{home.path} cannot be used as a home: {error.strerror}.") from error
 
 
+def finish_exchange(home: Home) -> None:
+    """End what a killed restore has left: the store before is the one that counts until the new one is in its place."""
+    if not home.data_before.is_dir():
+        return
+    if home.data.exists():
+        shutil.rmtree(home.data_before, ignore_errors=True)
+    else:
+        home.data_before.rename(home.data)
+
+
 def _refuse_newer(home: Home, version: str) -> None:
     if not home.server_version.exists():
         return
@@ -189,5 +224,6 @@ def _refuse_newer(home: Home, version: str) -> None:
     if version_key(opened_by) > version_key(version):
         raise HomeRefused(
             f"{home.path} was last used by Neo4j {opened_by}, this is {version}, and a store cannot go back. "
-            "Use the newer Librarian, or another LIBRARIAN_HOME."
+            "Use the newer Librarian; or restore the backup of before the upgrade "
+            f"({home.backups}/{UPGRADE_PREFIX}*) into another LIBRARIAN_HOME."
         )

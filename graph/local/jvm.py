@@ -1,5 +1,6 @@
 """The server process: how it is started, found again, and stopped."""
 
+import asyncio
 import contextlib
 import os
 import re
@@ -24,6 +25,8 @@ USUAL_PORTS = Ports(bolt=17687, http=17474)
 
 _ADMIN_CLASS = "org.neo4j.cli.AdminTool"
 _ADMIN_TIMEOUT_S = 60.0
+_ADMIN_HEAP_MB = 512
+_ADMIN_LINES = 20
 _POLL_S = 0.1
 # Start times come from the kernel's clock ticks and may differ in the last digits between two readings.
 _SAME_START_S = 1.0
@@ -104,7 +107,7 @@ def is_alive(process: psutil.Process) -> bool:
 def start(home: Home, launch: Launch, ports: Ports) -> Jvm:
     """Write neo4j.conf and start the server; its output goes to the console log, the one before is kept aside."""
     memory = Memory(launch.heap_mb, launch.pagecache_mb)
-    (home.conf / "neo4j.conf").write_text(render_conf(ports, memory), encoding="utf-8")
+    (home.conf / "neo4j.conf").write_text(render_conf(ports, memory, read_only=launch.read_only), encoding="utf-8")
     java = Java(Path(launch.java), launch.java_major, launch.has_vector_module)
     arguments = [f"--home-dir={home.path}", f"--config-dir={home.conf}", "--console-mode"]
     command = [launch.java, *jvm_flags(java, memory), "-cp", _class_path(launch), MAIN_CLASS, *arguments]
@@ -157,12 +160,57 @@ def set_first_password(home: Home, launch: Launch, password: str) -> None:
         raise ServerStartFailed("The first password could not be set.", log_tail=output.strip())
 
 
+async def run_admin(home: Path, conf: Path, launch: Launch, arguments: Sequence[str], lock: int) -> tuple[int, str]:
+    """Run Neo4j's own tool on the home whose server is down; its exit code and what it said.
+
+    It inherits the descriptor `lock`, so that what that locks stays locked should this process be killed; cancelled, it
+    is ended.
+    """
+    (conf / "neo4j.conf").write_text(
+        render_conf(USUAL_PORTS, Memory(launch.heap_mb, launch.pagecache_mb)), encoding="utf-8"
+    )
+    tool = await asyncio.create_subprocess_exec(
+        launch.java,
+        f"-Xmx{_ADMIN_HEAP_MB}m",
+        "-cp",
+        _class_path(launch),
+        _ADMIN_CLASS,
+        *arguments,
+        cwd=home,
+        env=clean_environment() | {"NEO4J_HOME": str(home), "NEO4J_CONF": str(conf)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        pass_fds=(lock,),
+    )
+    try:
+        said, _ = await tool.communicate()
+    except asyncio.CancelledError:
+        tool.terminate()
+        await tool.wait()
+        raise
+    return tool.returncode or 0, "\n".join(said.decode(errors="replace").strip().splitlines()[-_ADMIN_LINES:])
+
+
 def choose_ports(launch: Launch) -> Ports:
     """The ports asked for, which must be free (ServerStartFailed), else the usual ones, else any free ones."""
     return Ports(
         bolt=_choose(launch.bolt_port, USUAL_PORTS.bolt, "bolt"),
         http=_choose(launch.http_port, USUAL_PORTS.http, "http"),
     )
+
+
+def require_free(port: int, name: str) -> None:
+    """Raise ServerStartFailed where another program has the loopback port that somebody asked for."""
+    if not _is_free(port):
+        raise ServerStartFailed(
+            f"The configured {name} port {port} is taken by another program. Stop it, or configure another port."
+        )
+
+
+def free_port(usual: int) -> int:
+    """The loopback port `usual`, or any free one where that is taken."""
+    return usual if _is_free(usual) else _any_free()
 
 
 def lost_a_port(home: Home) -> bool:
@@ -203,13 +251,10 @@ def _serves(process: psutil.Process, home: Home) -> bool:
 
 
 def _choose(asked: int | None, usual: int, name: str) -> int:
-    if asked is not None:
-        if not _is_free(asked):
-            raise ServerStartFailed(
-                f"The configured {name} port {asked} is taken by another program. Stop it, or configure another port."
-            )
-        return asked
-    return usual if _is_free(usual) else _any_free()
+    if asked is None:
+        return free_port(usual)
+    require_free(asked, name)
+    return asked
 
 
 def _is_free(port: int) -> bool:

@@ -8,6 +8,8 @@ import logging
 import os
 import signal
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +20,7 @@ import psutil
 from graph.local import leases
 from graph.local.artifacts import Progress, ensure_artifacts
 from graph.local.conf import sized_memory
+from graph.local.dumps import Offline, dump_before_upgrade
 from graph.local.errors import LocalServerError, ServerNotRunning, ServerStartFailed, ServerTimeout
 from graph.local.filelock import exclusive, is_held
 from graph.local.home import Home, open_home
@@ -27,14 +30,17 @@ from graph.local.leases import LeaseInfo
 from graph.local.lock import load_group
 from graph.local.logtail import tail
 from graph.local.machine import memory_mb
+from graph.local.maintenance import announced, under_way
 from graph.local.spawn import spawn_keeper
-from graph.local.state import RUNNING_PHASES, Launch, Phase, ServerState, read_state, write_launch
+from graph.local.state import RUNNING_PHASES, Launch, Phase, ServerState, read_launch, read_state, write_launch
 
 _USERNAME = "neo4j"
 _POLL_S = 0.1
 _WATCH_S = 1.0
 _DECISION_TIMEOUT_S = 150.0
 _LONGEST_WATCH_S = 30.0
+# A service looks every two seconds.
+_NOTICE_S = 2.5
 
 logger = logging.getLogger("librarian.graph")
 
@@ -49,6 +55,7 @@ class ServerOptions:
     maven_url: str | None = None
     bolt_port: int | None = None
     http_port: int | None = None
+    read_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +86,7 @@ class ServerStatus:
     leases: tuple[LeaseInfo, ...]
     error: str
     log_tail: str
+    maintenance: str
 
 
 _NO_OPTIONS = ServerOptions()
@@ -118,6 +126,7 @@ class ManagedServer:
             pagecache_mb=memory.pagecache_mb,
             bolt_port=options.bolt_port,
             http_port=options.http_port,
+            read_only=options.read_only,
         )
 
     async def lease(self, purpose: str, *, linger_s: float = 0) -> "Lease":
@@ -126,10 +135,10 @@ class ManagedServer:
         The server stays up for `linger_s` seconds after its last lease has ended, if that was this one.
         """
         await self._prepare_once()
-        async with exclusive(self._home.start_lock, timeout_s=_DECISION_TIMEOUT_S):
+        async with exclusive(self._home.start_lock, timeout_s=_DECISION_TIMEOUT_S) as lock:
             descriptor = leases.take(self._home.leases, LeaseInfo(os.getpid(), purpose, linger_s))
             try:
-                await self._ensure_keeper()
+                await self._ensure_keeper(lock)
             except BaseException:
                 os.close(descriptor)
                 raise
@@ -172,14 +181,15 @@ class ManagedServer:
             leases=leases.count(self._home.leases),
             error=state.error,
             log_tail=state.log_tail,
+            maintenance=under_way(self._home),
         )
 
     async def pin(self) -> None:
         """Start the server and keep it up without users, until `stop`; does not wait until it is ready."""
         await self._prepare_once()
-        async with exclusive(self._home.start_lock, timeout_s=_DECISION_TIMEOUT_S):
+        async with exclusive(self._home.start_lock, timeout_s=_DECISION_TIMEOUT_S) as lock:
             self._home.pinned.touch(mode=0o600)
-            await self._ensure_keeper()
+            await self._ensure_keeper(lock)
 
     async def stop(self, timeout_s: float = 120) -> bool:
         """Stop the server, its users notwithstanding, and wait until it is down. False when it was not running."""
@@ -198,9 +208,52 @@ class ManagedServer:
             await asyncio.sleep(_POLL_S)
         return True
 
+    @property
+    def holds_a_graph(self) -> bool:
+        """Whether a graph was ever kept in this home."""
+        return (self._home.data / "databases" / "neo4j").is_dir()
+
+    @asynccontextmanager
+    async def kept_down(self, what: str) -> AsyncIterator[Offline]:
+        """Have the server down for the block, with nobody starting it; afterwards it runs again if it ran before.
+
+        `what` tells everybody meanwhile what is under way; services get a moment to stop sending requests, and what
+        runs on the server has its own ten seconds to end.
+        """
+        await self._prepare_once()
+        launch = self._launch or read_launch(self._home.launch)
+        with announced(self._home, what):
+            if leases.count(self._home.leases):
+                await asyncio.sleep(_NOTICE_S)
+            async with exclusive(self._home.start_lock, timeout_s=_DECISION_TIMEOUT_S) as lock:
+                ran = await self._bring_down()
+                try:
+                    yield Offline(self._home, launch, lock)
+                finally:
+                    if ran:
+                        await self._ensure_keeper(lock)
+
+    async def _bring_down(self) -> bool:
+        """Stop the server, but for its being pinned; whether it ran. Only while holding start.lock."""
+        keeper = await self._keeper_to_stop()
+        if keeper is None:
+            return False
+        keeper.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + _DECISION_TIMEOUT_S
+        while is_alive(keeper):
+            if time.monotonic() > deadline:
+                raise ServerTimeout(f"Neo4j is still stopping after {_DECISION_TIMEOUT_S:.0f} s.")
+            await asyncio.sleep(_POLL_S)
+        return True
+
     def logs(self, lines: int) -> str:
         """The last lines that the server printed."""
         return tail(self._home.console_log, lines)
+
+    @property
+    def password_file(self) -> Path:
+        """Where the database password of the user neo4j is kept, for the home's owner alone."""
+        return self._home.password_file
 
     def password(self) -> str:
         """The database password of the user neo4j. Raises ServerNotRunning before the first start."""
@@ -210,8 +263,8 @@ class ManagedServer:
         if self._launch is None:
             await self.prepare()
 
-    async def _ensure_keeper(self) -> None:
-        """Have a keeper that is not about to end. Only while holding start.lock."""
+    async def _ensure_keeper(self, lock: int) -> None:
+        """Have a keeper that is not about to end. Only while holding start.lock, by the descriptor `lock`."""
         deadline = time.monotonic() + _DECISION_TIMEOUT_S
         while is_held(self._home.keeper_lock):
             if read_state(self._home.state).phase in RUNNING_PHASES:
@@ -220,6 +273,8 @@ class ManagedServer:
                 raise ServerTimeout(f"The server before is still stopping after {_DECISION_TIMEOUT_S:.0f} s.")
             await asyncio.sleep(_POLL_S)
         if self._launch is not None:  # else the keeper that just ended was told what to start
+            if find(self._home, read_state(self._home.state)) is None:
+                await dump_before_upgrade(self._home, self._launch, lock)
             write_launch(self._home.launch, self._launch)
         await spawn_keeper(self._home)
 
@@ -245,8 +300,8 @@ class ManagedServer:
                 continue
             logger.warning("the keeper of %s died, starting another one", self._home.path)
             try:
-                async with exclusive(self._home.start_lock, timeout_s=_DECISION_TIMEOUT_S):
-                    await self._ensure_keeper()
+                async with exclusive(self._home.start_lock, timeout_s=_DECISION_TIMEOUT_S) as lock:
+                    await self._ensure_keeper(lock)
             except LocalServerError as error:
                 logger.warning("no new keeper: %s", error)
             wait_s = min(wait_s * 2, _LONGEST_WATCH_S)

@@ -46,7 +46,9 @@ class ServerState:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What a keeper starts: jar folder and version, JVM, memory in MB, and ports (None: the usual or any free one)."""
+    """What a keeper starts: jar folder and version, JVM, memory in MB, ports (None: the usual or any free one), and
+    whether the graph may only be read.
+    """
 
     jars: str
     version: str
@@ -57,6 +59,7 @@ class Launch:
     pagecache_mb: int
     bolt_port: int | None
     http_port: int | None
+    read_only: bool = False
 
 
 def read_state(path: Path) -> ServerState:

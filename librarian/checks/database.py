@@ -10,6 +10,7 @@ from graph.adoption import count_drawn
 from graph.config import GraphConfig
 from graph.driver import open_driver, verify
 from graph.executor import Executor
+from graph.importing import unfinished_imports
 from graph.local.server import ManagedServer
 from graph.local.state import Phase
 from graph.spaces import count_pending, count_vectors, index_state, list_spaces
@@ -43,6 +44,7 @@ async def database_checks(settings: Settings) -> list[Check]:
         "schema": _schema,
         "embeddings": partial(_embeddings, settings),
         "edges": _edges,
+        "imports": _imports,
     }
     first = await look("database", partial(_database, settings))
     if first.status != "ok":
@@ -153,3 +155,12 @@ async def _edges(graph: _Graph) -> Check:
             "Others count for nothing in Librarian: delete them, or draw them between items of a namespace."
         )
     return Check("edges", "warning", "; ".join(said), " ".join(remedies))
+
+
+async def _imports(graph: _Graph) -> Check:
+    """Imports that run count too: nobody can tell them from those that were killed."""
+    if unfinished := await unfinished_imports(graph.executor):
+        detail = f"not complete: {', '.join(unfinished)}"
+        remedy = "Unless it still runs, `librarian import` with the same file goes on; or delete the namespace."
+        return Check("imports", "warning", detail, remedy)
+    return Check("imports", "ok", "no namespace holds part of a file")

@@ -10,10 +10,12 @@ from pathlib import Path
 import httpx
 
 from graph.local.home import Home, mounts, refuse_remote
+from librarian.backups import overdue
 from librarian.checks.finding import Check, Look
 from librarian.http.middleware import REQUEST_ID_HEADER
 from librarian.keys import ADMIN_KEY_FILE, KeyFile
-from librarian.settings import HttpSettings, Settings
+from librarian.settings import BackupSettings, HttpSettings, Settings
+from librarian.transfer.backups import backups_in
 
 LOW_DISK_MB = 2_048
 """The server's transaction log alone may take 512 MB, and a checkpoint needs room beside the store."""
@@ -31,6 +33,7 @@ def machine_checks(settings: Settings) -> dict[str, Look]:
         "disk": partial(_disk, settings),
         "keys": partial(_keys, settings),
         "port": partial(_port, settings.http),
+        "backup": partial(_backup, settings.backup),
     }
 
 
@@ -90,9 +93,19 @@ async def _port(http: HttpSettings) -> Check:
         remedy = "Stop it, or choose another port with LIBRARIAN_PORT or --port."
         return Check("port", "failed", f"{address} is taken by another program", remedy)
     if phase != "ready":
-        remedy = f"`curl http://{address}/readyz` says why."
+        remedy = "Its /readyz says why."
         return Check("port", "warning", f"a Librarian service listens on {address} and is {phase}", remedy)
     return Check("port", "ok", f"a Librarian service is ready on {address}")
+
+
+def _backup(plan: BackupSettings) -> Check:
+    newest = backups_in(plan.folder)[:1]
+    if said := overdue(plan):
+        return Check("backup", "warning", said, "A service makes them; its log says what went wrong.")
+    made = f"the newest in {plan.folder} was made at {newest[0].made_at:%Y-%m-%d %H:%M} UTC" if newest else "none"
+    if not plan.every_s:
+        return Check("backup", "ok", f"{made}; no schedule (LIBRARIAN_BACKUP_EVERY)")
+    return Check("backup", "ok", made)
 
 
 def _is_free(http: HttpSettings) -> bool:
@@ -108,9 +121,11 @@ def _is_free(http: HttpSettings) -> bool:
 async def _phase_of_ours(http: HttpSettings) -> str | None:
     """The phase that a Librarian service on the port is in; None when it is something else that listens."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(http.host, http.host)  # noqa: S104 - compared, not bound
-    url = f"http://[{host}]:{http.port}/readyz" if ":" in host else f"http://{host}:{http.port}/readyz"
+    scheme = "http" if http.tls_cert is None else "https"
+    url = f"{scheme}://[{host}]:{http.port}/readyz" if ":" in host else f"{scheme}://{host}:{http.port}/readyz"
     try:
-        async with httpx.AsyncClient(trust_env=False, timeout=_ASK_S) as client:
+        # The certificate is for the service's name, not for this address; nothing secret is sent.
+        async with httpx.AsyncClient(trust_env=False, timeout=_ASK_S, verify=False) as client:  # noqa: S501 - see above
             answer = await client.get(url)
             body = answer.json()
     except (httpx.HTTPError, ValueError):

@@ -32,6 +32,8 @@ def greeting(base_url: str, key: str, namespace: str, *, home: Path | None) -> I
     for query in EXAMPLES:
         yield f"{command} search {shlex.quote(query)} --namespace {namespace}"
     yield ""
+    yield f"Or open {base_url}/ in a browser; `{command} keys show-local` prints a key to log in with."
+    yield ""
 
 
 def curl_line(base_url: str, key: str, namespace: str, query: str) -> str:

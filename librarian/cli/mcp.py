@@ -4,6 +4,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +20,7 @@ from librarian.errors import InvalidInput
 from librarian.http.mcp import MCP_PATH
 from librarian.mcp_server import Caller, mcp_server
 from librarian.settings import Settings
+from librarian.tracing import traced
 from librarian.wiring import open_librarian
 
 app = new_app()
@@ -56,11 +58,13 @@ def mcp(ctx: typer.Context, namespace: NamespaceOption = None, *, read_only: Rea
                 remedy="`librarian mcp install --url URL` prints the configuration for that.",
             )
         where = namespace_or(namespace, settings.namespace)
-        async with open_librarian(settings, purpose="mcp", wait=False) as librarian:
-            caller = Caller(librarian, _connection(where, read_only=read_only), where)
+        async with AsyncExitStack() as stack:
+            stack.enter_context(traced(settings.tracing.endpoint))
+            librarian = await stack.enter_async_context(open_librarian(settings, purpose="mcp", wait=False))
+            caller = Caller(librarian, connection(where, read_only=read_only), where)
             server = mcp_server(lambda _ctx: caller)
-            async with stdio_server() as (reading, writing):
-                await server.run(reading, writing, server.create_initialization_options())
+            reading, writing = await stack.enter_async_context(stdio_server())
+            await server.run(reading, writing, server.create_initialization_options())
 
     run_async(work)
 
@@ -87,7 +91,7 @@ def install(
     run(work)
 
 
-def _connection(namespace: str, *, read_only: bool) -> ApiKey:
+def connection(namespace: str, *, read_only: bool) -> ApiKey:
     """What the person may do whose client has started this process."""
     scopes: tuple[Scope, ...] = _READING if read_only else (*_READING, "write")
     return ApiKey(id="mcp", name="mcp", sha256="", scopes=scopes, namespaces=(namespace,), created_at=datetime.now(UTC))

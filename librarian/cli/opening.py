@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from librarian.cli.display import Bar, downloads
 from librarian.cli.runtime import namespace_or, print_json, run_async, settings_for
+from librarian.cli.seen import LastSeen
 from librarian.cli.structs import name_option
 from librarian.cli.verbs import Verbs
 from librarian.client import ApiError, AsyncLibrarianClient
@@ -49,8 +50,14 @@ async def reached(settings: Settings, purpose: str) -> AsyncIterator[Librarian |
         async with opened(settings, purpose) as librarian:
             yield librarian
     else:
-        async with AsyncLibrarianClient(remote.url, remote.api_key, allow_insecure=remote.allow_insecure) as client:
-            yield client
+        last = LastSeen(settings.cache, remote.url)
+        async with AsyncLibrarianClient(
+            remote.url, remote.api_key, allow_insecure=remote.allow_insecure, bookmark=last.bookmark()
+        ) as client:
+            try:
+                yield client
+            finally:
+                last.keep(client.bookmark)
 
 
 def answered(

@@ -1,23 +1,26 @@
 """`librarian serve`."""
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Annotated
 
 import typer
 
-from graph.local.server import ServerStatus
+from librarian.cli.browser_link import browser_lines, browser_place, is_loadable
 from librarian.cli.greeting import greeting
 from librarian.cli.runtime import new_app, report, run_async, say, settings_for
-from librarian.cli.server import browser_lines, managed_server
-from librarian.errors import InvalidInput, KeysFileError
+from librarian.cli.server import managed_server
+from librarian.errors import InvalidInput, KeysFileError, SettingsError
 from librarian.http.app import build_app
 from librarian.http.server import Server, listen
+from librarian.http.web.session import Sessions, cookie_secret
 from librarian.keys import KeyFile, ensure_admin_key
 from librarian.problems import caught
 from librarian.service import SAMPLE_NAMESPACE, Librarian
 from librarian.settings import Settings
+from librarian.tracing import traced
 from librarian.wiring import open_agent, open_librarian
 
 app = new_app()
@@ -48,7 +51,7 @@ def serve(
             raise InvalidInput("it does not go with --agent-only, which keeps nothing", field="--with-sample")
         settings = settings_for("info").with_address(host, port)
         with listen(settings.http) as listening:
-            base_url = _url(*listening.getsockname()[:2])
+            base_url = _url(*listening.getsockname()[:2], tls=settings.http.tls_cert is not None)
             keys = KeyFile(settings.keys_file)
             admin_key = _admin_key(settings, keys)
             say(f"Listening on {base_url}; {'the search agent' if agent_only else 'the graph'} starts …")
@@ -57,8 +60,10 @@ def serve(
                 await _greet(librarian, base_url, admin_key, with_sample=with_sample)
 
             opening = open_agent(settings, progress=_say_download) if agent_only else _opening(settings, with_sample)
-            application = build_app(settings.http, keys, lambda: _greeted(opening, greet))
-            await Server(application).serve(sockets=[listening])
+            sessions = None if agent_only else _sessions(settings)
+            application = build_app(settings.http, keys, lambda: _greeted(opening, greet), sessions)
+            with traced(settings.tracing.endpoint):
+                await Server(application).serve(sockets=[listening])
 
     run_async(work)
 
@@ -102,20 +107,15 @@ async def _greet(librarian: Librarian, base_url: str, admin_key: str | None, *, 
     home = None if settings.has_default("LIBRARIAN_HOME") else settings.home
     for line in greeting(base_url, admin_key or "<your key>", SAMPLE_NAMESPACE, home=home):
         typer.echo(line)
-    if settings.neo4j.uri is None:
-        _print_browser(managed_server(settings).status())
+    if settings.neo4j.uri is None and (place := browser_place(managed_server(settings))) is not None:
+        for line in browser_lines(place, base_url, SAMPLE_NAMESPACE, with_pack=is_loadable(base_url)):
+            typer.echo(line)
 
 
 async def _load_sample(librarian: Librarian) -> None:
     """The sample data, searchable by both arms."""
     await librarian.load_sample()
     await librarian.embed_pending()
-
-
-def _print_browser(server: ServerStatus) -> None:
-    if server.http_port is not None and server.bolt_port is not None:
-        for line in browser_lines(server.http_port, server.bolt_port):
-            typer.echo(line)
 
 
 def _admin_key(settings: Settings, keys: KeyFile) -> str | None:
@@ -130,10 +130,22 @@ def _admin_key(settings: Settings, keys: KeyFile) -> str | None:
         return None
 
 
+def _sessions(settings: Settings) -> Sessions:
+    """The sessions of the web page; in a home that nobody can write to they end with this process."""
+    try:
+        return Sessions(cookie_secret(settings.cookie_secret_file))
+    except SettingsError as error:
+        if not settings.has_default("LIBRARIAN_COOKIE_SECRET_FILE"):
+            raise
+        say(f"warning: {error}; logins to the web page last as long as this process.")
+        return Sessions(secrets.token_bytes(32))
+
+
 def _say_download(total: int, done: int) -> None:
     if done == 0 and total:
         say(f"Downloading {total / 1e6:.0f} MB, once …")
 
 
-def _url(host: str, port: int) -> str:
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+def _url(host: str, port: int, *, tls: bool) -> str:
+    scheme = "https" if tls else "http"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"

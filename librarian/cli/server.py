@@ -1,13 +1,24 @@
 """`librarian server`: the managed Neo4j server of this home."""
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from graph.local.server import ManagedServer, ServerOptions, ServerStatus
+from librarian.cli.browser_link import (
+    OpeningOption,
+    ServiceOption,
+    ShowPasswordOption,
+    browser_place,
+    save_pack,
+    service_url,
+    show_browser,
+)
 from librarian.cli.display import downloads, table
-from librarian.cli.runtime import new_app, print_json, run, run_async, say, settings_for
+from librarian.cli.options import NamespaceOption
+from librarian.cli.runtime import namespace_or, new_app, print_json, run, run_async, say, settings_for
 from librarian.errors import SettingsError
 from librarian.settings import Settings
 
@@ -72,26 +83,30 @@ def password() -> None:
 
 
 @app.command()
-def browser() -> None:
-    """Print the address of Neo4j Browser and how to log in."""
+def browser(
+    namespace: NamespaceOption = None,
+    service: ServiceOption = None,
+    save: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write the pack there, and do no more.")] = None,
+    *,
+    opening: OpeningOption = None,
+    show_password: ShowPasswordOption = False,
+) -> None:
+    """Open Neo4j Browser with the analysts' guide; print its link and how to log in."""
 
     def work() -> None:
-        found = managed_server(settings_for()).status()
-        if found.http_port is None or found.bolt_port is None:
+        settings = settings_for()
+        asked = service or service_url(settings.http)
+        where = namespace_or(namespace, settings.namespace)
+        if save is not None:
+            save_pack(save, asked, where)
+            return
+        place = browser_place(managed_server(settings))
+        if place is None:
             say("Neo4j is not running; `librarian server start` starts it.")
             return
-        for line in browser_lines(found.http_port, found.bolt_port):
-            typer.echo(line)
+        show_browser(place, asked, where, show_password=show_password, opening=opening)
 
     run(work)
-
-
-def browser_lines(http_port: int, bolt_port: int) -> tuple[str, str]:
-    """Where Neo4j Browser is, and how to log in there."""
-    return (
-        f"Neo4j Browser: http://127.0.0.1:{http_port}/browser/?dbms=bolt://neo4j@127.0.0.1:{bolt_port}",
-        "Log in as neo4j with the password that `librarian server password` prints.",
-    )
 
 
 def managed_server(settings: Settings) -> ManagedServer:

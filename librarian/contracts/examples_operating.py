@@ -3,10 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
+from librarian.contracts.exports import ImportReport
 from librarian.contracts.spaces import SpaceList, SwitchInput
 from librarian.contracts.why_not import WhyNotInput, WhyNotOutput
 
 OPERATING_EXAMPLES: Mapping[Any, Mapping[str, Any]] = {
+    ImportReport: {
+        "a whole namespace": {
+            "namespaces": ["team:a"],
+            "created": {"conversation": 3, "edge": 12, "item": 40, "person": 2},
+            "pending_embeddings": 40,
+        },
+        "the rest of one": {
+            "namespaces": ["team:a"],
+            "created": {"edge": 0, "item": 2},
+            "skipped": {"edge": 12, "item": 38},
+        },
+    },
     SwitchInput: {
         "a space that was built": {"space": "bge_m3_0c1d2e3f4a5b"},
         "before it is whole": {"space": "bge_m3_0c1d2e3f4a5b", "force": True},

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-Phase = Literal["starting", "recovering", "migrating", "ready", "failed", "unreachable", "stopping"]
+Phase = Literal["starting", "recovering", "migrating", "ready", "failed", "unreachable", "maintenance", "stopping"]
 
 
 class Readiness(Struct, kw_only=True):

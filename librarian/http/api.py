@@ -25,6 +25,7 @@ from librarian.http.file_endpoints import FILE_OPERATIONS
 from librarian.http.requests import FILES, JSON, NDJSON, PATCHES, file_body, merge_patch, rows
 from librarian.http.review_endpoints import REVIEW_OPERATIONS
 from librarian.http.routes.answer import answer
+from librarian.http.routes.browser_pack import BROWSER_PACK
 from librarian.http.routes.docs import documentation_of
 from librarian.http.routes.edges import delete_edge, get_edge, list_edges, post_edge
 from librarian.http.routes.embeddings import list_embeddings, rollback_embeddings, switch_embeddings
@@ -48,6 +49,7 @@ from librarian.http.routes.search_agent import search_agent
 from librarian.http.routes.tools import list_tools, tool_endpoint
 from librarian.http.routes.why_not import why_not
 from librarian.http.sweep_endpoints import SWEEP_OPERATIONS
+from librarian.http.transfer_endpoints import TRANSFER_OPERATIONS
 from librarian.tools import TOOLS
 
 _ITEM = json_of(cast("type[ItemIn]", ItemIn))
@@ -231,6 +233,7 @@ OPERATIONS: tuple[Endpoint[Any, Any], ...] = (
         answers={200: DeleteOutput},
         errors=(NotFound, Conflict),
     ),
+    *TRANSFER_OPERATIONS,
     Endpoint(
         method="GET",
         path="/v1/embeddings",
@@ -270,4 +273,4 @@ OPERATIONS: tuple[Endpoint[Any, Any], ...] = (
     *(tool_endpoint(tool) for tool in TOOLS),
 )
 
-ENDPOINTS = (*OPERATIONS, *documentation_of(OPERATIONS))
+ENDPOINTS = (*OPERATIONS, *documentation_of(OPERATIONS), BROWSER_PACK)

@@ -12,33 +12,40 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from librarian.http.api import ENDPOINTS
+from librarian.http.bookmarks import ReadYourWrites
 from librarian.http.endpoints import routes_of
 from librarian.http.idempotency import forget_expired
 from librarian.http.lifetime import Lifetime
 from librarian.http.limits import Limits
 from librarian.http.mcp import MCP_PATH, McpTransport
-from librarian.http.middleware import BodyLimit, EarlyAnswers, Problems, RequestContext
+from librarian.http.middleware import BodyLimit, EarlyAnswers, Problems, RequestContext, as_json
 from librarian.http.responses import routing_problem
+from librarian.http.routes.browser_pack import BROWSER_PACK_PREFLIGHT
+from librarian.http.web.session import Sessions
+from librarian.http.web.site import WEB_ROUTES, respond, respond_unrouted
 from librarian.keys import KeyFile
 from librarian.service import Librarian
 from librarian.settings import HttpSettings
 
 Connect = Callable[[], AbstractAsyncContextManager[Librarian]]
 
-ROUTES = routes_of(ENDPOINTS)
+ROUTES = [*routes_of(ENDPOINTS), BROWSER_PACK_PREFLIGHT]
 
 
-def build_app(http: HttpSettings, keys: KeyFile, connect: Connect) -> Starlette:
-    """Make the application; `connect` opens the service at start-up and closes it at the end."""
+def build_app(http: HttpSettings, keys: KeyFile, connect: Connect, sessions: Sessions | None = None) -> Starlette:
+    """Make the application; `connect` opens the service at start-up and closes it at the end.
+
+    The web page is served where there are `sessions` for it.
+    """
     limits = Limits(http)
     mcp = McpTransport(http)
-    routes = [*ROUTES, Route(MCP_PATH, mcp)]
+    routes = [*ROUTES, Route(MCP_PATH, mcp), *(WEB_ROUTES if sessions else ())]
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[dict[str, Any]]:
         async with connect() as librarian, mcp.running():
             forgetting = asyncio.create_task(forget_expired(librarian))
-            yield {"librarian": librarian, "keys": keys, "limits": limits, "http": http}
+            yield {"librarian": librarian, "keys": keys, "limits": limits, "http": http, "sessions": sessions}
             forgetting.cancel()
 
     app = Starlette(
@@ -46,12 +53,14 @@ def build_app(http: HttpSettings, keys: KeyFile, connect: Connect) -> Starlette:
         middleware=[
             Middleware(RequestContext, patterns={route.endpoint: route.path for route in routes}),
             Middleware(EarlyAnswers),
-            Middleware(Problems),
+            Middleware(ReadYourWrites),
+            Middleware(Problems, respond=respond if sessions else as_json),
             Middleware(Lifetime, max_s=http.request_timeout_s),
             Middleware(BodyLimit, max_bytes=http.max_body_bytes),
         ],
-        exception_handlers={HTTPException: routing_problem},
+        exception_handlers={HTTPException: respond_unrouted if sessions else routing_problem},
         lifespan=lifespan,
     )
     app.state.limits = limits  # for the server, which closes them when it stops
+    app.state.http = http
     return app

@@ -38,26 +38,31 @@ def authenticated(request: Request, scope: Required) -> ApiKey:
 
     Raises Unauthenticated, TooManyRequests or Forbidden.
     """
-    limits: Limits = request.state.limits
-    try:
-        key = _known(request)
-    except Unauthenticated:
-        limits.count_failure(request.client.host if request.client else "")
-        raise
-    structlog.contextvars.bind_contextvars(caller=key.id)
-    actor.set(key.id)
-    limits.count_request(key.id)
-    if scope != "any" and not key.has_scope(scope):
-        raise Forbidden(f"This API key lacks the scope {scope!r}.")
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    key = known(request, token.strip() if kind.lower() == "bearer" else "")
+    admitted(request, key, scope)
     return key
 
 
-def _known(request: Request) -> ApiKey:
+def known(request: Request, token: str) -> ApiKey:
+    """The key that `token` is; failures are counted by address. Raises Unauthenticated or TooManyRequests."""
     keys: KeyFile = request.state.keys
-    kind, _, token = request.headers.get("authorization", "").partition(" ")
-    if kind.lower() != "bearer":
-        raise Unauthenticated(remedy="Send `Authorization: Bearer <key>`; `librarian keys create` makes a key.")
-    return keys.authenticate(token.strip())
+    try:
+        return keys.authenticate(token)
+    except Unauthenticated:
+        limits: Limits = request.state.limits
+        limits.count_failure(request.client.host if request.client else "")
+        raise
+
+
+def admitted(request: Request, key: ApiKey, scope: Required) -> None:
+    """Let `key` be the caller of this request. Raises TooManyRequests, or Forbidden without `scope`."""
+    structlog.contextvars.bind_contextvars(caller=key.id)
+    actor.set(key.id)
+    limits: Limits = request.state.limits
+    limits.count_request(key.id)
+    if scope != "any" and not key.has_scope(scope):
+        raise Forbidden(f"This API key lacks the scope {scope!r}.")
 
 
 def _in_path(request: Request) -> str | None:

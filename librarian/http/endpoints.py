@@ -17,6 +17,7 @@ from starlette.routing import Route
 from graph.idempotency import Claim
 from librarian.contracts.keys import ApiKey
 from librarian.http.auth import Required, authenticated, namespace_of
+from librarian.http.bookmarks import catch_up
 from librarian.http.idempotency import answer_once, claim_of, key_of
 from librarian.http.limits import Limits
 from librarian.http.query import query_of
@@ -109,6 +110,11 @@ class Endpoint(Generic[B, Q]):
         """
         return self.method != "GET" and self.scope in ("write", "sweep", "admin")
 
+    @property
+    def uses_graph(self) -> bool:
+        """Whether it builds on what is stored, so that it honours a Librarian-Bookmark."""
+        return self.scope not in (None, "any")
+
 
 def routes_of(endpoints: Iterable[Endpoint[Any, Any]]) -> list[Route]:
     """One route a path, in the given order, each for all of its methods."""
@@ -152,7 +158,9 @@ async def answer(endpoint: Endpoint[B, Q], request: Request) -> Response:
 async def _call(endpoint: Endpoint[B, Q], request: Request, key: ApiKey | None, namespace: str) -> Call[B, Q]:
     query: Any = query_of(request, endpoint.query)
     body: Any = None if endpoint.body is None else await endpoint.body.read(request)
-    librarian = await ready_librarian(request) if endpoint.writes else request.state.librarian
+    librarian: Librarian = await ready_librarian(request) if endpoint.writes else request.state.librarian
+    if endpoint.uses_graph and not (endpoint.pool == "agents" and librarian.asks_professor):
+        await catch_up(request, librarian)
     return Call(request, librarian, key, namespace, body, query)
 
 

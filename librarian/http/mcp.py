@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from librarian.http.auth import authenticated, namespace_of
+from librarian.http.bookmarks import catch_up
 from librarian.http.limits import Limits
 from librarian.mcp_server import Caller, mcp_server
 from librarian.settings import HttpSettings
@@ -53,6 +54,7 @@ class McpTransport:
         scope["state"][_CALLER] = Caller(state.librarian, key, namespace)
         limits: Limits = state.limits
         async with limits.capacity.slot():
+            await catch_up(request, state.librarian)
             app = await self._started()
             await app(scope, receive, send)
 

@@ -1,5 +1,5 @@
-"""What happens around every request, as pure ASGI, outermost first: RequestContext, EarlyAnswers, Problems, Lifetime
-(`lifetime.py`), BodyLimit.
+"""What happens around every request, as pure ASGI, outermost first: RequestContext, EarlyAnswers, ReadYourWrites
+(`bookmarks.py`), Problems, Lifetime (`lifetime.py`), BodyLimit.
 """
 
 import asyncio
@@ -13,9 +13,10 @@ from typing import Any
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from librarian import metrics
+from librarian import metrics, tracing
 from librarian.errors import PayloadTooLarge
 from librarian.http.responses import error_response
 from librarian.problems import caught, is_known
@@ -26,15 +27,18 @@ _USABLE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 # In the log and in metrics only: nobody was there to be answered.
 _CLIENT_GONE = 499
+_SERVER_ERROR = 500
 # Small bodies come a moment after their heads; waiting for them keeps the connection.
 _UNDER_WAY_S = 0.05
 _LINGER_S = 2.0
 
 logger = structlog.stdlib.get_logger("librarian.http")
 
+Respond = Callable[[Scope, Exception], Response]
+
 
 class RequestContext:
-    """Gives each request an id (the caller's, if it sent one), and leaves a log line and metrics behind."""
+    """Gives each request an id (the caller's, if it sent one), and leaves a log line, metrics and a trace behind."""
 
     def __init__(self, app: ASGIApp, *, patterns: Mapping[Callable[..., Any], str]) -> None:
         self._app = app
@@ -44,7 +48,13 @@ class RequestContext:
         """Run one request inside its context."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-            return
+        elif scope["path"] in _PROBES:
+            await self._run(scope, receive, send, tracing.Span(None))
+        else:
+            with tracing.span(scope["method"], kind="server", parent=Headers(scope=scope)) as span:
+                await self._run(scope, receive, send, span)
+
+    async def _run(self, scope: Scope, receive: Receive, send: Send, span: tracing.Span) -> None:
         request_id = _request_id(scope)
         scope.setdefault("state", {})["request_id"] = request_id
         status, started = _CLIENT_GONE, time.perf_counter()
@@ -61,20 +71,29 @@ class RequestContext:
             try:
                 await self._app(scope, receive, noting)
             finally:
-                self._report(scope, status, time.perf_counter() - started)
+                self._report(scope, status, time.perf_counter() - started, span)
 
-    def _report(self, scope: Scope, status: int, seconds: float) -> None:
+    def _report(self, scope: Scope, status: int, seconds: float, span: tracing.Span) -> None:
         route = self._patterns.get(scope.get("endpoint"), "other")  # type: ignore[arg-type]  # None is in no mapping
+        _trace(span, scope, route, status)
         metrics.observe_request(route, scope["method"], status, seconds)
         log = logger.debug if route in _PROBES else logger.info
         log("request", method=scope["method"], route=route, status=status, ms=round(seconds * 1000, 1))
 
 
-class Problems:
-    """Turns every exception into problem+json; a defect is logged with its traceback and told to nobody."""
+def as_json(scope: Scope, error: Exception) -> Response:
+    """Answer with problem+json."""
+    return error_response(error, request_id=scope["state"]["request_id"])
 
-    def __init__(self, app: ASGIApp) -> None:
+
+class Problems:
+    """Turns every exception into an answer, by default problem+json; a defect is logged with its traceback and told to
+    nobody.
+    """
+
+    def __init__(self, app: ASGIApp, *, respond: Respond = as_json) -> None:
         self._app = app
+        self._respond = respond
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run one request and answer for it when it fails."""
@@ -94,7 +113,7 @@ class Problems:
         _log(error)
         if answering:  # too late to say it otherwise than by a broken answer
             raise error
-        await error_response(error, request_id=scope["state"]["request_id"])(scope, receive, send)
+        await self._respond(scope, error)(scope, receive, send)
 
 
 class EarlyAnswers:
@@ -175,6 +194,21 @@ class BodyLimit:
 def _request_id(scope: Scope) -> str:
     sent = Headers(scope=scope).get(REQUEST_ID_HEADER, "")
     return sent if _USABLE_ID.fullmatch(sent) else uuid.uuid4().hex
+
+
+def _trace(span: tracing.Span, scope: Scope, route: str, status: int) -> None:
+    span.rename(f"{scope['method']} {route}")
+    span.tell(
+        {
+            "http.request.method": scope["method"],
+            "http.route": route,
+            "http.response.status_code": status,
+            "url.scheme": scope["scheme"],
+            "librarian.request_id": scope["state"]["request_id"],
+        }
+    )
+    if status >= _SERVER_ERROR:
+        span.failed(str(status))
 
 
 def _log(error: Exception) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from graph.errors import DatabaseUnavailable
+from graph.errors import BookmarkNotReached, DatabaseUnavailable, InvalidBookmark
 from librarian import errors, problems
 from librarian.contracts.examples import Examples, examples_of
 from librarian.contracts.items import ItemOut
@@ -56,6 +56,7 @@ _WITH_A_KEY = (
     errors.NotReady,
     DatabaseUnavailable,
 )
+_USING_THE_GRAPH = (InvalidBookmark, BookmarkNotReached)
 _WITH_A_BODY = (errors.PayloadTooLarge, errors.UnsupportedMediaType)
 _WRITING = (errors.RequestInProgress, errors.IdempotencyKeyReused)
 
@@ -100,10 +101,10 @@ class Schemas:
         return self._by_type[type_]
 
     def meaning(self, type_: Any) -> str:
-        """What `type_` is, in one line."""
+        """What `type_` is: the first paragraph of its description."""
         name = getattr(type_, "__name__", "")
         description: str = self.components.get(name, {}).get("description", "")
-        return description.partition("\n")[0] or "Text."
+        return " ".join(description.partition("\n\n")[0].split()) or "Text."
 
 
 def _paths(operations: Operations, schemas: Schemas) -> dict[str, Any]:
@@ -151,6 +152,8 @@ def _in_headers(operation: Endpoint[Any, Any]) -> list[Schema]:
     named = ["Request-Id", "Request-Timeout-Ms"]
     if operation.namespaced and operation.scope is not None and "{namespace}" not in operation.path:
         named.append("Librarian-Namespace")
+    if operation.uses_graph:
+        named.append("Librarian-Bookmark")
     if operation.versioned:
         named.append("If-Match")
     if operation.writes:
@@ -194,6 +197,8 @@ def _errors(operation: Endpoint[Any, Any]) -> list[type[Exception]]:
     found = [*_EVERYWHERE, *operation.errors]
     if operation.scope is not None:
         found += _WITH_A_KEY
+    if operation.uses_graph:
+        found += _USING_THE_GRAPH
     if operation.body:
         found += _WITH_A_BODY
     if operation.writes:
@@ -208,7 +213,7 @@ def _answer(operation: Endpoint[Any, Any], status: int, type_: Any, schemas: Sch
         if operation.method == "PUT":
             named.append("Librarian-Outcome")
     if operation.writes:
-        named.append("Idempotency-Replayed")
+        named += ["Idempotency-Replayed", "Librarian-Bookmark"]
     if status == _UNAVAILABLE:
         named.append("Retry-After")
     content = {JSON: _media(schemas[type_], examples_of(type_, status))} if type_ else {"text/plain": _TEXT}

@@ -12,6 +12,7 @@ from librarian.contracts.imports import ImportFormat
 from librarian.contracts.reviews import ReviewId
 from librarian.contracts.search_agent import Detail
 from librarian.contracts.sweeps import SweepId
+from librarian.http.bookmarks import BOOKMARK, MOST_BOOKMARKS
 from librarian.schemas import Schema, inlined_schema, schemas_of
 
 _PATH_PARTS = {
@@ -107,6 +108,12 @@ _SENT = (
         {"type": "string", "pattern": "^[!-~]{1,255}$"},
     ),
     _header(
+        "Librarian-Bookmark",
+        "From an answer to an earlier write, of whatever replica: this request builds on that write. Several are "
+        f"separated by commas, at most {MOST_BOOKMARKS}.",
+        {"type": "string", "pattern": f"^{BOOKMARK}(, ?{BOOKMARK})*$"},
+    ),
+    _header(
         "Librarian-Detail",
         "How much to answer: `default` (three fields), `full`, or `trace`, which is `full` with every step.",
         {"type": "string", "enum": list(get_args(Detail)), "default": "default"},
@@ -134,6 +141,10 @@ HEADERS = {
     },
     "Idempotency-Replayed": {
         "description": "`true` on an answer that an Idempotency-Key brought back.",
+        "schema": _TEXT,
+    },
+    "Librarian-Bookmark": {
+        "description": "Stands for what the request wrote; a later request that sends it builds on that.",
         "schema": _TEXT,
     },
     "Retry-After": {"description": "Seconds after which a retry may help.", "schema": {"type": "integer"}},

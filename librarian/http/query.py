@@ -1,5 +1,6 @@
 """The query string as a value: repeated names are lists, texts become what the field's type says."""
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 import msgspec
@@ -18,6 +19,11 @@ def query_of(request: Request, type_: type[T] | None) -> T | None:
         if sent:
             raise InvalidInput("this operation takes no query parameters", field=sent[0][0][:100])
         return None
+    return values_of(sent, type_)
+
+
+def values_of(sent: Iterable[tuple[str, str]], type_: type[T]) -> T:
+    """Names and values, in the order sent, as a struct of `type_`. Raises InvalidInput."""
     lists = _list_fields(type_)
     values: dict[str, object] = {}
     for name, value in sent:

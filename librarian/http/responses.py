@@ -1,11 +1,11 @@
 """Values and errors as HTTP responses."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from librarian import problems
 from librarian.contracts.items import IngestReport
@@ -20,6 +20,11 @@ _CODES = {404: "not_found", 405: "method_not_allowed"}
 def json_response(value: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Answer with `value` as JSON."""
     return Response(msgspec.json.encode(value), status, {**_PRIVATE, **(headers or {})}, media_type="application/json")
+
+
+def stream_response(chunks: AsyncIterator[bytes], *, media_type: str, headers: Mapping[str, str]) -> Response:
+    """Answer with bytes as they come."""
+    return StreamingResponse(chunks, headers={**_PRIVATE, **headers}, media_type=media_type)
 
 
 def report_response(report: IngestReport) -> Response:
@@ -38,24 +43,34 @@ def problem_response(problem: Problem, *, headers: Mapping[str, str] | None = No
 def error_response(error: Exception, *, request_id: str | None) -> Response:
     """Answer with what the table in `problems` says of `error`."""
     problem = problems.problem_of(error, request_id=request_id)
-    headers = {"WWW-Authenticate": 'Bearer realm="librarian"'} if problem.status == 401 else {}
+    challenge = {"WWW-Authenticate": 'Bearer realm="librarian"'} if problem.status == 401 else {}
+    return problem_response(problem, headers={**challenge, **error_headers(error)})
+
+
+def error_headers(error: Exception) -> dict[str, str]:
+    """What an answer to `error` says in its head: when to come again, and whether to another process."""
+    headers = {}
     after = problems.retry_after_s(error)
     if after is not None:
         headers["Retry-After"] = str(after)
     if isinstance(error, NotReady) and error.phase == "stopping":
         headers["Connection"] = "close"  # so that the next try reaches another process
-    return problem_response(problem, headers=headers)
+    return headers
 
 
 async def routing_problem(request: Request, error: Exception) -> Response:
     """Answer for Starlette's own refusals: no such path, or not with this method."""
     if not isinstance(error, HTTPException):
         raise error
-    problem = Problem(
+    return problem_response(problem_of_routing(request, error), headers=error.headers)
+
+
+def problem_of_routing(request: Request, error: HTTPException) -> Problem:
+    """What is told of such a refusal."""
+    return Problem(
         title=error.detail,
         status=error.status_code,
         detail=f"{request.method} is not possible on {request.url.path[:200]!r}: {error.detail}.",
         code=_CODES.get(error.status_code, "http_error"),
         request_id=getattr(request.state, "request_id", None),
     )
-    return problem_response(problem, headers=error.headers)

@@ -14,6 +14,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from librarian.errors import SettingsError
 from librarian.http.limits import Limits
+from librarian.http.tls import Certificate
 from librarian.setting_values import is_loopback
 from librarian.settings import HttpSettings
 
@@ -25,11 +26,12 @@ _MAX_HEAD_BYTES = 64 * 1024
 
 def listen(http: HttpSettings) -> socket.socket:
     """Bind the service's address. Raises SettingsError naming the setting to change."""
-    if not is_loopback(http.host) and not http.allow_insecure_bind:
+    if not is_loopback(http.host) and not http.allow_insecure_bind and http.tls_cert is None:
         raise SettingsError(
             f"The service speaks plain HTTP, so it does not listen on {http.host}.",
             field="LIBRARIAN_HOST",
-            remedy="Put a TLS proxy in front of 127.0.0.1, or set LIBRARIAN_ALLOW_INSECURE_BIND=1.",
+            remedy="Set LIBRARIAN_TLS_CERT and LIBRARIAN_TLS_KEY; or put a TLS proxy in front of it, and where that is "
+            "not on this machine, say so by LIBRARIAN_ALLOW_INSECURE_BIND=1.",
         )
     listening = socket.socket(socket.AF_INET6 if ":" in http.host else socket.AF_INET)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -75,6 +77,8 @@ class Server(uvicorn.Server):
     """
 
     def __init__(self, app: Starlette) -> None:
+        http: HttpSettings = app.state.http
+        certificate = certificate_of(http)
         super().__init__(
             uvicorn.Config(
                 app,
@@ -83,9 +87,23 @@ class Server(uvicorn.Server):
                 access_log=False,
                 lifespan="on",
                 timeout_graceful_shutdown=_DRAIN_S,
+                forwarded_allow_ips=list(http.trusted_proxies),
+                ssl_context_factory=None if certificate is None else certificate.offered,
             )
         )
+        self._certificate = certificate
         self._limits: Limits = app.state.limits
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until told to end; a certificate that is renewed meanwhile is taken over."""
+        if self._certificate is None:
+            await super().serve(sockets)
+            return
+        watching = asyncio.create_task(self._certificate.watch())
+        try:
+            await super().serve(sockets)
+        finally:
+            watching.cancel()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature of a handler
         """Begin to end, or stop waiting for the end."""
@@ -120,6 +138,13 @@ class Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def certificate_of(http: HttpSettings) -> Certificate | None:
+    """What the service shows its clients; None where it speaks plain HTTP. Raises SettingsError."""
+    if http.tls_cert is None or http.tls_key is None:
+        return None
+    return Certificate(http.tls_cert, http.tls_key)
 
 
 def _explained(http: HttpSettings, error: OSError) -> SettingsError:

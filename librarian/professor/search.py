@@ -18,6 +18,7 @@ import stamina
 from agents.errors import ToolContractBroken, ToolFailed, ToolRetry
 from agents.types import Candidate
 from graph.executor import deadline
+from librarian import tracing
 from librarian.professor.config import ProfessorConfig
 from librarian.professor.contract import Numbering, SearchBody, read_answer, told
 from librarian.setting_values import is_loopback
@@ -144,8 +145,9 @@ class Conversation:
         async for attempt in stamina.retry_context(
             on=_pause, attempts=config.max_retries + 1, timeout=None, wait_initial=_FIRST_PAUSE_S, wait_max=2.0
         ):
-            with attempt:
-                received = await self.professor.post(body, self.origin.headers(), _patience_s(config.timeout_s))
+            with attempt, tracing.span("professor search", kind="client"):
+                headers = {**self.origin.headers(), **tracing.outgoing()}
+                received = await self.professor.post(body, headers, _patience_s(config.timeout_s))
         return self._checked(number, received)
 
     def _checked(self, number: int, received: bytes) -> Sequence[Candidate]:

@@ -8,6 +8,7 @@ import msgspec
 
 from graph import namespaces as graph
 from graph.executor import Executor
+from graph.importing import end_import
 from graph.namespaces import Holdings
 from librarian.contracts.changes import DeleteCounts, DeleteOutput, ItemBrief
 from librarian.contracts.fields import Kind
@@ -48,6 +49,7 @@ async def delete_namespace(executor: Executor, namespace: str, confirm_token: st
             remedy="Ask for a new preview and send its token.",
         )
     await graph.delete_namespace(executor, namespace)
+    await end_import(executor, namespace)
     return DeleteOutput(deleted=True, counts=_counts(held))
 
 

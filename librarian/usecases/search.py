@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from graph.executor import deadline
 from graph.types import ItemFilter, Kind
-from librarian import metrics
+from librarian import metrics, tracing
 from librarian.contracts.filters import Filters
 from librarian.contracts.search import SearchInput, SearchOutput, ThresholdExplanation
 from librarian.contracts.semantic import SemanticSearchInput
@@ -126,7 +126,8 @@ async def run(pipeline: SearchPipeline, reranking: Reranking, asked: Asked) -> F
     request, limit = asked.request, asked.request.limit
     reranks = asked.rerank_query is not None and reranking.on
     spare = reranking.pool(limit) - limit if reranks else 0
-    result = await pipeline.search(replace(request, spare=spare))
+    with tracing.span(f"search {asked.tool}"):
+        result = await pipeline.search(replace(request, spare=spare))
     outcome = await _reranked(reranking, asked, result.hits) if reranks else None
     order = range(len(result.hits)) if outcome is None else outcome.order
     scores = {} if outcome is None else outcome.scores
@@ -157,13 +158,14 @@ def threshold_explanation(asked: Asked, found: Found) -> ThresholdExplanation | 
 
 async def _reranked(reranking: Reranking, asked: Asked, hits: Sequence[ScoredItem]) -> RerankOutcome:
     texts = [candidate_text(scored.item) for scored in hits]
-    return await reranking.rerank(
-        asked.tool,
-        asked.rerank_query or asked.request.queries[0],
-        texts,
-        limit=asked.request.limit,
-        deadline_s=_time_left_s(reranking.timeout_s),
-    )
+    with tracing.span("rerank"):
+        return await reranking.rerank(
+            asked.tool,
+            asked.rerank_query or asked.request.queries[0],
+            texts,
+            limit=asked.request.limit,
+            deadline_s=_time_left_s(reranking.timeout_s),
+        )
 
 
 def _time_left_s(most_s: float) -> float:

@@ -1,6 +1,7 @@
 """From a configuration to a reranker."""
 
 import asyncio
+from collections.abc import Callable, Mapping
 
 from retrieval.rerankers.base import Reranker, RerankerConfig
 from retrieval.rerankers.cross_encoder import CrossEncoderReranker
@@ -9,8 +10,10 @@ from retrieval.rerankers.llama_server import AsyncLlamaServerReranker
 CROSS_ENCODER = "cross-encoder:"
 
 
-async def reranker_from_config(config: RerankerConfig) -> Reranker:
-    """The reranker that `config` names; a local model loads in a thread. Raises RerankerMisconfigured."""
+async def reranker_from_config(config: RerankerConfig, headers: Callable[[], Mapping[str, str]] = dict) -> Reranker:
+    """The reranker that `config` names; a local model loads in a thread. Each request to a server carries `headers`
+    too. Raises RerankerMisconfigured.
+    """
     if config.model.startswith(CROSS_ENCODER):
         return await asyncio.to_thread(CrossEncoderReranker, config.model.removeprefix(CROSS_ENCODER), config)
-    return AsyncLlamaServerReranker(config)
+    return AsyncLlamaServerReranker(config, headers)

@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 import httpx
@@ -34,11 +35,12 @@ class AsyncLlamaServerReranker(PairScorer):
     """Scores pairs by the probability that the model says yes, at most `max_concurrent` requests at once.
 
     The server is looked at (template, context) before the first score, and anew when it was away. Raises
-    RerankerError; no call takes longer than `timeout_s`.
+    RerankerError; no call takes longer than `timeout_s`. `headers` gives further headers of each request.
     """
 
-    def __init__(self, config: RerankerConfig) -> None:
+    def __init__(self, config: RerankerConfig, headers: Callable[[], Mapping[str, str]] = dict) -> None:
         self._config = config
+        self._headers = headers
         self._client = httpx.AsyncClient(**_options(config))
         self._slots = asyncio.Semaphore(config.max_concurrent)
         self._setup: Setup | None = None
@@ -110,10 +112,11 @@ class AsyncLlamaServerReranker(PairScorer):
                 raise _failure(error) from None
 
     async def _request(self, call: Call) -> Answer:
+        send = partial(self._client.request, _method(call), call.path, json=call.body, headers=self._headers())
         try:
-            response = await self._client.request(_method(call), call.path, json=call.body)
+            response = await send()
         except _STALE:
-            response = await self._client.request(_method(call), call.path, json=call.body)
+            response = await send()
         return _answer(response)
 
 

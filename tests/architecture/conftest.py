@@ -48,8 +48,8 @@ def files() -> list[Path]:
 
 @pytest.fixture(scope="session")
 def sources(files: list[Path]) -> list[Source]:
-    """Every Python file of the packages, the tests and the benchmarks."""
-    folders = {*PACKAGES, "tests", "benchmarks"}
+    """Every Python file of the packages, the tests, the benchmarks and the scripts."""
+    folders = {*PACKAGES, "tests", "benchmarks", "scripts"}
     return [_source(path) for path in files if path.suffix == ".py" and path.parts[0] in folders]
 
 

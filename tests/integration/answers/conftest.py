@@ -18,8 +18,8 @@ from starlette.routing import Route
 from agents.chat import ChatConfig, OpenAIChat
 from librarian.keys import KeyFile
 from librarian.service import Librarian
+from librarian.setting_assistants import LlmSettings
 from librarian.setting_values import Rate
-from librarian.settings import LlmSettings
 
 
 @dataclass

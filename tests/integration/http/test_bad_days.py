@@ -29,6 +29,7 @@ BODIES = {
     "patch_item": {"text": THEIRS},
     "post_edge": {"source": "k2", "target": "k1", "type": "BLOCKS"},
     "delete_namespace": {},
+    "import_namespace": {},
     "tool_semantic_search_facts": {"queries": ["vault code"], "limit": 50},
     "tool_semantic_search_messages": {"queries": ["vault code"], "limit": 50},
     "tool_semantic_search_memories": {"queries": ["vault code"], "limit": 50},

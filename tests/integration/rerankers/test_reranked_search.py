@@ -2,7 +2,8 @@
 
 from librarian.contracts.search import SearchInput
 from librarian.reranking import open_reranking
-from librarian.settings import RerankerSettings, SearchSettings
+from librarian.setting_assistants import RerankerSettings
+from librarian.settings import SearchSettings
 from librarian.usecases.search import search
 
 PATIENCE_S = 120

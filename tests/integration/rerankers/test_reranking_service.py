@@ -7,7 +7,7 @@ from structlog.testing import capture_logs
 
 from librarian import metrics
 from librarian.reranking import FAULTS_IN_A_ROW, open_reranking
-from librarian.settings import RerankerSettings
+from librarian.setting_assistants import RerankerSettings
 from retrieval.rerankers.cascade import RerankStatus
 
 TEXTS = ["plain text", "some + plus + text", "a last one", "+" * 60]

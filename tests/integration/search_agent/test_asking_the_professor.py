@@ -4,7 +4,10 @@ import asyncio
 import contextlib
 import json
 
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from starlette.responses import Response
+
+from librarian import tracing
 
 PATH = "/v1/librarian/search-agent"
 EVENTS = {"Accept": "text/event-stream"}
@@ -39,6 +42,19 @@ async def test_key_trace_and_request_id_travel_along(serving, professor, asked):
     assert (first["traceparent"], first["request-id"]) == (TRACEPARENT, "lecture-3")
     assert first["authorization"] == "Bearer s3cret"
     assert "traceparent" not in professor.headers[0]
+
+
+async def test_where_requests_are_traced_the_professor_belongs_to_the_trace(client, professor, asked):
+    """Below the span of the question that it was asked."""
+    exporter = InMemorySpanExporter()
+    with tracing.traced(None, exporter):
+        await client.post(PATH, json=asked, headers={"traceparent": TRACEPARENT})
+    questions = {
+        f"{span.context.span_id:016x}" for span in exporter.get_finished_spans() if span.name == "professor search"
+    }
+    told = [headers["traceparent"].split("-") for headers in professor.headers]
+    assert {trace for _, trace, *_ in told} == {TRACEPARENT.split("-")[1]}
+    assert {span for *_, span, _ in told} == questions
 
 
 async def test_the_steps_come_as_events(client, asked, professor):

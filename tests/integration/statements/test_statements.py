@@ -85,10 +85,12 @@ ADMIN_STATEMENTS = {
     "put_calibrations", "put_embeddings", "put_space", "put_space_languages", "sample_noise", "space_index_state",
     # answers to requests that may be sent twice
     "delete_expired_idempotency_keys",
-    # which namespaces there are
-    "list_namespaces",
+    # which namespaces there are, and what runs and waits in all of them
+    "list_namespaces", "export_namespaces", "list_imports", "running_transactions",
     # the server itself
     "ping", "probe_server", "show_constraints", "show_indexes",
+    # copies for analysts
+    "settle_copy", "stamp_copy",
     # doctor
     "adopt_edges", "adoptable_edges", "count_drawn_edges", "server_clock",
     # migrations

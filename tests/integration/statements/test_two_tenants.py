@@ -64,9 +64,11 @@ async def poisoned(librarian: Librarian, executor: Executor) -> AsyncIterator[Li
         {"a": OURS, "b": THEIRS},
     )
     await plant_sweeps(executor)
+    await executor.driver.execute_query("CREATE (:Lock {name: 'import of ' + $a, owner: 'o', done: 0})", {"a": OURS})
     yield librarian
     await executor.driver.execute_query(
-        "MATCH (n) WHERE n.namespace IN $both DETACH DELETE n", {"both": [OURS, THEIRS]}
+        "MATCH (n) WHERE n.namespace IN $both OR n.name = 'import of ' + $a DETACH DELETE n",
+        {"a": OURS, "both": [OURS, THEIRS]},
     )
 
 
@@ -142,6 +144,7 @@ def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
         "states": STATES.get(statement.name),
         "sweep_id": "sweep-20260101-001", "seq": 0, "before": "t", "after_sweep": "", "after_seq": -1,
         "actions": ["flag", "merge"],
+        "made_before": FOREVER, "with_vectors": True, "ids": [OURS + "-proposed"], "done": 1,
         "after_uid": "", "before_time": "9999-12-31T23:59:59Z", "before_uid": "", "doomed": [],
     }  # fmt: skip
     return {name: known.get(name) for name in statement.params}

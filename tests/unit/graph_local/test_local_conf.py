@@ -38,6 +38,16 @@ def test_transactions_may_take_half_the_heap_one_of_them_a_quarter():
     assert conf["db.memory.transaction.max"] == "128m"
 
 
+def test_a_read_only_server_differs_by_what_it_refuses_alone():
+    ports = Ports(1, 2)
+    writable, read_only = (settings(render_conf(ports, SMALL, read_only=one)) for one in (False, True))
+    assert read_only.items() - writable.items() == {
+        ("server.databases.default_to_read_only", "true"),
+        ("internal.dbms.cypher_ip_blocklist", "0.0.0.0/0,::/0"),
+    }
+    assert writable.items() <= read_only.items()
+
+
 @given(st.integers(min_value=256, max_value=4_000_000))
 def test_sized_memory_stays_in_its_limits_and_grows_with_the_machine(total_mb):
     memory = sized_memory(total_mb)

@@ -7,13 +7,23 @@ import pytest
 from graph.local.errors import ServerNotRunning, ServerStartFailed, ServerTimeout
 from graph.local.logtail import tail
 from graph.local.server import Endpoint, ManagedServer
-from graph.local.state import Phase, ServerState, read_state, write_state
+from graph.local.state import Launch, Phase, ServerState, read_launch, read_state, write_launch, write_state
 
 
 def test_a_state_comes_back_as_it_was_written(tmp_path):
     state = ServerState(phase=Phase.READY, keeper_pid=1, pid=2, pid_started=3.5, bolt_port=4, java="/ü/java")
     write_state(tmp_path / "state.json", state)
     assert read_state(tmp_path / "state.json") == state
+
+
+def test_a_launch_of_before_there_were_read_only_servers_is_writable(tmp_path):
+    launch = Launch("jars", "2026.09.0", "java", 25, False, 512, 256, None, None, read_only=True)
+    write_launch(tmp_path / "launch.json", launch)
+    assert read_launch(tmp_path / "launch.json") == launch
+    kept = json.loads((tmp_path / "launch.json").read_text())
+    del kept["read_only"]
+    (tmp_path / "launch.json").write_text(json.dumps(kept))
+    assert not read_launch(tmp_path / "launch.json").read_only
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"phase": "unknown"}', '{"phase": "ready", "extra": 1}'])

@@ -57,7 +57,10 @@ COMMANDS_OF = {
 # `librarian unlink` takes one or three words, `librarian review accept` and `reject` the verdict by their names.
 BY_POSITION = {UnlinkInput, ReviewInput}
 # Queries whose fields mean nothing at a terminal.
-HTTP_ONLY = {"FileListQuery", "ImportQuery", "PutFileQuery", "SpanQuery", "SweepQuery", "ToolQuery"}
+HTTP_ONLY = {
+    "ExportNamespaceQuery", "FileListQuery", "ImportNamespaceQuery", "ImportQuery", "PutFileQuery", "SpanQuery",
+    "SweepQuery", "ToolQuery",
+}  # fmt: skip
 
 
 def fields_of(contract):

@@ -156,6 +156,19 @@ def test_status_of_a_server_that_never_ran_makes_nothing(cli, tmp_path):
     assert not (tmp_path / "home").exists()
 
 
+def test_analysts_without_a_copy_are_told_how_to_get_one(cli, tmp_path):
+    told = json.loads(cli("analyst", "status", "--json").stdout)
+    assert (told["server"]["phase"], told["copy"], told["age_s"]) == ("stopped", None, None)
+    assert "analyst start" in cli("analyst", "status").stdout
+    done = cli("analyst", "stop")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "was not running" in done.stderr
+    assert not (tmp_path / "home").exists()
+    assert_error(cli("analyst", "start", "--namespace", "a b"), 65, "--namespace")
+    assert_error(cli("analyst", "start", "--bolt-port", "0"), 2, "--bolt-port")
+    assert_error(cli("analyst", "start", LIBRARIAN_REMOTE="http://127.0.0.1:1"), 65, "LIBRARIAN_REMOTE")
+
+
 def test_a_database_that_does_not_answer_is_one_message(cli):
     done = cli("search", "x", NEO4J_URI="bolt://127.0.0.1:1", NEO4J_PASSWORD="hunter2")
     assert_error(done, 69, "does not answer")

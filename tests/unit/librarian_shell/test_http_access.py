@@ -9,7 +9,7 @@ from librarian.http.api import ENDPOINTS
 from librarian.tools import TOOLS
 
 # Whoever adds to it opens an operation to everybody who can reach the port.
-OPEN = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/{file}"}
+OPEN = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/{file}", "/browser-pack/{file}"}
 GUARDED = [endpoint for endpoint in ENDPOINTS if endpoint.scope is not None]
 SCOPED = [endpoint for endpoint in GUARDED if endpoint.scope != "any"]
 NAMESPACED = [endpoint for endpoint in GUARDED if endpoint.namespaced]

@@ -96,6 +96,7 @@ async def address(handlers, most_s):
     layers = [Middleware(RequestContext, patterns={}), Middleware(Problems), Middleware(Lifetime, max_s=most_s)]
     app = Starlette(routes=routes, middleware=layers)
     app.state.limits = Limits(http)
+    app.state.http = http
     with listen(http) as listening:
         server = Server(app)
         running = asyncio.create_task(server.serve(sockets=[listening]))

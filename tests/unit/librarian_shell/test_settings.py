@@ -111,3 +111,18 @@ def test_any_environment_gives_settings_or_a_settings_error(env):
 def test_loopback_is_recognised_by_address():
     assert all(map(is_loopback, ["127.0.0.1", "127.8.9.1", "::1", "localhost"]))
     assert not any(map(is_loopback, ["0.0.0.0", "::", "192.168.1.4", "example.org", ""]))
+
+
+def test_a_mounted_password_is_read_without_its_line_end(tmp_path):
+    """The variable itself comes first; a file that cannot be read is named, and no password ever shown."""
+    mounted = tmp_path / "password"
+    mounted.write_text("s3cret pw \n", encoding="utf-8")
+    env = {"NEO4J_PASSWORD_FILE": str(mounted)}
+    settings = Settings.from_env(env)
+    assert settings.neo4j.password == "s3cret pw "
+    assert "s3cret" not in repr(settings) + repr(settings.entries)
+    assert Settings.from_env({**env, "NEO4J_PASSWORD": "other"}).neo4j.password == "other"
+    with pytest.raises(SettingsError) as caught:
+        Settings.from_env({"NEO4J_PASSWORD_FILE": str(tmp_path / "gone")})
+    assert caught.value.field == "NEO4J_PASSWORD_FILE"
+    assert "gone" in str(caught.value)
