@@ -130,7 +130,7 @@ class DeleteCounts(Struct, kw_only=True):
     embeddings: int = 0
 
 
-class ItemBrief(Struct, kw_only=True):
+class PreviewItem(Struct, kw_only=True):
     """One item in a preview."""
 
     uid: str
@@ -146,7 +146,7 @@ class DeleteOutput(Struct, kw_only=True):
 
     deleted: bool
     counts: DeleteCounts
-    sample: list[ItemBrief] = msgspec.field(default_factory=list)
+    sample: list[PreviewItem] = msgspec.field(default_factory=list)
     confirm_token: str | None = None
     kept: int = 0
 

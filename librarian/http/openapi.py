@@ -216,7 +216,7 @@ def _answer(operation: Endpoint[Any, Any], status: int, type_: Any, schemas: Sch
         named += ["Idempotency-Replayed", "Librarian-Bookmark"]
     if status == _UNAVAILABLE:
         named.append("Retry-After")
-    content = {JSON: _media(schemas[type_], examples_of(type_, status))} if type_ else {"text/plain": _TEXT}
+    content = {JSON: _media(schemas[type_], examples_of(type_, status))} if type_ else {operation.media: _TEXT}
     headers = {name: {"$ref": f"#/components/headers/{name}"} for name in named}
     return {"description": schemas.meaning(type_), "headers": headers, "content": content}
 

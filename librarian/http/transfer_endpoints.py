@@ -26,6 +26,7 @@ TRANSFER_OPERATIONS: tuple[Endpoint[Any, Any], ...] = (
         scope="admin",
         query=ExportNamespaceQuery,
         answers={200: None},
+        media=NDJSON[0],
         errors=(NotFound,),
     ),
     Endpoint(

@@ -10,7 +10,7 @@ from graph.executor import Executor
 from graph.ingest import finish_ingest
 from graph.search import hydrate
 from graph.types import Cascade
-from librarian.contracts.changes import DeleteCounts, DeleteInput, DeleteOutput, ItemBrief
+from librarian.contracts.changes import DeleteCounts, DeleteInput, DeleteOutput, PreviewItem
 from librarian.errors import Conflict, InvalidInput, PreconditionFailed
 from librarian.usecases.items import no_item
 from librarian.usecases.search import item_filter
@@ -66,7 +66,7 @@ async def _preview(executor: Executor, namespace: str, versions: Mapping[str, in
     if not versions:
         return DeleteOutput(deleted=False, counts=DeleteCounts())
     found = await hydrate(executor, namespace, list(versions)[:SAMPLE_ITEMS])
-    sample = [ItemBrief(uid=item.uid, kind=item.kind.value, name=item.properties["name"]) for item in found]
+    sample = [PreviewItem(uid=item.uid, kind=item.kind.value, name=item.properties["name"]) for item in found]
     return DeleteOutput(
         deleted=False,
         counts=counts_of(await graph.count_cascade(executor, namespace, versions)),

@@ -10,7 +10,7 @@ from graph import namespaces as graph
 from graph.executor import Executor
 from graph.importing import end_import
 from graph.namespaces import Holdings
-from librarian.contracts.changes import DeleteCounts, DeleteOutput, ItemBrief
+from librarian.contracts.changes import DeleteCounts, DeleteOutput, PreviewItem
 from librarian.contracts.fields import Kind
 from librarian.contracts.namespaces import NamespaceList, NamespaceOut
 from librarian.errors import Conflict, NotFound
@@ -55,7 +55,7 @@ async def delete_namespace(executor: Executor, namespace: str, confirm_token: st
 
 async def _preview(executor: Executor, namespace: str, held: Holdings, token: str) -> DeleteOutput:
     sample = await graph.sample(executor, namespace, _SAMPLE)
-    briefs = [ItemBrief(uid=uid, kind=cast("Kind", kind), name=name) for uid, kind, name in sample]
+    briefs = [PreviewItem(uid=uid, kind=cast("Kind", kind), name=name) for uid, kind, name in sample]
     return DeleteOutput(deleted=False, counts=_counts(held), sample=briefs, confirm_token=token)
 
 

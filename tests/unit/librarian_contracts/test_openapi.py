@@ -34,10 +34,10 @@ def test_it_is_openapi_3_1(described):
     validate(described)
 
 
-def test_it_describes_all_that_is_served_but_the_documentation_itself(described):
-    """A route that is nowhere documented does not exist for its users."""
+def test_it_describes_all_that_is_served_but_documentation_and_pack(described):
+    """A route that is nowhere documented does not exist for its users; the analysts' files are for their Browser."""
     served = {route.path.replace("{path:path}", "{path}") for route in ROUTES}
-    assert served - set(described["paths"]) == {"/openapi.json", "/docs", "/docs/{file}"}
+    assert served - set(described["paths"]) == {"/openapi.json", "/docs", "/docs/{file}", "/browser-pack/{file}"}
     assert len(operations(described)) == len(OPERATIONS)
 
 
