@@ -73,9 +73,9 @@ class Endpoint(Generic[B, Q]):
     """One operation.
 
     `scope` "any" takes every valid key, None opens it to everyone. `answers` maps each status of success to the type
-    of its JSON (None: no JSON but `media`); `errors` are the classes it raises beyond those that every operation may raise;
-    `versioned` says that it understands If-Match; `headers` are further ones that it reads; `pool` says whose slots it
-    takes. `name` and `doc` default to the handler's name and docstring.
+    of its JSON (None: no JSON but `media`); `errors` are the classes it raises beyond those that every operation may
+    raise; `versioned` says that it understands If-Match; `headers` are further ones that it reads; `pool` says whose
+    slots it takes. `name` and `doc` default to the handler's name and docstring.
     """
 
     method: Method
