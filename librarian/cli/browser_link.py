@@ -85,7 +85,8 @@ def browser_lines(
         password = place.password_file.read_text(encoding="utf-8").strip()
         yield f"Log in as neo4j with the password {password}"
     else:
-        yield f"Log in as neo4j with the password in {place.password_file} (--show-password prints it)."
+        yield f"Log in as neo4j with the password in {place.password_file}"
+        yield "(`librarian server browser --show-password` prints it)."
     if with_pack:
         yield f"The guide's first page loads the colours; by hand: :style {_by_name(service)}{PACK_PATH}/{STYLE_FILE}"
         yield f"Saved queries: get {_by_name(service)}{PACK_PATH}/{QUERIES_FILE} and drop it on the Browser's window."

@@ -22,8 +22,8 @@ def memory(number):
 async def test_a_sweep_goes_on_after_its_database_was_killed(
     server, endpoint, graph, serve, http, ready, eventually, headers, namespace
 ):
-    """kill -9 of Neo4j in the middle of applying: the sweep is resumed, ends like an undisturbed one, and does nothing
-    twice; its undoing restores every text.
+    """kill -9 of Neo4j in the middle of applying: the sweep waits or is resumed, ends like an undisturbed one, and does
+    nothing twice; its undoing restores every text.
     """
     service = await serve(LIBRARIAN_ENCODER="none")
     await ready(service)
@@ -38,16 +38,16 @@ async def test_a_sweep_goes_on_after_its_database_was_killed(
     running = asyncio.create_task(http.post(f"{service.url}/v1/sweeps", json={}, headers=headers))
     sweep_id = await begun(graph, namespace, running)
     os.kill(server.status().pid, signal.SIGKILL)
-    cut_short = await running
-    assert cut_short.status_code == 503, cut_short.text
+    answers = [await running]  # it outlasts a recovery that is quick enough
+    assert answers[0].status_code in {200, 503}, answers[0].text
     await ready(service)
-    answers = []
 
-    async def resumed():  # as soon as the lease of the run that was cut short is over
-        answers.append(await http.post(f"{service.url}/v1/sweeps", json={"resume": sweep_id}, headers=headers))
+    async def ended():  # as soon as the lease of a run that was cut short is over
+        if answers[-1].status_code != 200:
+            answers.append(await http.post(f"{service.url}/v1/sweeps", json={"resume": sweep_id}, headers=headers))
         return answers[-1].status_code == 200
 
-    await eventually(resumed)
+    await eventually(ended)
     assert answers[-1].json()["summary"] == undisturbed.json()["summary"]
     assert await texts(graph, namespace) == await texts(graph, f"{namespace}-twin") != before
     assert await revisions(graph, namespace) == await revisions(graph, f"{namespace}-twin")

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
+# A whole start with the sample takes a tenth of it.
+PATIENCE_S = 180
+
 
 @dataclass
 class Serving:
@@ -19,9 +22,10 @@ class Serving:
 
     async def line_with(self, word):
         """The next line of its output that holds `word`."""
-        while word not in (line := (await self.process.stdout.readline()).decode()):
-            assert line, f"it ended without saying {word!r}:\n{''.join(self.said)}"
-            self.said.append(line)
+        async with asyncio.timeout(PATIENCE_S):
+            while word not in (line := (await self.process.stdout.readline()).decode()):
+                assert line, f"it ended without saying {word!r}:\n{''.join(self.said)}"
+                self.said.append(line)
         self.said.append(line)
         return line
 
@@ -154,4 +158,4 @@ async def test_with_sample_it_prints_searches_that_work_as_pasted(serve, http, c
     assert "deploy" in out
     if settings.neo4j.uri is None:
         assert "/browser/" in await serving.line_with("Browser")
-        await serving.line_with("server password")
+        await serving.line_with("--show-password")

@@ -2,6 +2,7 @@ import pytest
 from neo4j import exceptions as driver_errors
 
 from graph.errors import (
+    BookmarkNotReached,
     ConstraintViolated,
     DatabaseAuthFailed,
     DatabaseBusy,
@@ -57,4 +58,11 @@ def test_every_error_of_the_driver_is_mapped():
 
 def test_only_passing_troubles_are_retryable():
     retryable = {kind for kind in GraphError.__subclasses__() if kind.retryable}
-    assert retryable == {DatabaseUnavailable, DatabaseBusy, DeletedMeanwhile, LeaseHeld, QueryTimeout}
+    assert retryable == {
+        BookmarkNotReached,
+        DatabaseBusy,
+        DatabaseUnavailable,
+        DeletedMeanwhile,
+        LeaseHeld,
+        QueryTimeout,
+    }

@@ -43,6 +43,6 @@ def test_guides_are_taken_from_this_machine_only():
 
 def test_without_a_pack_nothing_of_it_is_told():
     """Only where the Browser is, and where the password is."""
-    link, login = browser_lines(PLACE, "http://127.0.0.1:8765", "a", with_pack=False)
+    link, login, _ = browser_lines(PLACE, "http://127.0.0.1:8765", "a", with_pack=False)
     assert link == f"Neo4j Browser: {PLACE.link()}"
     assert str(PLACE.password_file) in login
