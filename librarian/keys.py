@@ -57,8 +57,9 @@ class KeyFile:
     def authenticate(self, token: str) -> ApiKey:
         """The key that `token` is. Raises Unauthenticated for an unknown, revoked or expired one."""
         digest = _digest(token) if token.startswith(PREFIX) and len(token) <= _LONGEST_TOKEN else ""
-        # Every entry is compared, whether or not one was found: the time taken tells nothing.
-        matches = [key for key in self.list() if hmac.compare_digest(key.sha256, digest)]
+        # Every entry is compared, whether or not one was found: the time taken tells nothing. Without a key there is
+        # nothing to look up, and a file that cannot be read is nobody's fault.
+        matches = [key for key in self.list() if hmac.compare_digest(key.sha256, digest)] if token else []
         if not matches:
             raise Unauthenticated(remedy="Send `Authorization: Bearer <key>`; `librarian keys create` makes a key.")
         if not matches[0].is_valid_at(datetime.now(UTC)):

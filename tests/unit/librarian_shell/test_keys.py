@@ -166,6 +166,14 @@ def test_a_failed_write_leaves_the_keys_and_no_scrap(keys, monkeypatch):
     assert keys.authenticate(secret)
 
 
+def test_without_a_key_no_file_is_read(keys):
+    """Whoever sends none is told so, whatever state the file is in."""
+    made(keys)
+    keys.path.write_text("{", encoding="utf-8")
+    with pytest.raises(Unauthenticated):
+        keys.authenticate("")
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"version": 2}', '{"version": 1, "keys": [{"id": "x"}]}', "\xff"])
 def test_a_damaged_file_lets_nobody_in_and_is_not_overwritten(keys, content):
     _, secret = made(keys)
