@@ -193,13 +193,14 @@ async def delete_files(executor: Executor, namespace: str, paths: Sequence[str])
 
 async def find_by_name(executor: Executor, namespace: str, keys: Mapping[str, Any], limit: int) -> list[str]:
     """Paths of at most `limit` files whose name or stem is one of `keys`, shortest first."""
-    return await executor.fetch_list("find_files", {"namespace": namespace, "limit": limit, **keys})
+    found = await executor.fetch_list("find_files", {"namespace": namespace, "limit": limit, **keys})
+    return [path for path in found if path is not None]
 
 
 async def find_by_words(executor: Executor, namespace: str, words: str, limit: int) -> list[str]:
     """Paths of at most `limit` files for Lucene terms, best first."""
     params = {"namespace": namespace, "words": words, "limit": limit}
-    return await executor.fetch_list("find_files_by_words", params)
+    return [path for path in await executor.fetch_list("find_files_by_words", params) if path is not None]
 
 
 async def chunks_containing(
@@ -207,7 +208,7 @@ async def chunks_containing(
 ) -> list[ChunkText]:
     """Parts of files that hold `needle` (case-folded) in any case, in the order of the index."""
     params = _filter_params(where) | {"needle": needle, "skip": skip, "limit": limit}
-    return [ChunkText(*row) for row in await executor.fetch_list("chunks_containing", params)]
+    return _whole_chunks(await executor.fetch_list("chunks_containing", params))
 
 
 async def chunks_of_files(
@@ -219,21 +220,28 @@ async def chunks_of_files(
     params = _filter_params(where) | {"after": after, "limit": files}
     rows = await executor.fetch_list("chunks_of_files", params)
     paths = {path for _, path, *_ in rows}
-    chunks = [ChunkText(*row) for row in rows if row[0] is not None]
-    return chunks, max(paths) if len(paths) == files else None
+    known = paths - {None}
+    is_full = len(paths) == files or None in paths  # several that were deleted meanwhile count as one
+    return _whole_chunks(rows), max(known, default=after) if is_full else None
 
 
 async def chunks_at(executor: Executor, namespace: str, spans: Sequence[Lines]) -> list[ChunkText]:
     """Parts of files that hold some of these lines, by path and line."""
     rows = [{"path": one.path, "first_line": one.first_line, "last_line": one.last_line} for one in spans]
-    found = await executor.fetch_list("chunks_at", {"namespace": namespace, "rows": rows})
-    return [ChunkText(*row) for row in found]
+    return _whole_chunks(await executor.fetch_list("chunks_at", {"namespace": namespace, "rows": rows}))
 
 
 async def find_symbols(executor: Executor, where: FileFilter, name: str, limit: int) -> list[Symbol]:
     """Where `name`, in any case, is defined."""
     params = _filter_params(where) | {"symbol": name.casefold(), "limit": limit}
     return [Symbol(**row) for row in await executor.fetch_all("find_symbols", params)]
+
+
+def _whole_chunks(rows: Sequence[Sequence[Any]]) -> list[ChunkText]:
+    """Without files that have no parts, and without what somebody else deleted while it was read: its properties are
+    null from then on.
+    """
+    return [ChunkText(*row) for row in rows if None not in row]
 
 
 async def _store(transaction: Transaction, namespace: str, contents: Sequence[FileContent]) -> StoredContents:

@@ -110,7 +110,7 @@ async def keyword_candidates_deeper(
 async def hydrate(executor: Executor, namespace: str, uids: Sequence[str]) -> list[FoundItem]:
     """Properties and evidence of items, in no particular order; uids of other namespaces are not found."""
     rows = await executor.fetch_list("hydrate_items", {"namespace": namespace, "uids": list(uids)})
-    return [found_item(row) for row in rows]
+    return [found_item(row) for row in rows if _is_whole(row["item"])]
 
 
 async def pool_rows(
@@ -128,13 +128,11 @@ async def pool_rows(
     """
     params: dict[str, Any] = {"namespace": namespace, "time_words": time_words}
     if not vectors:
-        found = await executor.fetch_list("pool_traits_only", params | {"uids": list(unscored)})
-        return [_pool_row(row) for row in found]
+        return _pool_rows(await executor.fetch_list("pool_traits_only", params | {"uids": list(unscored)}))
     params["rows"] = [{"uid": uid, "queries": list(queries)} for uid, queries in unscored.items()]
     params["vectors"] = [list(query.vector) for query in vectors]
     dimension = len(vectors[0].vector)
-    found = await executor.fetch_list("pool_traits", params, space=vectors[0].space, dimension=dimension)
-    return [_pool_row(row) for row in found]
+    return _pool_rows(await executor.fetch_list("pool_traits", params, space=vectors[0].space, dimension=dimension))
 
 
 async def list_authors(executor: Executor, namespace: str, limit: int) -> list[str]:
@@ -208,7 +206,17 @@ def _keyword_params(where: ItemFilter, keyword: KeywordQuery) -> dict[str, str |
 
 
 def _candidates(rows: Sequence[Sequence[Any]]) -> list[Candidate]:
-    return [Candidate(arm, uid, float(score), bool(keep)) for arm, uid, score, keep in rows]
+    return [Candidate(arm, uid, float(score), bool(keep)) for arm, uid, score, keep in rows if uid is not None]
+
+
+def _is_whole(node: Mapping[str, Any]) -> bool:
+    """Whether somebody else did not delete the node while it was read: from then on its properties are null."""
+    return all(node.get(name) is not None for name in ("uid", "text"))
+
+
+def _pool_rows(rows: Sequence[Sequence[Any]]) -> list[PoolRow]:
+    found = [_pool_row(row) for row in rows]
+    return [row for row in found if row.uid is not None and row.asks is not None]  # else deleted while it was read
 
 
 def _pool_row(row: Sequence[Any]) -> PoolRow:
@@ -240,7 +248,7 @@ def found_item(row: Mapping[str, Any]) -> FoundItem:
         uid=properties["uid"],
         kind=Kind(properties["kind"]),
         properties=properties,
-        evidence=[evidence(source) for source in row["evidence"]],
+        evidence=[evidence(source) for source in row["evidence"] if _is_whole(source)],
     )
 
 

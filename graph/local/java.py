@@ -26,11 +26,14 @@ logger = logging.getLogger("librarian.graph")
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A usable JVM. Vector search is a quarter to a third faster when it has the module jdk.incubator.vector."""
+    """A usable JVM, `build` in its own words. Vector search is a quarter to a third faster when it has the module
+    jdk.incubator.vector.
+    """
 
     path: Path
     major: int
     has_vector_module: bool
+    build: str = ""
 
 
 class _Unusable(Exception):
@@ -68,13 +71,14 @@ def find_java(
 
 def probe(path: Path, *, timeout_s: float = _PROBE_TIMEOUT_S) -> Java:
     """Ask a java command for its version and modules; _Unusable when it cannot run the server."""
-    found = _VERSION.search(_output(path, "-version", timeout_s))
+    build = _output(path, "-version", timeout_s)
+    found = _VERSION.search(build)
     if found is None:
         raise _Unusable("its answer to -version names no version")
     major = int(found[1])
     if major not in SUPPORTED_MAJORS:
         raise _Unusable(f"it is Java {major}, Neo4j needs 25 or 21")
-    return Java(path, major, f"{_VECTOR_MODULE}@" in _output(path, "--list-modules", timeout_s))
+    return Java(path, major, f"{_VECTOR_MODULE}@" in _output(path, "--list-modules", timeout_s), build)
 
 
 def _explicit(path: Path) -> Java:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 
+from graph.local.class_archive import ClassArchive
 from graph.local.conf import MAIN_CLASS, Memory, Ports, jvm_flags, render_conf
 from graph.local.errors import ServerStartFailed
 from graph.local.home import Home
@@ -47,9 +48,15 @@ EXIT_REASONS = {
 class Jvm:
     """One running server process, started by this keeper or adopted from one that died."""
 
-    def __init__(self, process: psutil.Process, child: subprocess.Popen[bytes] | None = None) -> None:
+    def __init__(
+        self,
+        process: psutil.Process,
+        child: subprocess.Popen[bytes] | None = None,
+        archive: ClassArchive | None = None,
+    ) -> None:
         self._process = process
         self._child = child
+        self._archive = archive
 
     @property
     def pid(self) -> int:
@@ -89,6 +96,8 @@ class Jvm:
                 self._send(signal.SIGKILL)
                 return False
             time.sleep(_POLL_S)
+        if self._archive is not None:
+            self._archive.keep()
         return True
 
     def _send(self, number: signal.Signals) -> None:
@@ -109,8 +118,12 @@ def start(home: Home, launch: Launch, ports: Ports) -> Jvm:
     memory = Memory(launch.heap_mb, launch.pagecache_mb)
     (home.conf / "neo4j.conf").write_text(render_conf(ports, memory, read_only=launch.read_only), encoding="utf-8")
     java = Java(Path(launch.java), launch.java_major, launch.has_vector_module)
+    archive = ClassArchive(Path(launch.jars), launch.java_build, home.path)
+    archive.part.unlink(missing_ok=True)  # of a process that was killed
+    # Making one delays the start, which would be the wrong moment for a home's first.
+    flags = (*jvm_flags(java, memory), *archive.flags(make=home.has_store))
     arguments = [f"--home-dir={home.path}", f"--config-dir={home.conf}", "--console-mode"]
-    command = [launch.java, *jvm_flags(java, memory), "-cp", _class_path(launch), MAIN_CLASS, *arguments]
+    command = [launch.java, *flags, "-cp", _class_path(launch), MAIN_CLASS, *arguments]
     if home.console_log.exists():
         home.console_log.replace(home.console_log.with_suffix(".previous.log"))
     with home.console_log.open("wb") as log:
@@ -122,7 +135,7 @@ def start(home: Home, launch: Launch, ports: Ports) -> Jvm:
             stdout=log,
             stderr=subprocess.STDOUT,
         )
-    return Jvm(psutil.Process(child.pid), child)
+    return Jvm(psutil.Process(child.pid), child, archive)
 
 
 def find(home: Home, state: ServerState) -> Jvm | None:

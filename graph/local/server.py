@@ -127,6 +127,7 @@ class ManagedServer:
             bolt_port=options.bolt_port,
             http_port=options.http_port,
             read_only=options.read_only,
+            java_build=java.build,
         )
 
     async def lease(self, purpose: str, *, linger_s: float = 0) -> "Lease":

@@ -46,8 +46,8 @@ class ServerState:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What a keeper starts: jar folder and version, JVM, memory in MB, ports (None: the usual or any free one), and
-    whether the graph may only be read.
+    """What a keeper starts: jar folder and version, JVM, memory in MB, ports (None: the usual or any free one),
+    whether the graph may only be read, and the JVM's build in its own words.
     """
 
     jars: str
@@ -60,6 +60,7 @@ class Launch:
     bolt_port: int | None
     http_port: int | None
     read_only: bool = False
+    java_build: str = ""
 
 
 def read_state(path: Path) -> ServerState:

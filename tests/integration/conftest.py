@@ -22,6 +22,7 @@ import msgspec
 import pytest
 
 from graph.executor import Executor
+from graph.local.java import find_java
 from librarian.contracts.items import IngestReport
 from librarian.http.app import build_app
 from librarian.http.server import Server, listen
@@ -37,6 +38,18 @@ BOLT_PORT = 7687
 
 Ingest = Callable[..., Any]
 ServeApp = Callable[..., AbstractAsyncContextManager[str]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A JVM that compiles quickly rather than well: most servers of a run end before the better code has paid."""
+    command = tmp_path_factory.mktemp("java") / "bin" / "java"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{find_java(os.environ).path}" -XX:TieredStopAtLevel=1 "$@"\n')
+    command.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_HOME", str(command.parents[1]))
+        yield
 
 
 @pytest.fixture(scope="session")

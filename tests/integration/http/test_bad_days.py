@@ -14,7 +14,7 @@ from librarian.http.api import ENDPOINTS
 from librarian.http.limits import FAILED_AUTHENTICATIONS
 
 GUARDED = [endpoint for endpoint in ENDPOINTS if endpoint.scope is not None]
-OURS, THEIRS = "The vault code is 4711.", "The vault was painted green."
+OURS, THEIRS = "The vault code is 47-11.", "The vault was painted green."
 BODIES = {
     "search": {"queries": ["vault code"], "limit": 50},
     "switch_embeddings": {"space": "nowhere"},
@@ -81,9 +81,9 @@ async def stored(ingest, client, headers):
     """Two memories, a message and a fact with evidence in the test's namespace; the id of the memories' edge."""
     await ingest(
         {"kind": "memory", "uid": "k1", "text": OURS},
-        {"kind": "memory", "uid": "k2", "text": "Code 4711 opens the vault of the bank."},
-        {"kind": "message", "uid": "m1", "message_id": "m1", "text": "Remember: 4711.", "author": "Ada"},
-        {"kind": "fact", "uid": "f1", "text": "Ada knows 4711.", "person_id": "ada", "evidence": ["m1"]},
+        {"kind": "memory", "uid": "k2", "text": "Code 47-11 opens the vault of the bank."},
+        {"kind": "message", "uid": "m1", "message_id": "m1", "text": "Remember: 47-11.", "author": "Ada"},
+        {"kind": "fact", "uid": "f1", "text": "Ada knows 47-11.", "person_id": "ada", "evidence": ["m1"]},
         {"kind": "edge", "source": "k1", "target": "k2", "type": "CAUSES"},
     )
     return (await client.get("/v1/edges", headers=headers)).json()["edges"][0]["edge_id"]
@@ -119,7 +119,7 @@ async def test_a_key_of_another_namespace_sees_and_changes_nothing(
     before = await contents(executor, namespace)
     answer = await sent(client, endpoint, theirs, namespace, stored)
     assert answer.status_code < 500, answer.text
-    assert "4711" not in answer.text
+    assert "47-11" not in answer.text
     assert f'"{namespace}"' not in answer.text
     assert await contents(executor, namespace) == before
 
