@@ -30,9 +30,10 @@ check: setup-dev  ## format, lint, types, layers, version, known vulnerabilities
 audit: setup-dev  ## ask for known vulnerabilities of what is installed; fails where there are some
 	@$(BIN)/python scripts/audit.py --strict
 
-# Each of the two processes has a database server of its own; tests/conftest.py says who runs what.
+# Each of the two processes has a database server of its own; tests/conftest.py says who runs what. The programs that
+# they start share what was compiled.
 test: check  ## check, then every test (PYTEST_ARGS="-k name" narrows it)
-	unset PYTHONNEO4JDEBUG; exec $(BIN)/pytest --numprocesses 2 --no-loadscope-reorder $(PYTEST_ARGS)
+	unset PYTHONNEO4JDEBUG PYTHONDONTWRITEBYTECODE; exec $(BIN)/pytest --numprocesses 2 --no-loadscope-reorder $(PYTEST_ARGS)
 
 docs: setup-dev  ## build the documentation's site into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -27,10 +27,11 @@ from librarian.usecases.evaluate_files import FilesEvaluation, evaluate_files
 PATHS = int(os.environ.get("LIBRARIAN_BENCH_PATHS", "100000"))
 TREE = os.environ.get("LIBRARIAN_BENCH_TREE")
 RUNS = 200
-SAVES = 20
+SAVES = 50
 # A server that has just started takes thousands of searches to compile what they run.
 _WARM_UP = 1_000
 _AT_ONCE = 5_000
+_FOLLOWED = 200
 _ENDINGS = ("py", "ts", "tsx", "go", "rs", "java", "md", "json")
 _TEXT = "agent panel user order invoice deploy lock index graph search filter cache token queue worker store view model"
 _WORDS = _TEXT.split()
@@ -97,9 +98,11 @@ async def followed(librarian: Librarian, namespace: str, root: Path) -> AsyncIte
 
 
 async def visible(librarian: Librarian) -> Timing:
-    """From the end of a save until search_text finds the new line."""
+    """From the end of a save in a folder of some files until search_text finds the new line."""
     samples = []
     with TemporaryDirectory(prefix="librarian-bench-") as folder:
+        for number in range(_FOLLOWED):
+            (Path(folder) / f"before{number}.py").write_text(f"def before_{number}(): ...\n", encoding="utf-8")
         async with followed(librarian, "bench:watched", Path(folder)):
             for number in range(SAVES):
                 text = f"marker_number_{number}_of_this_run"

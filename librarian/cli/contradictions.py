@@ -1,7 +1,7 @@
 """`librarian contradictions`."""
 
 from librarian.cli.display import table
-from librarian.cli.opening import ask
+from librarian.cli.opening import ask, reached_without_encoder
 from librarian.cli.options import JsonOption, NamespaceOption
 from librarian.cli.runtime import new_app, say
 from librarian.cli.structs import takes
@@ -21,6 +21,7 @@ def contradictions(
         namespace,
         _show,
         purpose="contradictions",
+        reach=reached_without_encoder,
         contract=ContradictionQuery,
         as_json=as_json,
     )

@@ -1,7 +1,7 @@
 """`librarian cycles`."""
 
 from librarian.cli.display import table
-from librarian.cli.opening import ask
+from librarian.cli.opening import ask, reached_without_encoder
 from librarian.cli.options import JsonOption, NamespaceOption
 from librarian.cli.runtime import new_app, say
 from librarian.cli.structs import takes
@@ -19,6 +19,7 @@ def cycles(asked: CycleQuery, namespace: NamespaceOption = None, *, as_json: Jso
         namespace,
         _show,
         purpose="cycles",
+        reach=reached_without_encoder,
         contract=CycleQuery,
         as_json=as_json,
     )

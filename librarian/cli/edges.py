@@ -3,7 +3,7 @@
 from functools import partial
 
 from librarian.cli.display import table
-from librarian.cli.opening import answered
+from librarian.cli.opening import answered, reached_without_encoder
 from librarian.cli.options import AllOption, JsonOption, NamespaceOption
 from librarian.cli.paging import pages, print_page, say_what_follows
 from librarian.cli.runtime import new_app, say
@@ -30,7 +30,7 @@ def edges(
             else:
                 _show(page, every=every)
 
-    answered(work, namespace, purpose="edges", contract=EdgeQuery)
+    answered(work, namespace, purpose="edges", reach=reached_without_encoder, contract=EdgeQuery)
 
 
 def _show(page: EdgeList, *, every: bool) -> None:

@@ -3,7 +3,7 @@
 import typer
 
 from librarian.cli.display import printable
-from librarian.cli.opening import ask
+from librarian.cli.opening import ask, reached_without_encoder
 from librarian.cli.options import JsonOption, NamespaceOption
 from librarian.cli.runtime import new_app, say
 from librarian.cli.structs import takes
@@ -21,6 +21,7 @@ def find_file(wanted: FindFileInput, namespace: NamespaceOption = None, *, as_js
         namespace,
         _show,
         purpose="find-file",
+        reach=reached_without_encoder,
         contract=FindFileInput,
         as_json=as_json,
     )

@@ -3,7 +3,7 @@
 import msgspec
 
 from librarian.cli.deletion import YesOption, deleted, show_deletion
-from librarian.cli.opening import ask
+from librarian.cli.opening import ask, reached_without_encoder
 from librarian.cli.options import JsonOption, NamespaceOption
 from librarian.cli.runtime import new_app
 from librarian.cli.structs import takes
@@ -26,4 +26,12 @@ def forget(
 
         return await deleted(delete, what.confirm_token, yes=yes, silent=as_json)
 
-    ask(question, namespace, show_deletion, purpose="forget", contract=DeleteInput, as_json=as_json)
+    ask(
+        question,
+        namespace,
+        show_deletion,
+        purpose="forget",
+        reach=reached_without_encoder,
+        contract=DeleteInput,
+        as_json=as_json,
+    )

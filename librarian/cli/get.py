@@ -1,7 +1,7 @@
 """`librarian get`."""
 
 from librarian.cli.items import show_item
-from librarian.cli.opening import ask
+from librarian.cli.opening import ask, reached_without_encoder
 from librarian.cli.options import JsonOption, NamespaceOption, UidArgument
 from librarian.cli.runtime import new_app
 
@@ -16,5 +16,6 @@ def get(uid: UidArgument, namespace: NamespaceOption = None, *, as_json: JsonOpt
         namespace,
         show_item,
         purpose="get",
+        reach=reached_without_encoder,
         as_json=as_json,
     )

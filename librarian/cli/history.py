@@ -2,7 +2,7 @@
 
 from librarian.cli.display import table
 from librarian.cli.items import shortened
-from librarian.cli.opening import ask
+from librarian.cli.opening import ask, reached_without_encoder
 from librarian.cli.options import JsonOption, NamespaceOption, UidArgument
 from librarian.cli.runtime import new_app, say
 from librarian.contracts.changes import RevisionList
@@ -18,6 +18,7 @@ def history(uid: UidArgument, namespace: NamespaceOption = None, *, as_json: Jso
         namespace,
         _show,
         purpose="history",
+        reach=reached_without_encoder,
         as_json=as_json,
     )
 

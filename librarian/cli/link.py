@@ -2,7 +2,7 @@
 
 import typer
 
-from librarian.cli.opening import ask
+from librarian.cli.opening import ask, reached_without_encoder
 from librarian.cli.options import JsonOption, NamespaceOption
 from librarian.cli.runtime import new_app, say
 from librarian.cli.structs import takes
@@ -21,6 +21,7 @@ def link(edge: LinkInput, namespace: NamespaceOption = None, *, as_json: JsonOpt
         namespace,
         _show,
         purpose="link",
+        reach=reached_without_encoder,
         contract=LinkInput,
         as_json=as_json,
     )

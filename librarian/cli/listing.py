@@ -4,7 +4,7 @@ from functools import partial
 
 from librarian.cli.display import table
 from librarian.cli.items import caption, shortened
-from librarian.cli.opening import answered
+from librarian.cli.opening import answered, reached_without_encoder
 from librarian.cli.options import AllOption, JsonOption, NamespaceOption
 from librarian.cli.paging import pages, print_page, say_what_follows
 from librarian.cli.runtime import new_app, say
@@ -30,7 +30,7 @@ def list_items(
             else:
                 _show(page, every=every)
 
-    answered(work, namespace, purpose="list", contract=ItemQuery)
+    answered(work, namespace, purpose="list", reach=reached_without_encoder, contract=ItemQuery)
 
 
 def _show(page: ItemList, *, every: bool) -> None:

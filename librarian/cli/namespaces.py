@@ -7,7 +7,7 @@ import typer
 
 from librarian.cli.deletion import YesOption, deleted, show_deletion
 from librarian.cli.display import table
-from librarian.cli.opening import ask
+from librarian.cli.opening import ask, reached_without_encoder
 from librarian.cli.options import JsonOption
 from librarian.cli.runtime import new_app
 from librarian.cli.verbs import Verbs
@@ -30,6 +30,7 @@ def list_namespaces(*, as_json: JsonOption = False) -> None:
         None,
         _show,
         purpose="namespaces",
+        reach=reached_without_encoder,
         as_json=as_json,
     )
 
@@ -47,7 +48,7 @@ def delete(
     async def question(librarian: Verbs, where: str) -> DeleteOutput:
         return await deleted(partial(librarian.delete_namespace, where), confirm, yes=yes, silent=as_json)
 
-    ask(question, namespace, show_deletion, purpose="namespaces", as_json=as_json)
+    ask(question, namespace, show_deletion, purpose="namespaces", reach=reached_without_encoder, as_json=as_json)
 
 
 def _show(found: NamespaceList) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from librarian.cli.display import printable
-from librarian.cli.opening import ask
+from librarian.cli.opening import ask, reached_without_encoder
 from librarian.cli.options import JsonOption, NamespaceOption
 from librarian.cli.runtime import new_app, say
 from librarian.contracts.files import FileSpan, SpanQuery
@@ -30,6 +30,7 @@ def open_file(
         namespace,
         _show,
         purpose="open",
+        reach=reached_without_encoder,
         as_json=as_json,
     )
 

@@ -3,7 +3,7 @@
 import typer
 
 from librarian.cli.display import table
-from librarian.cli.opening import ask
+from librarian.cli.opening import ask, reached_without_encoder
 from librarian.cli.options import JsonOption, NamespaceOption
 from librarian.cli.runtime import new_app, say
 from librarian.cli.structs import takes
@@ -21,6 +21,7 @@ def path_between(asked: PathQuery, namespace: NamespaceOption = None, *, as_json
         namespace,
         _show,
         purpose="path",
+        reach=reached_without_encoder,
         contract=PathQuery,
         as_json=as_json,
     )

@@ -3,7 +3,7 @@
 import typer
 
 from librarian.cli.display import printable
-from librarian.cli.opening import ask
+from librarian.cli.opening import ask, reached_without_encoder
 from librarian.cli.options import JsonOption, NamespaceOption
 from librarian.cli.runtime import new_app, say
 from librarian.cli.structs import takes
@@ -22,6 +22,7 @@ def search_text(wanted: SearchTextInput, namespace: NamespaceOption = None, *, a
         namespace,
         _show,
         purpose="search-text",
+        reach=reached_without_encoder,
         contract=SearchTextInput,
         as_json=as_json,
     )

@@ -3,7 +3,7 @@
 import typer
 
 from librarian.cli.display import printable
-from librarian.cli.opening import ask
+from librarian.cli.opening import ask, reached_without_encoder
 from librarian.cli.options import JsonOption, NamespaceOption
 from librarian.cli.runtime import new_app, say
 from librarian.cli.structs import takes
@@ -23,6 +23,7 @@ def stale(wanted: StaleQuery, namespace: NamespaceOption = None, *, as_json: Jso
         namespace,
         _show,
         purpose="stale",
+        reach=reached_without_encoder,
         contract=StaleQuery,
         as_json=as_json,
     )

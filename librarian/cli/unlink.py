@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from librarian.cli.opening import ask
+from librarian.cli.opening import ask, reached_without_encoder
 from librarian.cli.options import JsonOption, NamespaceOption
 from librarian.cli.runtime import finished, new_app, say
 from librarian.cli.structs import struct_of
@@ -36,6 +36,7 @@ def unlink(
         namespace,
         _show,
         purpose="unlink",
+        reach=reached_without_encoder,
         contract=UnlinkInput,
         as_json=as_json,
     )

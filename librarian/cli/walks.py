@@ -11,7 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from librarian.cli.display import printable
-from librarian.cli.opening import Question, ask
+from librarian.cli.opening import Question, ask, reached_without_encoder
 from librarian.cli.runtime import say
 from librarian.contracts.causal import CausalOutput, ItemBrief, ReachedItem
 from librarian.contracts.edges import EdgeOut
@@ -43,7 +43,15 @@ def ask_walk(
     as_json: bool,
 ) -> None:
     """Ask, and show what was found in the wanted form."""
-    ask(question, namespace, partial(show, form=form), purpose=purpose, contract=contract, as_json=as_json)
+    ask(
+        question,
+        namespace,
+        partial(show, form=form),
+        purpose=purpose,
+        contract=contract,
+        reach=reached_without_encoder,
+        as_json=as_json,
+    )
 
 
 def show(found: CausalOutput, *, form: Format) -> None:

@@ -60,7 +60,7 @@ async def neo4j_place(executor: Executor) -> BrowserPlace:
     )
     bolt, http = (int(row["value"].rpartition(":")[2]) for row in sorted(rows, key=lambda row: row["name"]))
     place = BrowserPlace(http, bolt, Path())
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
         try:
             (await client.get(place.link())).raise_for_status()
         except httpx.HTTPError:

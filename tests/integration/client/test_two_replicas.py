@@ -91,7 +91,7 @@ async def test_what_is_no_bookmark_is_refused(asking, service_url, bookmark):
 
 async def test_a_bookmark_is_no_key(service_url):
     """Who has none is told so first, whatever bookmark is sent."""
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
         answer = await client.get(f"{service_url}/v1/items", headers={BOOKMARK_HEADER: "nonsense"})
     assert answer.status_code == 401
 

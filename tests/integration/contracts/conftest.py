@@ -112,7 +112,7 @@ async def _address(process):
         while b"DevTools listening on" not in (line := await process.stderr.readline()):
             assert line, "the browser ended"
         host = line.split()[-1].decode().removeprefix("ws://").partition("/")[0]
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
             while not (pages := [one for one in await _targets(client, host) if one["type"] == "page"]):
                 await asyncio.sleep(0.1)
     return pages[0]["webSocketDebuggerUrl"]

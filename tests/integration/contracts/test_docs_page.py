@@ -59,7 +59,7 @@ async def test_the_page_runs_no_script_but_its_own(page, service):
 
 async def test_documentation_is_open_and_names_its_types(service):
     """Like the probes it needs no key; nothing is guessed from content, framed, or read beyond the known files."""
-    async with httpx.AsyncClient(base_url=service, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=service, trust_env=False, timeout=60) as client:
         for path in ("/openapi.json", "/docs", "/docs/init.js", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js"):
             answer = await client.get(path)
             assert answer.status_code == 200, path

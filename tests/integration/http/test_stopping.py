@@ -27,7 +27,7 @@ class Service:
 
     async def refuses(self):
         """Return when nobody accepts connections any more."""
-        async with httpx.AsyncClient(trust_env=False) as stranger:
+        async with httpx.AsyncClient(trust_env=False, timeout=60) as stranger:
             with contextlib.suppress(httpx.TransportError):
                 while True:
                     await stranger.get(f"{self.url}/healthz", headers={"Connection": "close"})

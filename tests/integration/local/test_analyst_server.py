@@ -159,7 +159,7 @@ async def test_the_main_servers_password_does_not_open_the_copy(analysts, librar
 
 async def test_the_copy_has_a_browser(analysts):
     """On its own port, on loopback only."""
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
         answer = await client.get(f"http://127.0.0.1:{analysts.server.status().http_port}/browser/")
     assert answer.status_code == 200
     conf = (analysts.server.password_file.parent / "conf" / "neo4j.conf").read_text()

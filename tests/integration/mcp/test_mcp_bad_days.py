@@ -110,7 +110,7 @@ async def test_a_body_over_the_limit_is_refused(serve_app, librarian, keys, name
 
     async with (
         serve_app(librarian, keys, rate_limit=Rate(0, 1.0), max_body_bytes=100_000) as url,
-        httpx.AsyncClient(base_url=url, headers=headers, trust_env=False) as client,
+        httpx.AsyncClient(base_url=url, headers=headers, trust_env=False, timeout=60) as client,
     ):
         for content in (body, streamed()):
             answer = await client.post(MCP_PATH, content=content, headers={"Content-Type": "application/json"})

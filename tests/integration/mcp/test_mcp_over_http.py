@@ -97,7 +97,7 @@ async def test_a_key_sees_and_calls_what_its_scopes_allow(connected):
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}])
 async def test_without_a_valid_key_nothing_is_answered(address, headers):
     """401 before the protocol begins."""
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
         answer = await client.post(address + MCP_PATH, json={}, headers=headers)
     assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
 

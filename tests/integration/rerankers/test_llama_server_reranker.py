@@ -224,13 +224,13 @@ async def test_the_probe_trusts_a_model_that_orders_known_pairs(llama, opened, p
 
 
 async def tokens(llama, text: str) -> list[int]:
-    async with httpx.AsyncClient(base_url=llama.url) as client:
+    async with httpx.AsyncClient(base_url=llama.url, timeout=60) as client:
         answer = await client.post("/tokenize", json={"content": text, "parse_special": True})
     return answer.json()["tokens"]
 
 
 async def rendered(llama, config, query: str, document: str) -> str:
     """The prompt that the server makes of a pair."""
-    async with httpx.AsyncClient(base_url=llama.url) as client:
+    async with httpx.AsyncClient(base_url=llama.url, timeout=60) as client:
         body = pair_call(config, Way.CHAT, query, document).body
         return (await client.post("/apply-template", json=body)).text

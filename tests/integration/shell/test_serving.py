@@ -82,7 +82,7 @@ async def ready(http, serving):
 
 async def refused(url):
     """Return when nobody accepts connections any more."""
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
         with contextlib.suppress(httpx.TransportError):
             while True:
                 await client.get(f"{url}/healthz", headers={"Connection": "close"})

@@ -31,7 +31,10 @@ async def test_programs_are_told_what_they_always_were(client):
 
 async def test_a_service_without_sessions_serves_no_page(serve_app, librarian, keys):
     """`serve --agent-only` has none: a browser gets what programs get."""
-    async with serve_app(librarian, keys) as url, httpx.AsyncClient(base_url=url, trust_env=False) as client:
+    async with (
+        serve_app(librarian, keys) as url,
+        httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as client,
+    ):
         for path in ("/", "/login", "/static/page.css"):
             answer = await client.get(path, headers={"Accept": "text/html"})
             assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
@@ -294,7 +297,7 @@ async def test_limits_hold_for_pages_too(serve_app, librarian, keys, key):
     """The rate of a key counts its login and its pages; the metrics know pages by their patterns."""
     async with (
         serve_app(librarian, keys, Sessions(b"s" * 32), rate_limit=Rate(5, 3600.0)) as url,
-        httpx.AsyncClient(base_url=url, headers={"Accept": "text/html"}, trust_env=False) as client,
+        httpx.AsyncClient(base_url=url, headers={"Accept": "text/html"}, trust_env=False, timeout=60) as client,
     ):
         form = (await client.get("/login")).text
         token = form.split('name="token" value="')[1].split('"')[0]

@@ -41,7 +41,7 @@ async def client(settings, keys, starting):
         server = Server(build_app(http, keys, connect))
         running = asyncio.create_task(server.serve(sockets=[listening]))
         async with httpx.AsyncClient(
-            base_url=f"http://127.0.0.1:{listening.getsockname()[1]}", trust_env=False
+            base_url=f"http://127.0.0.1:{listening.getsockname()[1]}", trust_env=False, timeout=60
         ) as client:
             yield client
         server.should_exit = True

@@ -107,7 +107,7 @@ async def address(handlers, most_s):
 
 @pytest.fixture
 async def client(address):
-    async with httpx.AsyncClient(base_url="http://{}:{}".format(*address), trust_env=False) as client:
+    async with httpx.AsyncClient(base_url="http://{}:{}".format(*address), trust_env=False, timeout=60) as client:
         yield client
 
 

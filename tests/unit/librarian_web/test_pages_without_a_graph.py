@@ -31,7 +31,9 @@ async def client(tmp_path):
         server = Server(build_app(http, keys, connect, Sessions(b"s" * 32)))
         running = asyncio.create_task(server.serve(sockets=[listening]))
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        async with httpx.AsyncClient(base_url=address, headers={"Accept": "text/html"}, trust_env=False) as client:
+        async with httpx.AsyncClient(
+            base_url=address, headers={"Accept": "text/html"}, trust_env=False, timeout=60
+        ) as client:
             await client.post("/login", data={"token": await token_of(client, "/login"), "key": key})
             yield client
         server.should_exit = True

@@ -1,0 +1,35 @@
+import resource
+
+import pytest
+
+from librarian.cli.review_labels import write_labels
+from librarian.contracts.reviews import TypeLabel
+from librarian.errors import CannotWrite
+
+ROOM = 64 * 1024
+
+
+async def labels(count):
+    for number in range(count):
+        yield TypeLabel(
+            id=f"n/{number}", repo="n", text="a" * 1000, type="Insight", proposed=None, confidence=None,
+            reviewed_by="ada", reviewed_at=None, reason=None,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def full_disk():
+    """Files may not grow beyond ROOM, as on a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+async def test_labels_that_do_not_fit_leave_the_older_ones(tmp_path, full_disk):
+    await write_labels(tmp_path, labels(2))
+    older = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert older["types.jsonl"].count(b"\n") == 2
+    with pytest.raises(CannotWrite, match=r"types\.jsonl cannot be written"):
+        await write_labels(tmp_path, labels(100))
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == older
