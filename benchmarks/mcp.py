@@ -2,7 +2,9 @@
 over standard input and output, with the SDK's own client; the tool over plain HTTP stands beside them.
 
 Of every call the time of the use case inside it is measured too, and taken off: what is left is the protocol on both
-sides. The ways take turns. Sizes: LIBRARIAN_BENCH_MCP_ITEMS (5000), LIBRARIAN_BENCH_MCP_RUNS (300).
+sides. Of that, the service's part is told for HTTP, whose client shares its process, and for standard input and output
+the processor time of the client. The ways take turns.
+Sizes: LIBRARIAN_BENCH_MCP_ITEMS (5000), LIBRARIAN_BENCH_MCP_RUNS (300).
 """
 
 import asyncio
@@ -10,18 +12,20 @@ import os
 import random
 import sys
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import httpx2
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.stdio import stdio_server
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from benchmarks.common import disposable, items, load, main, progress, report, sentence, timing
 from benchmarks.search_latency import made_up_vectors
@@ -44,14 +48,23 @@ NAMESPACE = "bench"
 _STDIO = "stdio"
 
 Ask = Callable[[str], Awaitable[Any]]
-# Milliseconds of the last use case.
+# Milliseconds within the last call.
 Inner = Callable[[], float]
+
+
+class Way(NamedTuple):
+    """How the tool is called; `service_ms` is the time that the service took, where that can be seen."""
+
+    ask: Ask
+    use_case_ms: Inner
+    service_ms: Inner | None = None
 
 
 class Timed(Librarian):
     """A Librarian that knows how long its last search took, and tells it."""
 
     last_ms = 0.0
+    service_ms = 0.0
 
     async def search_all(self, namespace: str, query: SemanticSearchInput) -> MixedSearchOutput:
         """The search, timed."""
@@ -64,6 +77,25 @@ class Timed(Librarian):
                 print(self.last_ms, file=sys.stderr, flush=True)
 
 
+class Inside:
+    """Tells `librarian` how long the service takes from a request to the end of its answer."""
+
+    def __init__(self, app: ASGIApp, *, librarian: Timed) -> None:
+        self._app = app
+        self._librarian = librarian
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, timed."""
+        started = time.perf_counter()
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                self._librarian.service_ms = (time.perf_counter() - started) * 1000
+            await send(message)
+
+        await self._app(scope, receive, noting)
+
+
 async def fill(librarian: Librarian) -> None:
     """ITEMS messages with made-up vectors."""
     space = librarian.parts.space
@@ -72,7 +104,7 @@ async def fill(librarian: Librarian) -> None:
 
 
 @asynccontextmanager
-async def serving(librarian: Librarian, folder: Path) -> AsyncIterator[httpx2.AsyncClient]:
+async def serving(librarian: Timed, folder: Path) -> AsyncIterator[httpx2.AsyncClient]:
     """The application in this process, on a port of its own; a client of it."""
     keys = KeyFile(folder / "keys.json")
     _, key = keys.create("benchmark", scopes=["read"], namespaces=[NAMESPACE])
@@ -82,8 +114,10 @@ async def serving(librarian: Librarian, folder: Path) -> AsyncIterator[httpx2.As
         yield librarian
 
     http = replace(librarian.settings.http, port=0, rate_limit=Rate(0, 1.0))
+    app = build_app(http, keys, connect)
+    app.add_middleware(Inside, librarian=librarian)
     with listen(http) as listening:
-        server = Server(build_app(http, keys, connect))
+        server = Server(app)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         headers = {"Authorization": f"Bearer {key}"}
@@ -149,23 +183,29 @@ def calling(session: ClientSession) -> Ask:
     return ask
 
 
-async def in_turns(ways: dict[str, tuple[Ask, Inner]]) -> dict[str, list[float]]:
-    """Milliseconds of each way beyond the use case, and of the use cases, over the same searches."""
+async def in_turns(ways: dict[str, Way]) -> dict[str, list[float]]:
+    """Milliseconds of each way beyond the use case, whose they are, and of the use cases, over the same searches."""
     source = random.Random(7)
-    spent: dict[str, list[float]] = {"use case": [], **{f"{way} over the use case": [] for way in ways}}
+    spent: dict[str, list[float]] = defaultdict(list)
     order = list(ways.items())
     for run in range(-WARMUP, RUNS):
         query = sentence(source, 6)
         order.append(order.pop(0))
-        for way, (ask, inner_ms) in order:
-            started = time.perf_counter()
-            await ask(query)
-            whole_ms = (time.perf_counter() - started) * 1000
-            if run >= 0:
-                spent["use case"].append(inner_ms())
-                spent[f"{way} over the use case"].append(whole_ms - inner_ms())
+        for name, way in order:
+            worked, started = time.process_time(), time.perf_counter()
+            await way.ask(query)
+            whole_ms, work_ms = (time.perf_counter() - started) * 1000, (time.process_time() - worked) * 1000
+            if run < 0:
+                continue
+            use_case_ms = way.use_case_ms()
+            spent["use case"].append(use_case_ms)
+            spent[f"{name} over the use case"].append(whole_ms - use_case_ms)
+            if way.service_ms is None:
+                spent[f"{name}, processor time of the client"].append(work_ms)
+            else:
+                spent[f"{name}, in the service"].append(way.service_ms() - use_case_ms)
         progress(f"search {max(run + 1, 0)} of {RUNS}")
-    return spent
+    return dict(sorted(spent.items()))
 
 
 async def benchmark() -> None:
@@ -181,11 +221,12 @@ async def benchmark() -> None:
         client = await stack.enter_async_context(serving(librarian, folder))
         http = await stack.enter_async_context(over_http(client))
         stdio = await stack.enter_async_context(over_stdio(settings, told))
+        here = (lambda: librarian.last_ms, lambda: librarian.service_ms)
         spent = await in_turns(
             {
-                "tool over HTTP": (posting(client), lambda: librarian.last_ms),
-                "MCP over HTTP": (calling(http), lambda: librarian.last_ms),
-                "MCP over stdio": (calling(stdio), lambda: _last_told(folder / "times")),
+                "tool over HTTP": Way(posting(client), *here),
+                "MCP over HTTP": Way(calling(http), *here),
+                "MCP over stdio": Way(calling(stdio), lambda: _last_told(folder / "times")),
             }
         )
         report("mcp", [timing(what, samples) for what, samples in spent.items()], items=ITEMS)

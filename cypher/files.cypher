@@ -153,13 +153,13 @@ CYPHER 25
 CALL () {
   MATCH (f:File {namespace: $namespace, name_key: $name})
   // Planned while there were few files, it would walk all paths of the namespace for ever after.
-  USING INDEX f:File(namespace, name_key)
+  USING INDEX SEEK f:File(namespace, name_key)
   WHERE f.path_key ENDS WITH $suffix OR $absolute ENDS WITH f.path_key
   RETURN f.path AS path
   UNION
   UNWIND $stems AS row
   MATCH (f:File {namespace: $namespace, stem_key: row.stem})
-  USING INDEX f:File(namespace, stem_key)
+  USING INDEX SEEK f:File(namespace, stem_key)
   WHERE f.name_key ENDS WITH row.ending AND all(folder IN row.folders WHERE f.path_key CONTAINS folder)
   RETURN f.path AS path
 }
@@ -233,7 +233,7 @@ RETURN collect({{chunk_row}}) AS found
 // scope: namespace
 CYPHER 25
 MATCH (c:Symbol {namespace: $namespace, key: $symbol})
-USING INDEX c:Symbol(namespace, key)
+USING INDEX SEEK c:Symbol(namespace, key)
 WHERE {{chunk_filters}}
 RETURN c.path AS path, c.name AS name, c.kind AS kind, c.line AS line, c.end_line AS end_line
 ORDER BY path, line LIMIT $limit
@@ -248,12 +248,12 @@ CYPHER 25
 UNWIND $rows AS row
 CALL (row) {
   MATCH (f:File {namespace: $namespace, name_key: row.name})
-  USING INDEX f:File(namespace, name_key)
+  USING INDEX SEEK f:File(namespace, name_key)
   WHERE f.path_key ENDS WITH row.suffix
   RETURN f.path AS path, row.line AS line LIMIT 2
   UNION
   MATCH (s:Symbol {namespace: $namespace, key: row.key})
-  USING INDEX s:Symbol(namespace, key)
+  USING INDEX SEEK s:Symbol(namespace, key)
   WHERE s.name = row.symbol
   RETURN s.path AS path, s.line AS line LIMIT 2
 }

@@ -21,7 +21,7 @@ _QUERY_FIELDS = frozenset({"query", "queries"})
 _SECRET_FIELDS = frozenset({"password", "authorization", "api_key", "key", "token"})
 _HASH_CHARS = 12
 # Their own lines about connections and requests repeat what ours say.
-_QUIET = ("httpx", "httpcore", "neo4j", "uvicorn")
+_QUIET = ("httpx", "httpcore", "mcp", "neo4j", "uvicorn")
 
 
 def configure(log: LogSettings, *, default_level: LogLevel, stream: TextIO | None = None) -> None:

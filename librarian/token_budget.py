@@ -31,7 +31,7 @@ def tokens(text: str) -> int:
     """About how many tokens a language model makes of `text`, rather more than fewer: a third of an ASCII letter, one
     of any other.
     """
-    ascii_letters = sum(map(str.isascii, text))
+    ascii_letters = len(text.encode("ascii", "ignore"))
     return math.ceil(ascii_letters / 3) + len(text) - ascii_letters
 
 

@@ -349,6 +349,9 @@ TOOLS: tuple[Tool[Any], ...] = (
     ),
 )
 
+# Tools that take long and say meanwhile what they are at.
+WATCHED = frozenset(tool.name for tool in TOOLS if tool.watched is not None)
+
 
 def tools_for(key: ApiKey) -> list[Tool[Any]]:
     """The tools that the key may call."""

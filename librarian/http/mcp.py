@@ -1,23 +1,26 @@
 """The Model Context Protocol over streamable HTTP, by the same keys, limits and deadlines as everything else.
 
 Every request stands alone: no session is kept, so that any replica may answer any request and a key is asked for each
-time. The SDK is heavy, so that it loads with the first request.
+time. Answers are JSON, which costs less than a stream of events and leaves room for headers that are known only when
+the work is done; a tool that says what it is at is answered by a stream. The SDK is heavy, so that it loads with the
+first request.
 """
 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 from starlette.requests import Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from librarian.http.auth import authenticated, namespace_of
 from librarian.http.bookmarks import catch_up
 from librarian.http.limits import Limits
 from librarian.mcp_server import Caller, mcp_server
 from librarian.settings import HttpSettings
+from librarian.tools import WATCHED
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -26,13 +29,31 @@ MCP_PATH = "/mcp"
 _CALLER = "mcp_caller"
 
 
+class _Params(msgspec.Struct, frozen=True):
+    name: str = ""
+
+
+class _Message(msgspec.Struct, frozen=True):
+    """As much of a client's message as decides on the form of its answer."""
+
+    method: str = ""
+    params: _Params = _Params()
+
+
+class _Apps(NamedTuple):
+    """The SDK's application, in both forms of answers."""
+
+    plain: ASGIApp
+    streaming: ASGIApp
+
+
 class McpTransport:
     """The ASGI application at MCP_PATH; works inside `running`."""
 
     def __init__(self, http: HttpSettings) -> None:
         self._http = http
         self._manager: asyncio.Task[None] | None = None
-        self._app: asyncio.Future[ASGIApp] | None = None
+        self._apps: asyncio.Future[_Apps] | None = None
         self._stopping = asyncio.Event()
 
     @contextlib.asynccontextmanager
@@ -47,7 +68,7 @@ class McpTransport:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request of a client whose key opens a namespace."""
-        request = Request(scope)
+        request = Request(scope, receive)
         key = authenticated(request, "any")
         namespace = namespace_of(request, key)
         state = request.state
@@ -55,26 +76,52 @@ class McpTransport:
         limits: Limits = state.limits
         async with limits.capacity.slot():
             await catch_up(request, state.librarian)
-            app = await self._started()
-            await app(scope, receive, send)
+            apps = await self._started()
+            body = await request.body()
+            app = apps.streaming if request.method != "POST" or _calls_watched(body) else apps.plain
+            await app(scope, _again(body, receive), send)
 
-    async def _started(self) -> ASGIApp:
-        if self._app is None:
-            self._app = asyncio.get_running_loop().create_future()
-            self._manager = asyncio.create_task(self._manage(self._app))
-        return await asyncio.shield(self._app)
+    async def _started(self) -> _Apps:
+        if self._apps is None:
+            self._apps = asyncio.get_running_loop().create_future()
+            self._manager = asyncio.create_task(self._manage(self._apps))
+        return await asyncio.shield(self._apps)
 
-    async def _manage(self, started: "asyncio.Future[ASGIApp]") -> None:
-        """Holds the SDK's manager open: it must be closed by the task that opened it."""
+    async def _manage(self, started: "asyncio.Future[_Apps]") -> None:
+        """Holds the SDK's managers open: they must be closed by the task that opened them."""
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        manager = StreamableHTTPSessionManager(
-            mcp_server(_caller), stateless=True, max_request_body_size=self._http.max_body_bytes
+        server, most = mcp_server(_caller), self._http.max_body_bytes
+        plain, streaming = (
+            StreamableHTTPSessionManager(server, stateless=True, json_response=json, max_request_body_size=most)
+            for json in (True, False)
         )
-        running: AbstractAsyncContextManager[None] = manager.run()
-        async with running:
-            started.set_result(manager.handle_request)
+        async with plain.run(), streaming.run():
+            started.set_result(_Apps(plain.handle_request, streaming.handle_request))
             await self._stopping.wait()
+
+
+def _calls_watched(body: bytes) -> bool:
+    """Whether `body` calls a tool that says what it is at; what cannot be read, the SDK answers."""
+    try:
+        message = msgspec.json.decode(body, type=_Message)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return message.method == "tools/call" and message.params.name in WATCHED
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Gives the body that was read once more, then what comes after it."""
+    unread = True
+
+    async def receive_again() -> Message:
+        nonlocal unread
+        if not unread:
+            return await receive()
+        unread = False
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive_again
 
 
 def _caller(ctx: "ServerRequestContext[Any, Any]") -> Caller:

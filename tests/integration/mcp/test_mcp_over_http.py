@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from librarian.http.bookmarks import BOOKMARK_HEADER
 from librarian.http.mcp import MCP_PATH
 from librarian.tools import TOOLS
 
@@ -177,6 +178,30 @@ async def test_the_three_jobs_are_prompts(connected):
             assert filled.messages[0].content.text.endswith("Why {question}?")
             with pytest.raises(MCPError, match="needs it"):
                 await session.get_prompt(prompt.name, {})
+
+
+async def test_only_a_tool_that_says_what_it_is_at_answers_with_a_stream(address, keys, namespace):
+    """The others answer with JSON, which can carry the bookmark of what they wrote; so does what cannot be read."""
+    _, key = keys.create("agent", scopes=["read", "write", "agent"], namespaces=[namespace])
+    headers = {"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream"}
+
+    async def post(message):
+        return await client.post(MCP_PATH, json=message)
+
+    async def called(tool, arguments):
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+        return await post(asked)
+
+    async with httpx.AsyncClient(base_url=address, headers=headers, trust_env=False) as client:
+        kept = await called("remember", {"text": "Backups run at five.", "kind": "memory"})
+        assert kept.headers["content-type"] == "application/json"
+        assert not kept.json()["result"].get("isError"), kept.text
+        assert kept.headers[BOOKMARK_HEADER].startswith("FB:")
+        streamed = await called("find_evidence", {"question": "When do backups run?", "target_items": ["time"]})
+        assert streamed.headers["content-type"].startswith("text/event-stream")
+        for odd in ([], 1, {}, {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": None}):
+            refused = await post(odd)
+            assert (refused.headers["content-type"], "error" in refused.json()) == ("application/json", True), odd
 
 
 async def test_long_work_says_what_it_is_at(connected, ingest):
