@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 
 from agents.causal_cues import CueHit, find_cues
 from agents.causal_forms import forms
+from agents.sections import without_sections
 
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]+|[\u3040-\u30ff]{2,}|[\u3400-\u9fff]{2,}")
 # ADR-12, #418, CVE-2024-1234, v2.3.1, paths and file names: they name one thing.
@@ -19,6 +20,7 @@ _IDENTIFIER = re.compile(
     r"`[^`\n]{2,80}`|\b(?=[\w./\\:]{0,99}[A-Za-z])\w+(?:[./\\:_]+\w+)+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*"
 )
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?!\s|$)[^\n.!?。！？]*)*[.!?。！？]*")
+_HEADING = re.compile(r"#{1,6}\s")
 _URL = re.compile(r"\bhttps?://\S+")
 _ENDINGS = ("ing", "ed", "es", "s", "ly")
 _SHORTEST_STEM = 4
@@ -59,8 +61,12 @@ def sentences(text: str) -> list[str]:
 
 
 def nearest_sentence(text: str, other: frozenset[str]) -> str:
-    """The sentence of `text` that shares most words with `other`; the first of equals, the whole text without any."""
-    return max(sentences(text), key=lambda sentence: len(stems(sentence) & other), default=text.strip())
+    """The sentence of `text` that shares most words with `other`; the first of equals, a heading only where there is
+    nothing else, the whole text without any.
+    """
+    found = sentences(text)
+    told = [sentence for sentence in found if not _HEADING.match(sentence)]
+    return max(told or found, key=lambda sentence: len(stems(sentence) & other), default=text.strip())
 
 
 @dataclass(frozen=True)
@@ -98,8 +104,10 @@ class Reading:
 
 @lru_cache(maxsize=2048)
 def reading(text: str) -> Reading:
-    """The reading of `text`, kept for a while: a sweep compares one memory with many."""
-    return Reading(text[:MAX_CHARS])
+    """The reading of `text`, kept for a while: a sweep compares one memory with many. Sections that a sweep has
+    written are read like the text from which they were made.
+    """
+    return Reading(without_sections(text[:MAX_CHARS]))
 
 
 @dataclass(frozen=True, slots=True)

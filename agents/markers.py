@@ -1,7 +1,7 @@
 """Words by which a text says itself what type of memory it is. Pure.
 
-A strong marker stands where a text names its type: a label at its start ("Decision: …", "TIL: …", "決定：…"), or a URL
-before all else. A weak one is a phrase that texts of the type often hold.
+A strong marker stands where a text names its type: in the tags of its sections, as a label at its start ("Decision: …",
+"TIL: …", "決定：…"), or as a URL before all else. A weak one is a phrase that texts of the type often hold.
 """
 
 import re
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from agents.markdown import label_of
 from agents.memory_types import MemoryType
+from agents.sections import tagged_type
 
 MAX_CHARS = 8_000
 """How much of a text is looked at: its type shows at the start, and a pasted log has every word somewhere."""
@@ -99,10 +100,18 @@ _LINE_LABELS = 20
 
 
 def markers(text: str) -> list[Marker]:
-    """The signs of `text`: what it opens with, labels of later lines, phrases (each once)."""
+    """The signs of `text`: the type that its tags name, what it opens with, labels of later lines, phrases (each
+    once).
+    """
     seen = text[:MAX_CHARS]
     opening = _LEAD.sub("", seen.lstrip()[:400], count=1)
-    return [*_opening(opening), *_line_labels(seen, opening), *_said(seen)]
+    return [*_tagged(text), *_opening(opening), *_line_labels(seen, opening), *_said(seen)]
+
+
+def _tagged(text: str) -> Iterator[Marker]:
+    type_ = tagged_type(text)
+    if type_ is not None and type_ is not MemoryType.UNKNOWN:
+        yield Marker(type_, f"type: {type_.lower()}", strong=True)
 
 
 def _opening(opening: str) -> Iterator[Marker]:

@@ -121,7 +121,7 @@ RETURN m.uid AS uid
 
 // name: import_items
 // purpose: create items that are not there, each with its conversation, person and file
-// params: namespace, rows (uid, labels, properties, conversation, person, file: keys, or null)
+// params: namespace, rows (uid, labels, properties, moments: times of UTC as text by name, conversation, person, file: keys, or null)
 // returns: nothing
 // access: write
 // scope: namespace
@@ -129,6 +129,7 @@ CYPHER 25
 UNWIND $rows AS row
 CREATE (m:Item:$(row.labels) {namespace: $namespace, uid: row.uid})
 SET m += row.properties
+FOREACH (name IN keys(row.moments) | SET m[name] = datetime(row.moments[name]))
 WITH m, row
 CALL (m, row) {
   WITH m, row

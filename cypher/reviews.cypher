@@ -74,6 +74,28 @@ SET c.state = $state,
   c.reviewed_by = $reviewed_by, c.reviewed_at = datetime(), c.review_reason = $review_reason
 RETURN m.uid AS uid, properties(c) AS properties
 
+// name: absorb_citations
+// purpose: what a locked memory cites of files goes over to another locked one, as it stands, unless that one cites it too
+// params: namespace, uid, into (uid)
+// returns: ref (of what both cite)
+// access: write
+// scope: namespace
+CYPHER 25
+MATCH (m:Item:Memory {namespace: $namespace, uid: $uid})-[cites:CITES]->(n:Citation {namespace: $namespace})
+MATCH (into:Item:Memory {namespace: $namespace, uid: $into})
+WITH into, cites, n, EXISTS {
+  (into)-[:CITES]->(own:Citation {namespace: $namespace})
+  WHERE own.ref = n.ref OR (own.path = n.path AND own.start_line = n.start_line AND own.end_line = n.end_line
+    AND coalesce(own.sha256, '') = coalesce(n.sha256, ''))
+} AS doubled
+FOREACH (gone IN CASE WHEN doubled THEN [] ELSE [cites] END |
+  DELETE gone
+  SET n.uid = into.uid
+  MERGE (into)-[:CITES]->(n))
+WITH n.ref AS ref, doubled
+WHERE doubled
+RETURN ref
+
 // name: absorb_memory
 // purpose: what hangs on a locked memory goes over to another locked one: its history, its edges unless they are there already, what it supports, and the decision about the two; its text becomes a revision
 // params: namespace, uid, into (uid), sweep_id, seq, reason, actor

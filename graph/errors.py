@@ -2,6 +2,7 @@
 
 GraphError
 ├── DatabaseUnavailable   nobody answers, or the server is going down (retryable)
+├── DatabaseCannotWrite   its disk is full, or it has stopped itself after a fault
 ├── DatabaseBusy          deadlocks or memory limits that outlasted the retries (retryable)
 ├── DeletedMeanwhile      a statement met a node that somebody else was deleting (retryable)
 ├── LeaseHeld             somebody else is at work where only one may be (retryable)
@@ -30,7 +31,7 @@ class GraphError(Exception):
     retryable: ClassVar[bool] = False
 
     def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or (type(self).__doc__ or "").strip())
+        super().__init__(message or " ".join((type(self).__doc__ or "").split()))
 
 
 class DatabaseUnavailable(GraphError):
@@ -38,6 +39,12 @@ class DatabaseUnavailable(GraphError):
 
     code = "database_unavailable"
     retryable = True
+
+
+class DatabaseCannotWrite(GraphError):
+    """The database cannot write; its disk may be full. Make room, restart it (`librarian server stop`, `start`)."""
+
+    code = "database_cannot_write"
 
 
 class DatabaseBusy(GraphError):
@@ -147,8 +154,18 @@ _BY_DRIVER_ERROR: tuple[tuple[type[Exception], type[GraphError]], ...] = (
 _TIMEOUT_CODES = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "TransactionTerminated")
 _MISSING_INDEX_CODES = ("IndexNotFound",)
 _DELETED_CODES = ("EntityNotFound",)
-_BOOKMARK_CODES = ("InvalidBookmark", "InvalidBookmarkMixture")
-_BOOKMARK_TIMEOUT_CODES = ("BookmarkTimeout",)
+# Of these their class says it all. The last five are what a commit says that meets a full disk, what every transaction
+# says after it until a restart, and what they say where the server knows in time that there is no room.
+_PLAIN_CODES: dict[str, type[GraphError]] = {
+    "InvalidBookmark": InvalidBookmark,
+    "InvalidBookmarkMixture": InvalidBookmark,
+    "BookmarkTimeout": BookmarkNotReached,
+    "TransactionCommitFailed": DatabaseCannotWrite,
+    "TransactionStartFailed": DatabaseCannotWrite,
+    "TransactionLogError": DatabaseCannotWrite,
+    "WriteOnReadOnlyAccessDatabase": DatabaseCannotWrite,
+    "ForbiddenOnReadOnlyDatabase": DatabaseCannotWrite,
+}
 # By an operator, or by a server that stops.
 _ENDED_CODES = ("Terminated", "LockClientStopped")
 _GOING_DOWN_CODES = ("DatabaseUnavailable", "DatabaseNotFound")
@@ -167,10 +184,8 @@ def from_driver(error: Exception, statement: str) -> GraphError:
         return SchemaMismatch(f"statement {statement!r} needs an index that is missing; run `librarian migrate status`")
     if code in _DELETED_CODES:
         return DeletedMeanwhile(f"statement {statement!r} met something that was deleted at the same time")
-    if code in _BOOKMARK_CODES:
-        return InvalidBookmark()
-    if code in _BOOKMARK_TIMEOUT_CODES:
-        return BookmarkNotReached()
+    if code in _PLAIN_CODES:
+        return _PLAIN_CODES[code]()
     if code in _GOING_DOWN_CODES:
         return DatabaseUnavailable(f"statement {statement!r}: the database is not available")
     for driver_type, ours in _BY_DRIVER_ERROR:

@@ -117,7 +117,7 @@ def _next_limit(rows: int, chars: int) -> int:
 
 
 def _chars(row: Row) -> int:
-    properties = row.get("properties") or {}
+    properties = dict(row.get("properties") or ())
     return sum(len(value) for value in properties.values() if isinstance(value, str))
 
 
@@ -157,7 +157,7 @@ def _item(row: Row) -> Row:
         "vectors": vectors,
         "refused": row["refused"],
     }
-    own = {"uid": row["uid"], "kind": row["kind"], "properties": properties_to_json(row["properties"])}
+    own = {"uid": row["uid"], "kind": row["kind"], "properties": properties_to_json(dict(row["properties"]))}
     return own | {name: part for name, part in parts.items() if part}
 
 

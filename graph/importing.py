@@ -14,7 +14,7 @@ from typing import Any
 from graph.errors import LeaseLost
 from graph.executor import Executor, Row, Transaction
 from graph.exporting import Section
-from graph.portable import properties_from_json, vector_from_json
+from graph.portable import properties_from_json, take_moments, vector_from_json
 from graph.tokens import item_tokens, token
 from graph.types import FOREVER, UNKNOWN_TIME, Kind
 
@@ -134,13 +134,14 @@ _WRITERS: Mapping[Section, Callable[[Transaction, str, _Rows], Coroutine[Any, An
 
 
 def _item(namespace: str, row: Mapping[str, Any]) -> Row:
-    kind, properties = row["kind"], properties_from_json(row["properties"])
+    kind, (plain, moments) = row["kind"], take_moments(row["properties"])
+    properties = properties_from_json(plain)
     properties |= {"kind": kind, "tokens": item_tokens(namespace, kind, properties.get("author_name"))}
     # A blank part of a file has nothing to encode.
     waits = kind != Kind.FILE_CHUNK or bool(str(properties.get("text", "")).strip())
     labels = [_LABELS[kind], *row["labels"], *(["PendingEmbedding"] if waits else [])]
     keys = {name: row[name] for name in ("conversation", "person", "file")}
-    return {"uid": row["uid"], "labels": labels, "properties": properties, **keys}
+    return {"uid": row["uid"], "labels": labels, "properties": properties, "moments": moments, **keys}
 
 
 def _parts(row: Mapping[str, Any]) -> Row:

@@ -1,7 +1,7 @@
 """What a human decides about the flags and merges that sweeps propose. A decision is made once, and stays."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
 from graph.causal import Brief
@@ -150,6 +150,7 @@ async def _merge(
     by: Provenance,
 ) -> None:
     gone, kept = stored[proposal.uid], stored[proposal.properties["target"]]
+    gone = await _citing_no_more(transaction, namespace, gone, kept.uid)
     await _write(transaction, namespace, merge(kept, gone), by)
     params = {
         "namespace": namespace,
@@ -162,6 +163,17 @@ async def _merge(
     }
     await transaction.run("absorb_memory", params)
     await transaction.run("delete_items", {"namespace": namespace, "doomed": [gone.uid]})
+
+
+async def _citing_no_more(transaction: Transaction, namespace: str, gone: StoredItem, into: str) -> StoredItem:
+    """Let `into` cite the lines that a memory cites; the memory without references that would double those of `into`.
+
+    Lines that have moved since they were cited are known to the citation only, not by the reference.
+    """
+    rows = await transaction.run("absorb_citations", {"namespace": namespace, "uid": gone.uid, "into": into})
+    doubled = {row["ref"] for row in rows}
+    refs = [ref for ref in gone.properties.get("evidence_refs", ()) if ref not in doubled]
+    return replace(gone, properties={**gone.properties, "evidence_refs": refs})
 
 
 async def _write(transaction: Transaction, namespace: str, item: NewItem | AsIs, by: Provenance) -> None:

@@ -1,7 +1,8 @@
 """Embedding spaces: one label and one vector index each, so that vectors of two models never meet."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from graph.errors import SchemaMismatch, SpaceIncomplete, SpaceMismatch
@@ -21,6 +22,7 @@ from graph.types import (
 )
 
 _POLL_S = 0.2
+_BUILT_WITHIN_S = 3600.0
 # A sample is drawn from so many times its size: of a script that makes up a twentieth of a large space it is whole.
 _DRAWN_FROM = 20
 _DELETED_AT_ONCE = 5_000
@@ -29,19 +31,29 @@ _DELETED_AT_ONCE = 5_000
 async def ensure_space(executor: Executor, space: NewSpace) -> SpaceRecord:
     """Record `space` and its index unless they exist. The very first space becomes the active one."""
     await executor.run_schema("create_space_index", space=space.space, dimension=space.dimension)
-    rows = await executor.write(
-        "put_space",
-        {
-            "space": space.space,
-            "model": space.model,
-            "dimension": space.dimension,
-            "text_form": space.text_form,
-            "normalised": space.normalised,
-            "revision": space.revision,
-        },
-    )
+    record = await _put_space(executor, space)
     await await_index(executor, space.space)
-    return _record(rows[0]["properties"])
+    return record
+
+
+@asynccontextmanager
+async def built_at_once(executor: Executor, spaces: Sequence[NewSpace]) -> AsyncIterator[None]:
+    """Record `spaces` for a block that fills them; those that hold no vector yet get their index at its end, however it
+    ends: built at once it takes a fraction of the time that it takes to grow with every commit.
+
+    Until then no search finds their vectors. Where the process is killed, whoever ensures the space makes its index.
+    """
+    for space in spaces:
+        if not await count_vectors(executor, space.space):
+            await executor.run_schema("drop_space_index", space=space.space)
+        await _put_space(executor, space)
+    try:
+        yield
+    finally:
+        for space in spaces:
+            await executor.run_schema("create_space_index", space=space.space, dimension=space.dimension)
+    for space in spaces:
+        await await_index(executor, space.space, timeout_s=_BUILT_WITHIN_S)
 
 
 async def await_index(executor: Executor, space: str, *, timeout_s: float = 300.0) -> None:
@@ -145,7 +157,7 @@ async def compact(executor: Executor, space: str, dimension: int) -> None:
     """Build the space's index anew at once: one grown by many small commits is up to twice as slow (measured)."""
     await executor.run_schema("drop_space_index", space=space)
     await executor.run_schema("create_space_index", space=space, dimension=dimension)
-    await await_index(executor, space, timeout_s=3600.0)
+    await await_index(executor, space, timeout_s=_BUILT_WITHIN_S)
 
 
 async def count_vectors(executor: Executor, space: str) -> int:
@@ -199,6 +211,21 @@ async def refuse_vector(executor: Executor, space: str, item: PendingItem) -> No
     """
     params = {"namespace": item.namespace, "uid": item.uid, "space": space, "version": item.version}
     await executor.write("refuse_vector", params)
+
+
+async def _put_space(executor: Executor, space: NewSpace) -> SpaceRecord:
+    rows = await executor.write(
+        "put_space",
+        {
+            "space": space.space,
+            "model": space.model,
+            "dimension": space.dimension,
+            "text_form": space.text_form,
+            "normalised": space.normalised,
+            "revision": space.revision,
+        },
+    )
+    return _record(rows[0]["properties"])
 
 
 def _record(properties: Mapping[str, Any]) -> SpaceRecord:

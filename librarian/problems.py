@@ -100,6 +100,7 @@ RULES: dict[type[Exception], Rule] = {
     shell.CannotWrite: Rule(507, shell.CannotWrite.code, 73, public=False),
     graph.GraphError: _of(graph.GraphError, 500, 70, public=False),
     graph.DatabaseUnavailable: _of(graph.DatabaseUnavailable, 503, 69),
+    graph.DatabaseCannotWrite: _of(graph.DatabaseCannotWrite, 503, 69),
     graph.DatabaseBusy: _of(graph.DatabaseBusy, 503, 75),
     graph.DeletedMeanwhile: _of(graph.DeletedMeanwhile, 503, 75),
     graph.LeaseHeld: _of(graph.LeaseHeld, 409, 75),

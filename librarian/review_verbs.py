@@ -18,6 +18,10 @@ class ReviewVerbs(ABC):
     def parts(self) -> Parts:
         """What this Librarian works with. Raises NotReady."""
 
+    @abstractmethod
+    def wake(self) -> None:
+        """Let the worker encode texts that have changed."""
+
     async def list_reviews(self, namespace: str, query: ReviewQuery) -> ReviewList:
         """One page of what there is to review, or was reviewed. Raises InvalidInput for another query's cursor."""
         return await reviews.list_reviews(self.parts.executor, namespace, query)
@@ -30,6 +34,7 @@ class ReviewVerbs(ABC):
         done = await reviews.review(self.parts.executor, namespace, review_id, given, actor.get())
         if done.decided:
             audit("review", namespace, review_id=review_id, sort=done.review.sort, state=done.review.state)
+            self.wake()
         return done
 
     def review_labels(self, namespace: str) -> AsyncIterator[Label]:

@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 
 from graph.driver import reach
-from graph.errors import DatabaseAuthFailed, DatabaseUnavailable, GraphError
+from graph.errors import DatabaseAuthFailed, DatabaseCannotWrite, DatabaseUnavailable, GraphError
 from graph.local.errors import LocalServerError, ServerNotRunning
 from graph.local.state import Phase as ServerPhase
 from graph.spaces import count_pending, count_vectors, list_spaces
@@ -107,9 +107,13 @@ class Supervisor:
             if await self._has_moved():
                 log.info("the managed server has moved")
                 return None
-            with contextlib.suppress(GraphError, EncoderError, TimeoutError):
+            try:
                 async with asyncio.timeout(_LOOK_TIMEOUT_S):
                     await self._refresh(self._lifecycle.parts)
+            except DatabaseCannotWrite as error:  # it still answers, and refuses even to read
+                return self._lose("failed", str(error))
+            except (GraphError, EncoderError, TimeoutError):
+                pass
         return worker.result()
 
     async def _has_moved(self) -> bool:

@@ -16,6 +16,7 @@ from librarian.cli import remote
 from librarian.errors import InvalidInput
 from librarian.setting_values import LogLevel, namespace
 from librarian.settings import Settings
+from librarian.transfer.atomic import FULL
 
 T = TypeVar("T")
 
@@ -59,7 +60,7 @@ def finished(work: Callable[[], T]) -> T:
         say("Interrupted.")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     if isinstance(outcome, BrokenPipeError):  # the reader of our output, such as `head`, has left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         raise typer.Exit(_EXIT_BROKEN_PIPE)
     if isinstance(outcome, Exception):
         raise typer.Exit(report(outcome))
@@ -73,6 +74,10 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
 
 def report(error: Exception) -> int:
     """Print an error for the operator; the exit code for it is returned."""
+    if isinstance(error, OSError) and error.errno in FULL:
+        _write_no_more()
+        say(f"error: {error.filename or 'the output'} cannot be written: {error.strerror}\nMake room, and try again.")
+        return os.EX_CANTCREAT
     if isinstance(error, OSError) and error.filename is not None:
         say(f"error: {error.filename}: {error.strerror}")
         return os.EX_NOINPUT
@@ -83,6 +88,11 @@ def report(error: Exception) -> int:
     if not problems.is_known(error):
         logs.debug_traceback(error)
     return problems.rule_of(error).exit_code
+
+
+def _write_no_more() -> None:
+    """Let what is still to be written to standard output go nowhere: it would fail again as the process ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(message: str) -> None:

@@ -47,7 +47,7 @@ def sweep(
         where = namespace_or(namespace, settings.namespace)
         request = _request(scope, dry_run=dry_run, llm=llm, resume=resume, plan=apply)
         async with opened(settings, "sweep") as librarian:
-            with ReportFile(settings.home / "sweeps") as file:
+            with ReportFile(settings.home / "sweeps" if dry_run else None, whole=dry_run or json_report) as file:
                 try:
                     report = await _swept(librarian, where, request, file)
                 except LibrarianError as error:
@@ -55,10 +55,7 @@ def sweep(
                     raise
                 if report.dry_run:
                     say(f"The plan: {file.keep(report)}")
-                if json_report:
-                    file.print(report)
-                else:
-                    show_report(report, file.sample())
+                _show(report, file, as_json=json_report)
             if not report.dry_run:
                 await encode_pending(librarian, unless=False)
 
@@ -128,6 +125,19 @@ async def _swept(librarian: Librarian, where: str, request: SweepRequest, file: 
         if begun is not None:
             say(f"{begun} is not finished. What it has done is kept; this goes on: librarian sweep --resume {begun}")
     raise RuntimeError("a sweep ends with its report")
+
+
+def _show(report: SweepReport, file: ReportFile, *, as_json: bool) -> None:
+    """Print the report; where that fails, say what was done all the same."""
+    try:
+        if as_json:
+            file.print(report)
+        else:
+            show_report(report, file.sample())
+    except OSError:
+        if not report.dry_run:
+            say(f"{report.sweep_id} is applied. This takes it back: librarian sweep undo {report.sweep_id}")
+        raise
 
 
 def _request(scope: SweepScope, *, dry_run: bool, llm: bool, resume: str | None, plan: Path | None) -> SweepRequest:

@@ -1,9 +1,10 @@
 """The report of a sweep: streamed into a file, printed as JSON, or as tables for a human."""
 
-import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from typing import IO
 
@@ -13,50 +14,68 @@ import typer
 from librarian.cli.display import table
 from librarian.cli.runtime import say
 from librarian.contracts.sweeps import SweepChange, SweepList, SweepLlm, SweepRefusal, SweepReport, SweepUndoOutput
+from librarian.errors import CannotWrite
+from librarian.transfer.atomic import whole_file
 
 _SAMPLES = 12
 _MOST_REFUSED = 1000
 _SHOWN_CHARS = 80
 _BLOCK = 1 << 16
+_ROOM = "Make room there, or make it writable."
+_TEMPORARY_ROOM = "Make room there, or let TMPDIR name a folder that can be written."
 
 
 class ReportFile:
     """Changes of a sweep as they come, in a file of its own that nobody else may read: however many there are, memory
     holds a few of them.
+
+    The file lies in `plans` where a plan is to be kept there, else where temporary files do; with `whole` false nobody
+    asks for more than the first changes, and there is none. What cannot be written raises CannotWrite: as early as can
+    be, so that no plan is made in vain.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, plans: Path | None, *, whole: bool = True) -> None:
         self.refused: list[SweepRefusal] = []
-        self._folder = folder
+        self._plans = plans
+        self._whole = whole
         self._samples: list[SweepChange] = []
-        self._changes: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
+        self._changes: IO[bytes] = BytesIO()
 
     def __enter__(self) -> "ReportFile":
         """Begin."""
+        if self._whole:
+            with self._written():
+                if self._plans is not None:
+                    self._plans.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._changes = tempfile.TemporaryFile(dir=self._plans)
         return self
 
     def __exit__(self, *_error: object) -> None:
         """Forget the changes; a plan that was kept stays."""
-        self._changes.close()
+        with suppress(OSError):  # what did not fit does not fit now either
+            self._changes.close()
 
     def add(self, changes: Sequence[SweepChange], refused: Sequence[SweepRefusal]) -> None:
         """Take over a part of the sweep."""
-        for change in changes:
-            self._changes.write(b"," if self._changes.tell() else b"")
-            self._changes.write(msgspec.json.encode(change))
         self._samples.extend(changes[: _SAMPLES - len(self._samples)])
         self.refused.extend(refused[: _MOST_REFUSED - len(self.refused)])
+        if self._whole:
+            with self._written():
+                for change in changes:
+                    self._changes.write(b"," if self._changes.tell() else b"")
+                    self._changes.write(msgspec.json.encode(change))
+                self._changes.flush()
 
     def sample(self) -> Sequence[SweepChange]:
         """The first changes."""
         return self._samples
 
     def keep(self, report: SweepReport) -> Path:
-        """Save the report as a plan, for its owner only; returns where."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = self._folder / f"{report.namespace.replace(':', '_')}-{report.sweep_id}.plan.json"
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
+        """Save the report as a plan, whole or not at all and for its owner only; returns where."""
+        if self._plans is None:
+            raise AssertionError("no plan is to be kept")
+        path = self._plans / f"{report.namespace.replace(':', '_')}-{report.sweep_id}.plan.json"
+        with self._written(), whole_file(path) as file:
             file.writelines(self._blocks(report))
         return path
 
@@ -66,6 +85,18 @@ class ReportFile:
             sys.stdout.buffer.write(block)
         sys.stdout.buffer.write(b"\n")
         sys.stdout.buffer.flush()
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        """Raises CannotWrite with what cannot be written, and what to do."""
+        where, remedy = (self._plans, _ROOM) if self._plans else ("the folder for temporary files", _TEMPORARY_ROOM)
+        try:
+            yield
+        except CannotWrite as error:
+            error.remedy = remedy
+            raise
+        except OSError as error:
+            raise CannotWrite(f"{where} cannot be written: {error.strerror}", remedy=remedy) from error
 
     def _blocks(self, report: SweepReport) -> Iterator[bytes]:
         """The report as JSON, with the changes in their place."""

@@ -12,8 +12,10 @@ from typing import BinaryIO
 from librarian.errors import CannotWrite
 
 PART = ".part"
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Numbers of the errors by which a disk says that it is full, or that somebody has had their share of it."""
+
 _STALE_S = 24 * 3600.0
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @contextlib.contextmanager
@@ -45,7 +47,7 @@ def writable(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        remedy = "Make room, or name another folder." if error.errno in _FULL else "Name a folder that can be written."
+        remedy = "Make room, or name another folder." if error.errno in FULL else "Name a folder that can be written."
         raise CannotWrite(f"{target} cannot be written: {reason}. Nothing of it was kept.", remedy=remedy) from error
 
 

@@ -32,8 +32,10 @@ from librarian.errors import InvalidExport
 from librarian.lines import MAX_LINE_BYTES
 from migrations.plan import discover
 
+PORTION_ROWS = 500
+"""So many rows are one transaction at most."""
+
 _GZIP_MAGIC = b"\x1f\x8b"
-_PORTION_ROWS = 500
 _PORTION_BYTES = 4 * 2**20
 # An item's line holds its whole history.
 _LONGEST_LINE = 8 * MAX_LINE_BYTES
@@ -112,7 +114,7 @@ def portions(file: BinaryIO) -> Iterator[Portion]:
     for line in _lines(file):
         row = msgspec.json.decode(line, type=AnyRow)
         found = None if isinstance(row, HeaderRow | NamespaceRow | FooterRow) else _section(row)
-        if section and rows and (found != section or len(rows) >= _PORTION_ROWS or size >= _PORTION_BYTES):
+        if section and rows and (found != section or len(rows) >= PORTION_ROWS or size >= _PORTION_BYTES):
             yield Portion(namespace, section, rows, done)
             rows, size = [], 0
         section = found

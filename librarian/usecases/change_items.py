@@ -7,6 +7,8 @@ from typing import Any, cast
 
 import msgspec
 
+from agents.memory_types import MemoryType
+from agents.sections import retagged
 from graph import items as graph
 from graph.executor import Executor
 from graph.ingest import finish_ingest
@@ -134,7 +136,16 @@ def _patched(namespace: str, stored: StoredItem, changes: Mapping[str, Any]) -> 
         if changes[name] != fixed[name]:
             raise InvalidInput(f"the {name} of an item cannot be changed", field=f"$.{name}")
     row = msgspec.to_builtins(row_of(stored.properties))
-    return strictjson.convert(_merged(row, changes) | {"kind": stored.kind.value}, _ITEM)
+    patched = strictjson.convert(_merged(row, changes) | {"kind": stored.kind.value}, _ITEM)
+    return _retagged(patched, stored) if isinstance(patched, MemoryIn) else patched
+
+
+def _retagged(row: MemoryIn, stored: StoredItem) -> MemoryIn:
+    """A memory that gets another type gets it in the tags of its sections too, unless its text is a new one."""
+    before = stored.properties
+    if row.type in (None, before.get("type")) or row.text != before["text"]:
+        return row
+    return msgspec.structs.replace(row, text=retagged(row.text, MemoryType(row.type)))
 
 
 def _merged(target: Any, changes: Any) -> Any:

@@ -1,7 +1,7 @@
 """Namespaces as one file, while others go on reading and writing."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from graph.executor import Executor
-from graph.exporting import Marks, all_namespaces, pages, read_marks, settled_moment, spaces_of
+from graph.exporting import Marks, Page, all_namespaces, pages, read_marks, settled_moment, spaces_of
 from graph.namespaces import exists
 from graph.types import native
 from librarian.contracts.exports import (
@@ -24,6 +24,7 @@ from librarian.contracts.exports import (
 )
 from librarian.errors import NotFound
 from librarian.transfer.atomic import whole_file
+from librarian.transfer.overlap import one_ahead
 from librarian.transfer.reading import latest_schema
 from librarian.transfer.writing import ExportWriter
 
@@ -106,9 +107,7 @@ class _Export:
         total = sum(sum(marks.by_kind.values()) for marks in before.values())
         for name in names:
             self._writer.head(NamespaceRow(namespace=name))
-            async for section, rows in pages(self._executor, name, moment, vectors=self._vectors):
-                await asyncio.to_thread(self._writer.rows, section, rows)
-                self._progress(section, len(rows), total)
+            await self._rows(pages(self._executor, name, moment, vectors=self._vectors), total)
         exact = before == await self._marks(names, moment)
         footer = await asyncio.to_thread(self._writer.finish)
         made_at: datetime = native(moment)
@@ -120,6 +119,13 @@ class _Export:
             exact=exact,
             bytes=0,
         )
+
+    async def _rows(self, source: AsyncIterator[Page], total: int) -> None:
+        async def write(page: Page) -> None:
+            await asyncio.to_thread(self._writer.rows, *page)
+            self._progress(page[0], len(page[1]), total)
+
+        await one_ahead(lambda: anext(source, None), write)
 
     async def _marks(self, names: Sequence[str], moment: Any) -> dict[str, Marks]:
         return {name: await read_marks(self._executor, name, moment) for name in names}

@@ -14,11 +14,12 @@ from graph.importing import Import, begin_import, end_import, unfinished_import,
 from graph.ingest import finish_ingest
 from graph.leases import leased
 from graph.namespaces import delete_namespace, exists
-from graph.spaces import count_pending, ensure_space
+from graph.spaces import built_at_once, count_pending
 from graph.types import NewSpace
 from librarian.contracts.exports import Existing, ImportReport, SpaceRow
 from librarian.errors import Conflict, InvalidExport, InvalidInput
 from librarian.setting_values import namespace as checked_namespace
+from librarian.transfer.overlap import one_ahead
 from librarian.transfer.reading import ExportFacts, Portion, examine, portions
 
 Counted = Callable[[int, int], None]
@@ -63,9 +64,10 @@ async def import_examined(
     who = f"an import on {socket.gethostname()} (process {os.getpid()})"
     async with leased(executor, _LEASE, who, _LEASE_S):
         jobs = await _begin(executor, facts, names, existing)
-        await _ensure_spaces(executor, facts.header.spaces)
         work = _Work(executor, facts, jobs, names, existing, on_progress)
-        await work.run(file)
+        async with built_at_once(executor, [_new_space(space) for space in facts.header.spaces]):
+            await work.run(file)
+        await work.end()
     return await work.report()
 
 
@@ -133,12 +135,8 @@ async def _replaced(executor: Executor, name: str, owner: str) -> Import:
     return job
 
 
-async def _ensure_spaces(executor: Executor, spaces: list[SpaceRow]) -> None:
-    for space in spaces:
-        await ensure_space(
-            executor,
-            NewSpace(space.space, space.model, space.dimension, space.text_form, space.normalised, space.revision),
-        )
+def _new_space(row: SpaceRow) -> NewSpace:
+    return NewSpace(row.space, row.model, row.dimension, row.text_form, row.normalised, row.revision)
 
 
 @dataclass(slots=True)
@@ -156,14 +154,15 @@ class _Work:
     settled: int = 0
 
     async def run(self, file: BinaryIO) -> None:
-        """Write what is left, then what spans chunks, and take the marks away."""
+        """Write what is left, then what spans chunks."""
         self.settled = sum(job.done for job in self.jobs.values())
         source = portions(file)
-        while (portion := await asyncio.to_thread(next, source, None)) is not None:
-            if portion.done > self.jobs[portion.namespace].done:
-                await self._write(portion)
+        await one_ahead(lambda: asyncio.to_thread(next, source, None), self._write)
         for name in self.names.values():
             await finish_ingest(self.executor, name)
+
+    async def end(self) -> None:
+        """Take the marks away: everything is there."""
         for name in self.names.values():
             await end_import(self.executor, name)
 
@@ -178,6 +177,8 @@ class _Work:
         )
 
     async def _write(self, portion: Portion) -> None:
+        if portion.done <= self.jobs[portion.namespace].done:
+            return
         rows = portion.rows
         name = self.names[portion.namespace]
         if name != portion.namespace:

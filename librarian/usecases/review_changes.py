@@ -7,21 +7,25 @@ from typing import Any, cast
 import msgspec
 
 from agents.memory_types import MemoryType
+from agents.sections import retagged
 from graph.types import AsIs, NewItem, StoredItem
 from librarian.contracts.items import MemoryIn
 from librarian.errors import InvalidInput
 from librarian.rows import RowBuilder
 from librarian.stored_rows import row_of
 
-_LISTS = {"tags": 100, "evidence_refs": 1000}
+_MOST_TAGS, _MOST_REFS = 100, 1000
 _SURE = 1.0
 
 
 def retyped(namespace: str, stored: StoredItem, type_: str) -> NewItem | AsIs:
-    """The memory with the type that a human has given it. Raises InvalidInput where nobody has named one."""
+    """The memory with the type that a human has given it, also in its tags. Raises InvalidInput where nobody has named
+    one.
+    """
     if type_ == MemoryType.UNKNOWN:
         raise InvalidInput("the sweep proposes no type", field="$.type", remedy="Name the type.")
-    return _changed(namespace, stored, {"type": type_, "type_confidence": _SURE})
+    text = retagged(stored.properties["text"], MemoryType.parse(type_))
+    return _changed(namespace, stored, {"type": type_, "type_confidence": _SURE, "text": text})
 
 
 def joined(namespace: str, kept: StoredItem, gone: StoredItem) -> NewItem | AsIs:
@@ -29,10 +33,11 @@ def joined(namespace: str, kept: StoredItem, gone: StoredItem) -> NewItem | AsIs
     one tells of its origin.
     """
     own, others = kept.properties, gone.properties
-    lists = {
-        name: list(dict.fromkeys([*own.get(name, ()), *others.get(name, ())]))[:most] or None
-        for name, most in _LISTS.items()
-    }
+    tags = dict.fromkeys([*own.get("tags", ()), *others.get("tags", ())])
+    refs = dict.fromkeys([*own.get("evidence_refs", ()), *others.get("evidence_refs", ())])
+    # Neither is evidence for the other any more: they are one.
+    foreign = [ref for ref in refs if ref not in (kept.uid, gone.uid)]
+    lists = {"tags": list(tags)[:_MOST_TAGS] or None, "evidence_refs": foreign[:_MOST_REFS] or None}
     importance = max(own.get("importance", 0), others.get("importance", 0))
     lacking = {name: others[name] for name in ("domain", "agent", "source", "occurred_at") if name in others}
     joint = lacking | {name: own[name] for name in lacking if name in own} | lists

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from graph.executor import Executor
 from librarian.cli.review_keys import Keyboard, decide_by_keys
 from librarian.cli.review_labels import write_labels
 from librarian.contracts.changes import DeleteInput
@@ -38,10 +39,17 @@ async def twins(librarian: Librarian, namespace: str, ingest: Any) -> str:
         memory("fuller", f"{TWIN}, too.", tags=["cache"], importance=3),
         memory("shorter", f"{TWIN}.", tags=["deploy"], importance=7, agent="ada"),
         memory("effect", "The first search of the day is fast."),
+        memory("middle", "Somebody waits for the hook."),
         {"kind": "fact", "uid": "fact", "text": "The hook runs at 06:00.", "evidence": ["shorter"]},
     )
     await librarian.patch_item(namespace, "shorter", {"tags": ["deploy", "hook"]})
     await librarian.link(namespace, LinkInput(source="shorter", type="CAUSES", target="effect"))
+    for one in ("shorter", "fuller"):
+        await librarian.link(namespace, LinkInput(source=one, type="ENABLES", target="middle", reason=f"of the {one}"))
+    await librarian.link(
+        namespace,
+        LinkInput(source="middle", type="RELATES_TO", target="shorter", source_quote="hook.", target_quote="hook at"),
+    )
     await librarian.link(namespace, LinkInput(source="shorter", type="RELATES_TO", target="fuller"))
     await librarian.sweep(namespace, SweepRequest())
     (one,) = await proposed(librarian, namespace, "merge")
@@ -58,12 +66,36 @@ async def test_an_accepted_merge_keeps_the_fuller_one(librarian: Librarian, name
     assert kept.properties["tags"] == ["cache", "deploy", "hook"]
     assert (kept.properties["importance"], kept.properties["agent"]) == (7, "ada")
     revisions = (await librarian.revisions(namespace, "fuller")).revisions
-    assert {f"{TWIN}.", f"{TWIN}, too."} <= {one.text for one in revisions}
+    assert sorted((one.properties["tags"], one.text.startswith("## CONTEXT")) for one in revisions) == [
+        (["cache"], False), (["cache"], True),
+        (["deploy"], False), (["deploy", "hook"], False), (["deploy", "hook"], True),
+    ]  # fmt: skip
+    assert all(f"{TWIN}, too." in one.text or f"{TWIN}." in one.text for one in revisions)
     assert [evidence.uid for evidence in (await librarian.get_item(namespace, "fact")).evidence] == ["fuller"]
-    edges = (await librarian.list_edges(namespace, EdgeQuery())).edges
-    assert ("fuller", "CAUSES", "effect") in [(edge.source, edge.type, edge.target) for edge in edges]
-    assert "shorter" not in {uid for edge in edges for uid in (edge.source, edge.target)}
+    edges = (await librarian.list_edges(namespace, EdgeQuery(methods=["human"]))).edges
+    drawn = sorted((edge.source, edge.type, edge.target) for edge in edges)
+    assert drawn == [
+        ("fuller", "CAUSES", "effect"), ("fuller", "ENABLES", "middle"), ("fuller", "RELATES_TO", "middle")
+    ]  # fmt: skip
+    quotes = {edge.type: (edge.source_quote, edge.target_quote, edge.reason) for edge in edges}
+    assert quotes["RELATES_TO"] == ("hook at", "hook.", None)
+    assert quotes["ENABLES"][2] == "of the fuller"
     assert [one.uid for one in (await librarian.list_items(namespace, ItemQuery())).items].count("shorter") == 0
+
+
+async def test_memories_that_cite_each_other_may_be_merged(
+    librarian: Librarian, executor: Executor, namespace: str, ingest: Any
+):
+    """None is evidence for itself, and nothing waits for the one that is gone."""
+    await ingest(
+        memory("fuller", f"{TWIN}, too.", evidence=["shorter"]), memory("shorter", f"{TWIN}.", evidence=["fuller"])
+    )
+    await librarian.sweep(namespace, SweepRequest())
+    (merge,) = await proposed(librarian, namespace, "merge")
+    await librarian.review(namespace, merge.review_id, ReviewInput(verdict="accept"))
+    assert (await librarian.get_item(namespace, "fuller")).evidence == []
+    left = "MATCH (m:Memory {namespace: $namespace}) RETURN m.evidence_refs AS refs, m:UnresolvedReferences AS waits"
+    assert await executor.run_migration(left, {"namespace": namespace}) == [{"refs": None, "waits": False}]
 
 
 async def test_what_was_merged_stays_merged(librarian: Librarian, namespace: str, twins: str, ingest: Any):
@@ -111,6 +143,40 @@ async def test_a_flag_gives_a_memory_its_type(librarian: Librarian, namespace: s
     assert await proposed(librarian, namespace, "flag") == []
 
 
+async def test_the_tags_follow_the_type(librarian: Librarian, namespace: str, ingest: Any):
+    """A memory with sections that a human retypes, in a review or by hand, names its new type in its tags, and nothing
+    else of its text changes; no sweep flags it for that, and undoing the sweep that wrote the sections keeps it.
+    """
+    await ingest(memory("a", STATED, type="Pattern"), memory("b", TWIN), embed=False)
+    done = await librarian.sweep(namespace, SweepRequest())
+    texts = {uid: (await librarian.get_item(namespace, uid)).text for uid in ("a", "b")}
+    assert "\ntype: pattern\n" in texts["a"]
+    (flag,) = await proposed(librarian, namespace, "flag")
+    await librarian.review(namespace, flag.review_id, ReviewInput(verdict="accept"))
+    await librarian.patch_item(namespace, "b", {"type": "Reference"})
+    for uid, before, after in (("a", "pattern", "problem"), ("b", "insight", "reference")):
+        item = await librarian.get_item(namespace, uid)
+        assert item.text == texts[uid].replace(f"\ntype: {before}\n", f"\ntype: {after}\n") != texts[uid]
+    assert (await librarian.sweep(namespace, SweepRequest())).changes == []
+    undone = await librarian.undo_sweep(namespace, done.sweep_id)
+    assert {one.memory_id for one in undone.kept} == {"a", "b"}
+    by_hand = (await librarian.patch_item(namespace, "b", {"type": "Pattern", "text": texts["b"]})).text
+    assert by_hand == texts["b"]
+
+
+async def test_sections_by_hand_name_the_type(librarian: Librarian, namespace: str, ingest: Any):
+    """What stands in the tags is what somebody has stated: a sweep takes it over and leaves the text alone."""
+    text = f"## CONTEXT\n{STATED}\n## REASONING\n## OUTCOME\nWe live with it.\n## TAGS\ntype: decision\n"
+    await ingest(memory("a", text), embed=False)
+    before = (await librarian.get_item(namespace, "a")).properties
+    done = await librarian.sweep(namespace, SweepRequest())
+    item = await librarian.get_item(namespace, "a")
+    assert (item.properties["type"], item.text) == ("Decision", text)
+    await librarian.undo_sweep(namespace, done.sweep_id)
+    restored = await librarian.get_item(namespace, "a")
+    assert (restored.text, restored.properties.get("type")) == (text, before.get("type"))
+
+
 async def test_a_rejected_flag_leaves_the_type(librarian: Librarian, namespace: str, ingest: Any):
     """And no sweep asks again."""
     await ingest(memory("a", STATED, type="Pattern"), embed=False)
@@ -120,6 +186,52 @@ async def test_a_rejected_flag_leaves_the_type(librarian: Librarian, namespace: 
     await librarian.sweep(namespace, SweepRequest())
     assert (await librarian.get_item(namespace, "a")).properties["type"] == "Pattern"
     assert await proposed(librarian, namespace, "flag") == []
+
+
+async def test_a_type_is_given_once(librarian: Librarian, namespace: str, ingest: Any):
+    """The same one again changes nothing, another one is refused; who gave it, when and why is kept."""
+    await ingest(memory("b", "Blue, mostly."), embed=False)
+    await librarian.sweep(namespace, SweepRequest())
+    (flag,) = await proposed(librarian, namespace, "flag")
+    with pytest.raises(InvalidInput, match="accepted"):
+        await librarian.review(namespace, flag.review_id, ReviewInput(verdict="reject", type="Insight"))
+    given = ReviewInput(verdict="accept", type="Insight", reason="I was there")
+    first = (await librarian.review(namespace, flag.review_id, given)).review
+    assert (first.state, first.given_type, first.review_reason) == ("accepted", "Insight", "I was there")
+    assert first.reviewed_by is not None
+    assert first.reviewed_at is not None
+    again = await librarian.review(namespace, flag.review_id, ReviewInput(verdict="accept", type="Insight"))
+    assert (again.decided, again.review) == (False, first)
+    for other in (ReviewInput(verdict="accept", type="Pattern"), ReviewInput(verdict="reject")):
+        with pytest.raises(Conflict, match="decided about this before"):
+            await librarian.review(namespace, flag.review_id, other)
+    assert (await librarian.revisions(namespace, "b")).revisions[0].reason == f"review of {flag.run_id}"
+
+
+@pytest.mark.parametrize("verdict", ["accept", "reject"])
+async def test_no_sweep_and_no_undo_touches_a_decided_edge(
+    librarian: Librarian, namespace: str, ingest: Any, verdict: Any
+):
+    """What a human said of an edge that a sweep drew stays through its undoing and through other sweeps; what nobody
+    decided is withdrawn.
+    """
+    when = {"occurred_at": "2026-03-01T00:00:00Z"}
+    problem = "Problem: the nightly export failed. This was caused by the verbose logging in export_job.py."
+    cause = memory("cause", "Verbose logging was switched on in export_job.py on Monday.", **when)
+    await ingest(cause, memory("problem", problem, occurred_at="2026-03-02T00:00:00Z"), embed=False)
+    done = await librarian.sweep(namespace, SweepRequest())
+    (edge,) = (await librarian.list_edges(namespace, EdgeQuery())).edges
+    await librarian.review(namespace, edge.edge_id, ReviewInput(verdict=verdict, reason="looked it up"))
+    decided = await librarian.get_edge(namespace, edge.edge_id)
+    assert await proposed(librarian, namespace, "flag") != []
+    undone = await librarian.undo_sweep(namespace, done.sweep_id)
+    kept = [(one.memory_id, one.reason) for one in undone.kept if one.action == "causal_edge"]
+    assert kept == [("cause", "a human has decided about this edge since")]
+    assert (undone.edges_removed, undone.proposals_withdrawn) == (0, done.summary.unknown_flagged)
+    assert await proposed(librarian, namespace, "flag") == []
+    again = await librarian.sweep(namespace, SweepRequest())
+    assert [one.action for one in again.changes if one.action == "causal_edge"] == []
+    assert await librarian.get_edge(namespace, edge.edge_id) == decided
 
 
 async def test_undoing_a_sweep_keeps_what_a_human_decided(librarian: Librarian, namespace: str, twins: str):
@@ -170,11 +282,24 @@ async def test_keys_decide_one_review_after_the_other(
     assert "2 of 3 decided." in output.err
 
 
-async def test_two_humans_decide_once(librarian: Librarian, namespace: str, twins: str):
-    """Of two decisions at once one is kept, and the other is told."""
-    answers = await asyncio.gather(
-        librarian.review(namespace, twins, ReviewInput(verdict="accept")),
-        librarian.review(namespace, twins, ReviewInput(verdict="reject")),
-        return_exceptions=True,
+async def test_two_humans_decide_once(librarian: Librarian, executor: Executor, namespace: str, ingest: Any):
+    """Of two decisions at once one is kept, and the other is told; both had seen that nobody had decided."""
+    await ingest(memory("b", "Blue, mostly."), embed=False)
+    await librarian.sweep(namespace, SweepRequest())
+    (flag,) = await proposed(librarian, namespace, "flag")
+    waiting = (
+        "SHOW TRANSACTIONS YIELD metaData, status "
+        "WHERE metaData.statement = 'decide_review' AND status STARTS WITH 'Blocked' RETURN status"
     )
+    async with executor.driver.session() as session, await session.begin_transaction() as transaction:
+        await transaction.run("MATCH (m:Memory {namespace: $namespace}) REMOVE m:Locked", {"namespace": namespace})
+        decisions = [
+            asyncio.create_task(librarian.review(namespace, flag.review_id, given))
+            for given in (ReviewInput(verdict="accept", type="Insight"), ReviewInput(verdict="reject"))
+        ]
+        while len(await executor.run_migration(waiting)) < len(decisions):
+            assert not any(task.done() for task in decisions)
+            await asyncio.sleep(0.01)
+        await transaction.rollback()
+    answers = await asyncio.gather(*decisions, return_exceptions=True)
     assert sorted(type(answer).__name__ for answer in answers) == ["Conflict", "ReviewOutput"]

@@ -5,6 +5,7 @@ import pytest
 from librarian.client import ApiError, AsyncLibrarianClient
 from librarian.contracts.causal import CausalInput
 from librarian.contracts.reviews import ReviewInput, ReviewQuery
+from librarian.contracts.sweeps import SweepRequest
 from librarian.keys import KeyFile
 
 
@@ -28,3 +29,30 @@ async def test_a_review_names_the_key_that_decided(client, namespace, connect):
     with pytest.raises(ApiError) as fault:
         await remote.review(namespace, one.review_id, ReviewInput(verdict="reject"))
     assert (fault.value.status, fault.value.code) == (409, "conflict")
+
+
+async def test_flags_and_merges_are_decided_over_http(client, librarian, namespace, ingest):
+    """A flag takes the type that is named with it, a merge takes none; each changes the memories it is about."""
+    remote, key_id = client
+    text = "TIL: the cache of the search page is warmed by the deploy hook at 06:00 every day"
+    rows = {"twin": f"{text}.", "fuller": f"{text}, too.", "vague": "Blue, mostly."}
+    await ingest(*({"kind": "memory", "uid": uid, "text": said} for uid, said in rows.items()))
+    await librarian.sweep(namespace, SweepRequest())
+    found = (await remote.list_reviews(namespace, ReviewQuery(sorts=["flag", "merge"]))).reviews
+    merge, flag = sorted(found, key=lambda one: one.sort, reverse=True)
+    for review_id, wrong in (
+        (flag.review_id, ReviewInput(verdict="reject", type="Insight")),
+        (merge.review_id, ReviewInput(verdict="accept", type="Insight")),
+    ):
+        with pytest.raises(ApiError) as fault:
+            await remote.review(namespace, review_id, wrong)
+        assert (fault.value.status, fault.value.field) == (400, "$.type")
+    done = await remote.review(namespace, flag.review_id, ReviewInput(verdict="accept", type="Insight"))
+    assert (done.review.reviewed_by, done.review.given_type) == (key_id, "Insight")
+    assert (await remote.get_item(namespace, "vague")).properties["type"] == "Insight"
+    assert (await remote.review(namespace, merge.review_id, ReviewInput(verdict="accept"))).decided
+    with pytest.raises(ApiError) as fault:
+        await remote.get_item(namespace, "twin")
+    assert fault.value.status == 404
+    accepted = await remote.list_reviews(namespace, ReviewQuery(states=["accepted"], sorts=["flag", "merge"]))
+    assert {one.review_id for one in accepted.reviews} == {flag.review_id, merge.review_id}

@@ -1,11 +1,13 @@
 """Backups, restores and imports that are killed, full disks, and dumps under a service that runs."""
 
 import asyncio
+import contextlib
 import json
 import signal
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from graph.importing import unfinished_import
@@ -14,37 +16,48 @@ from graph.local.errors import DumpRefused, HomeRefused
 from graph.local.filelock import exclusive
 from graph.local.home import Home, open_home
 from graph.local.state import read_launch
-from librarian.transfer.reading import examine
+from librarian.checks.database import database_checks
+from librarian.errors import Conflict, InvalidExport
+from librarian.settings import Settings
+from librarian.transfer.reading import PORTION_ROWS, examine
+from librarian.wiring import open_librarian
 
 pytestmark = pytest.mark.slow
 
 PROGRAM = Path(sys.executable).with_name("librarian")
-
-
 MESSAGES, CONVERSATIONS = 300, 3
 
 
 @pytest.fixture
-def stored(cli, namespace, tmp_path, endpoint):
-    """Stores so many messages in so many conversations."""
-
-    async def store(messages, conversations):
-        rows = [
-            {"kind": "message", "uid": f"m{n:05}", "text": f"row {n}", "conversation_id": f"c{n % conversations}"}
-            for n in range(messages)
-        ]
-        file = tmp_path / "rows.jsonl"
-        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        assert (await cli("ingest", str(file), "-n", namespace, "--no-embed", LIBRARIAN_ENCODER="none"))[0] == 0
-        return namespace
-
-    return store
+def settings(environment, tmp_path):
+    """Of a Librarian in this process: a program takes longer to start than to do most of what these tests need."""
+    own = {"LIBRARIAN_ENCODER": "none", "LIBRARIAN_BACKUP_DIR": str(tmp_path / "backups")}
+    return Settings.from_env({**environment, **own})
 
 
 @pytest.fixture
-async def filled(stored):
+def opened(settings, endpoint):
+    """Opens the home."""
+    return lambda: open_librarian(settings, purpose="tests", linger_s=0)
+
+
+async def store(librarian, namespace, messages, conversations):
+    """Store so many messages in so many conversations."""
+
+    async def rows():
+        for n in range(messages):
+            row = {"kind": "message", "uid": f"m{n:05}", "text": f"row {n}", "conversation_id": f"c{n % conversations}"}
+            yield n + 1, msgspec.json.encode(row)
+
+    assert (await librarian.ingest(rows(), namespace=namespace)).failed == 0
+
+
+@pytest.fixture
+async def filled(opened, namespace):
     """A namespace that holds something."""
-    return await stored(MESSAGES, CONVERSATIONS)
+    async with opened() as librarian:
+        await store(librarian, namespace, MESSAGES, CONVERSATIONS)
+    return namespace
 
 
 @pytest.fixture
@@ -60,41 +73,58 @@ def started(environment, tmp_path):
     return start
 
 
-async def test_a_killed_import_goes_on_where_it_stopped(stored, cli, started, graph, tmp_path, eventually):
+@contextlib.asynccontextmanager
+async def reserved(graph, namespace, uid):
+    """Whoever creates this item within the block waits: a transaction that stays open has created it."""
+    async with graph.driver.session() as session, await session.begin_transaction() as transaction:
+        await transaction.run("CREATE (:Item {namespace: $namespace, uid: $uid})", {"namespace": namespace, "uid": uid})
+        yield
+        await transaction.rollback()
+
+
+async def count_items(graph, namespace):
+    found, _, _ = await graph.driver.execute_query(
+        "MATCH (m:Item {namespace: $namespace}) RETURN count(m) AS items", {"namespace": namespace}
+    )
+    return found[0]["items"]
+
+
+async def test_a_killed_import_goes_on_where_it_stopped(
+    opened, namespace, cli, started, graph, settings, tmp_path, eventually
+):
     """kill -9 amid the writing leaves a marked namespace that doctor names; the same command ends it, and what is
     exported then is the file, byte for byte.
     """
-    filled = await stored(4000, 30)
-    file, copy = tmp_path / "export.jsonl", f"{filled}-copy"
-    assert (await cli("export", str(file), "-n", filled, LIBRARIAN_ENCODER="none"))[0] == 0
-    process = await started("import", str(file), "-n", copy)
+    file, again, copy = tmp_path / "export.jsonl", tmp_path / "again.jsonl", f"{namespace}-copy"
+    messages, conversations = 2 * PORTION_ROWS + 1, 30
+    async with opened() as librarian:
+        await store(librarian, namespace, messages, conversations)
+        await librarian.export_to(file, [namespace])
+    async with reserved(graph, copy, f"m{messages - 1:05}"):
+        process = await started("import", str(file), "-n", copy)
 
-    async def under_way():
-        assert process.returncode is None
-        job = await unfinished_import(graph, copy)
-        return job is not None and job.done > 0
+        async def under_way():
+            assert process.returncode is None
+            return await count_items(graph, copy) == 2 * PORTION_ROWS
 
-    await eventually(under_way)
-    process.send_signal(signal.SIGKILL)
-    await process.wait()
+        await eventually(under_way)
+        process.send_signal(signal.SIGKILL)
+        await process.wait()
     half = await unfinished_import(graph, copy)
-    assert 0 < half.done < 4030
-    stored, _, _ = await graph.driver.execute_query(
-        "MATCH (m:Item {namespace: $copy}) RETURN count(m) AS items", {"copy": copy}
-    )
-    assert stored[0]["items"] == half.done - 30  # conversations come first
-    _, said, _ = await cli("doctor", "--json")
-    assert copy in said
+    assert half.done == conversations + 2 * PORTION_ROWS  # conversations come first
+    assert await count_items(graph, copy) == 2 * PORTION_ROWS
+    (check,) = [check for check in await database_checks(settings) if check.name == "imports"]
+    assert copy in check.detail
 
-    async def lease_has_ended():
-        code, _, said = await cli("import", str(file), "-n", copy, "--no-embed", LIBRARIAN_ENCODER="none")
-        assert code in (0, 75), said
-        return code == 0
-
-    await eventually(lease_has_ended)
-    again = tmp_path / "again.jsonl"
-    assert (await cli("export", str(again), "-n", copy, LIBRARIAN_ENCODER="none"))[0] == 0
-    renamed = file.read_text().replace(filled + '"', copy + '"')
+    # As if the ten seconds of its lease had passed.
+    await graph.driver.execute_query("MATCH (lease:Lock {name: 'import'}) SET lease.expires_at = datetime.realtime()")
+    code, out, said = await cli("import", str(file), "-n", copy, "--json", LIBRARIAN_ENCODER="none")
+    assert code == 0, said
+    report = json.loads(out)
+    assert (report["resumed"], report["created"]["item"]) == (True, 1)
+    async with opened() as librarian:
+        await librarian.export_to(again, [copy])
+    renamed = file.read_text().replace(namespace + '"', copy + '"')
     # But for the last line, which holds the hash of the others.
     equal = again.read_text().splitlines()[:-1] == renamed.splitlines()[:-1]
     assert equal
@@ -150,34 +180,31 @@ async def test_a_service_keeps_its_schedule(filled, serve, ready, http, tmp_path
     assert 0 <= float(age.split()[1]) < 600
 
 
-async def test_a_restore_replaces_everything_and_keeps_what_was(filled, cli, tmp_path, home):
+async def test_a_restore_replaces_everything_and_keeps_what_was(filled, opened, cli, tmp_path):
     """A truncated file and a graph that holds something are refused, and nothing is changed; with --replace the graph
     is what the file says, and a backup of before is there.
     """
-    folder = tmp_path / "backups"
-    none = {"LIBRARIAN_ENCODER": "none", "LIBRARIAN_BACKUP_DIR": str(folder)}
 
-    async def backed_up():
-        code, out, _ = await cli("backup", str(folder), "--json", **none)
-        assert code == 0
-        return json.loads(out)["file"]
+    async def backed_up(librarian):
+        return Path((await librarian.backup()).file)
 
-    first = await backed_up()
-    content = (tmp_path / first).read_bytes()
-    cut = tmp_path / "cut.jsonl.gz"
-    cut.write_bytes(content[:-100])
-    assert (await cli("restore", str(cut), "--replace", **none))[0] == 65
-    code, _, said = await cli("restore", first, **none)
-    assert (code, "nothing was changed" in said) == (65, True)
-    row = tmp_path / "row.jsonl"
-    row.write_text('{"kind": "memory", "uid": "late", "text": "came later"}\n')
-    assert (await cli("ingest", str(row), "-n", f"{filled}-late", "--no-embed", **none))[0] == 0
-    later = await backed_up()
-    code, out, _ = await cli("restore", first, "--replace", "--json", **none)
+    async with opened() as librarian:
+        first = await backed_up(librarian)
+        content = first.read_bytes()
+        cut = tmp_path / "cut.jsonl.gz"
+        cut.write_bytes(content[:-100])
+        for file, refusal in ((cut, InvalidExport), (first, Conflict)):
+            with file.open("rb") as source, pytest.raises(refusal):
+                await librarian.restore(source, replace=file is cut)
+        assert (await backed_up(librarian)).read_bytes() == content
+        await store(librarian, f"{filled}-late", 1, 1)
+        later = await backed_up(librarian)
+    folder = {"LIBRARIAN_ENCODER": "none", "LIBRARIAN_BACKUP_DIR": str(tmp_path / "safe")}
+    code, out, _ = await cli("restore", str(first), "--replace", "--json", **folder)
     assert code == 0
-    safety = json.loads(out)["safety_backup"]
-    kept = (tmp_path / safety).read_bytes() == (tmp_path / later).read_bytes()
-    back = (tmp_path / await backed_up()).read_bytes() == content
+    kept = (tmp_path / json.loads(out)["safety_backup"]).read_bytes() == later.read_bytes()
+    async with opened() as librarian:
+        back = (await backed_up(librarian)).read_bytes() == content
     assert (kept, back) == (True, True)
 
 

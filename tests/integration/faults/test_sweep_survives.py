@@ -1,14 +1,25 @@
-"""A sweep whose database is killed while it writes."""
+"""A sweep whose database is killed while it writes, or has no room to write."""
 
 import asyncio
+import contextlib
 import os
+import shutil
 import signal
+import subprocess
 
 import pytest
 
+from graph.config import GraphConfig
+from graph.driver import open_driver
+from graph.executor import Executor
+from graph.local.server import ManagedServer, ServerOptions
+from librarian.keys import KeyFile, ensure_admin_key
+from librarian.usecases.sweep_run import lease_name
+
 pytestmark = pytest.mark.slow
 
-COUNT = 320
+COUNT, FEWER = 320, 220
+DISK = "160m"
 
 
 def memory(number):
@@ -54,6 +65,94 @@ async def test_a_sweep_goes_on_after_its_database_was_killed(
     undone = await http.post(f"{service.url}/v1/sweeps/{sweep_id}/undo", headers=headers)
     assert undone.status_code == 200, undone.text
     assert await texts(graph, namespace) == before
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of its own that is soon full."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("only root may mount a file system, with the command mount")
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", place], check=False, capture_output=True, text=True
+    )
+    if "permission denied" in mounted.stderr.lower():
+        pytest.skip(f"root may not mount a file system here: {mounted.stderr.strip()}")
+    assert mounted.returncode == 0, mounted.stderr
+    yield place
+    subprocess.run(["umount", "--lazy", place], check=True)
+
+
+@pytest.fixture
+async def cramped(small_disk, cache):
+    """A server whose home is on that disk."""
+    own = ManagedServer(small_disk / "home", cache, ServerOptions(heap_mb=512, pagecache_mb=256))
+    yield own
+    await own.stop()
+
+
+@contextlib.asynccontextmanager
+async def started(server):
+    """A look into the graph of a server that is started for it, perhaps on other ports than before."""
+    await server.pin()
+    endpoint = await server.wait_ready()
+    async with open_driver(GraphConfig(endpoint.uri, endpoint.username, endpoint.password)) as driver:
+        yield Executor(driver)
+
+
+async def test_a_sweep_goes_on_after_the_disk_was_full(cramped, small_disk, serve, http, ready, eventually, namespace):
+    """A disk that fills up in the middle of applying: the sweep and whoever else asks is told what to do, and so is
+    /readyz. After there is room again and the database was started anew, nothing is half done; the sweep is resumed,
+    and undone byte for byte.
+    """
+    home = small_disk / "home"
+    async with started(cramped) as graph:
+        headers = {"Authorization": f"Bearer {ensure_admin_key(KeyFile(home / 'keys.json'), home)}"}
+        headers["Librarian-Namespace"] = namespace
+        service = await serve(LIBRARIAN_ENCODER="none", LIBRARIAN_HOME=str(home))
+        await ready(service)
+        stored = await http.post(f"{service.url}/v1/items", json=[memory(n) for n in range(FEWER)], headers=headers)
+        assert stored.status_code == 200, stored.text
+        before = await texts(graph, namespace)
+        running = asyncio.create_task(http.post(f"{service.url}/v1/sweeps", json={}, headers=headers))
+        sweep_id = await begun(graph, namespace, running)
+        fill(small_disk)
+        told = await running
+    assert (told.status_code, told.json()["code"]) == (503, "database_cannot_write")
+    assert "Make room" in told.json()["detail"]
+
+    async def said():
+        probe = await http.get(f"{service.url}/readyz")
+        return probe.status_code == 503 and "Make room" in probe.text
+
+    await eventually(said)
+    (small_disk / "ballast").unlink()
+    await cramped.stop()
+    async with started(cramped) as graph:
+        await ready(service)
+        await graph.driver.execute_query("MATCH (lock:Lock {name: $name}) DELETE lock", {"name": lease_name(namespace)})
+        swept = await texts(graph, namespace)
+        written = [one["text"].startswith("## CONTEXT") for one in swept]
+        assert True in written
+        assert [one["type"] == "Decision" for one in swept] == written
+        done = await http.post(f"{service.url}/v1/sweeps", json={"resume": sweep_id}, headers=headers)
+        assert (done.status_code, done.json()["status"]) == (200, "applied"), done.text
+        assert done.json()["summary"]["memories_templated"] == FEWER
+        assert {one["revisions"] for one in await revisions(graph, namespace)} == {1}
+        undone = await http.post(f"{service.url}/v1/sweeps/{sweep_id}/undo", headers=headers)
+        assert (undone.status_code, undone.json()["changes_kept"]) == (200, 0), undone.text
+        assert await texts(graph, namespace) == before
+
+
+def fill(disk):
+    """Leave not one byte of room on a disk."""
+    with (disk / "ballast").open("wb", buffering=0) as ballast:
+        for size in (1 << 20, 1 << 12, 1):
+            with contextlib.suppress(OSError):
+                while True:
+                    ballast.write(bytes(size))
+    assert shutil.disk_usage(disk).free == 0
 
 
 async def begun(graph, namespace, running):

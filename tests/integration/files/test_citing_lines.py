@@ -4,7 +4,9 @@ import pytest
 
 from librarian.contracts.changes import RememberInput
 from librarian.contracts.files import StaleQuery
+from librarian.contracts.reviews import ReviewInput, ReviewQuery
 from librarian.contracts.semantic import SemanticSearchInput
+from librarian.contracts.sweeps import SweepRequest
 from librarian.errors import InvalidInput
 
 CODE = "import os\n\n\ndef wait():\n    return 30\n"
@@ -169,3 +171,29 @@ async def test_parts_of_files_rank_beside_memories(librarian, ingest, namespace,
     await librarian.embed_pending()
     found = await librarian.search_all(namespace, SemanticSearchInput(queries=["deploy lock"], limit=10))
     assert {type(hit).__name__ for hit in found.results} == {"ChunkResult", "MemoryResult"}
+
+
+async def test_a_merge_keeps_the_cited_lines_of_both(librarian, executor, namespace, ingest, store, evidence):
+    """Each once, however they were written; lines that have moved since are still those that were cited, and lines that
+    are gone are still listed with what they said.
+    """
+    for path, text in (("lock.py", CODE), ("conf.py", "HOOK = 6\n"), ("old.py", "LATE = 1\n")):
+        await store(text, path)
+    said = "TIL: the cache of the search page is warmed by the deploy hook at 06:00 every day"
+    await ingest(
+        {"kind": "memory", "uid": "fuller", "text": f"{said}, too.", "evidence": [CITED]},
+        {"kind": "memory", "uid": "shorter", "text": f"{said}.",
+         "evidence": ["file:lock.py:4-5", "file:conf.py#L1", "file:old.py#L1"]},
+    )  # fmt: skip
+    await store("import re\n\n\nHOOK = 6\n", "conf.py")
+    await store("EARLY = 1\n", "old.py")
+    await librarian.sweep(namespace, SweepRequest())
+    (merge,) = (await librarian.list_reviews(namespace, ReviewQuery(sorts=["merge"]))).reviews
+    await librarian.review(namespace, merge.review_id, ReviewInput(verdict="accept"))
+    assert sorted(await evidence("fuller")) == [("conf.py", 4, 4), ("lock.py", 4, 5)]
+    (stale,) = (await librarian.stale_evidence(namespace, StaleQuery())).stale
+    assert (stale.uid, stale.path, stale.state, stale.content) == ("fuller", "old.py", "changed", "LATE = 1")
+    citations = "MATCH (n:Citation {namespace: $namespace}) RETURN n.uid AS uid, n.ref AS ref, COUNT { ()-->(n) } AS by"
+    found = await executor.run_migration(f"{citations} ORDER BY ref", {"namespace": namespace})
+    refs = ["file:conf.py#L1", CITED, "file:old.py#L1"]
+    assert found == [{"uid": "fuller", "ref": ref, "by": 1} for ref in refs]

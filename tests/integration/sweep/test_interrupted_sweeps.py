@@ -11,8 +11,9 @@ import pytest
 
 from graph.errors import LeaseHeld, LeaseLost
 from graph.leases import leased
-from librarian.contracts.sweeps import SweepRequest
+from librarian.contracts.sweeps import SweepQuery, SweepRequest
 from librarian.errors import Conflict
+from librarian.usecases.sweep_plan import PAGE
 from librarian.usecases.sweep_run import lease_name
 
 PROGRAM = Path(sys.executable).with_name("librarian")
@@ -40,18 +41,24 @@ def twice(executor, namespace):
 async def test_a_sweep_goes_on_from_any_point(
     many, uninterrupted, interrupted, sweep, shape, stored, twice, librarian, namespace
 ):
-    """Left after each of its parts and resumed, it ends as if nothing had happened, and does nothing twice."""
+    """Left after each of its parts and resumed, it comes a part further each time, ends as if nothing had happened, and
+    does nothing twice.
+    """
     await many()
     before = await stored()
     expected, as_expected = uninterrupted
     sweep_id = await interrupted(1)
     for _ in range(PARTS - 2):
         assert await interrupted(1, resume=sweep_id) == sweep_id
+    (begun,) = (await librarian.list_sweeps(namespace, SweepQuery())).sweeps
+    assert begun.summary.memories_scanned == 2 * PAGE
     report = await sweep(resume=sweep_id)
     assert (report.status, report.summary, report.findings) == ("applied", expected.summary, expected.findings)
     assert await shape(namespace) == as_expected
     assert await twice(sweep_id) == []
-    await librarian.undo_sweep(namespace, sweep_id)
+    swept = (await stored())[0]
+    undone = await librarian.undo_sweep(namespace, sweep_id)
+    assert undone.memories_restored == sum(one != other for one, other in zip(before[0], swept, strict=True))
     assert await stored() == before
 
 

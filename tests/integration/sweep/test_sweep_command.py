@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shlex
 import stat
 import sys
 from pathlib import Path
@@ -16,16 +17,19 @@ SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "sweep-report.schema.jso
 
 @pytest.fixture
 def cli(settings, librarian, namespace):
-    """Runs `librarian sweep` in the test's namespace: (exit code, standard output, standard error)."""
+    """Runs `librarian sweep` in the test's namespace: (exit code, standard output, standard error). `limit` is what the
+    shell does before, `into` where its output goes.
+    """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("LIBRARIAN_")}
     variables = {"LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_NAMESPACE": namespace}
 
-    async def run(*words):
+    async def run(*words, limit="", into="", **more):
+        called = shlex.join([str(PROGRAM), "sweep", *map(str, words)])
         process = await asyncio.create_subprocess_exec(
-            PROGRAM,
-            "sweep",
-            *map(str, words),
-            env={**inherited, **variables, "LIBRARIAN_CACHE": str(settings.cache)},
+            "bash",
+            "-c",
+            f"{limit} exec {called} {into}",
+            env={**inherited, **variables, "LIBRARIAN_CACHE": str(settings.cache), **more},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
@@ -72,6 +76,69 @@ async def test_what_cannot_be_meant_ends_with_its_reason(cli, memories, words, c
     ended = await cli(*words)
     assert (ended[0], ended[1]) == (code, "")
     assert said in ended[2]
+
+
+@pytest.fixture
+def plans(settings):
+    """The folder of saved plans, empty."""
+    folder = settings.home / "sweeps"
+    folder.mkdir(exist_ok=True)
+    for plan in folder.iterdir():
+        plan.unlink()
+    return folder
+
+
+async def test_a_plan_that_does_not_fit_is_not_kept(cli, memories, plans, stored):
+    """The command says what is full and what to do, with exit code 73; no half plan is left, and nothing is changed."""
+    before = await stored()
+    code, out, err = await cli("--dry-run", limit="ulimit -f 2;")
+    assert (code, out) == (73, "")
+    assert f"{plans} cannot be written: File too large" in err
+    assert "Make room" in err
+    assert list(plans.iterdir()) == []
+    assert await stored() == before
+
+
+async def test_a_plan_that_cannot_be_kept_is_not_made(cli, memories, plans):
+    """A folder that cannot be written is said before anything is looked at."""
+    plans.rmdir()
+    plans.touch()
+    try:
+        code, out, err = await cli("--dry-run", "--domains", "nowhere")
+    finally:
+        plans.unlink()
+    assert (code, out) == (73, "")
+    assert f"{plans} cannot be written: File exists" in err
+
+
+async def test_a_report_that_does_not_fit_leaves_a_sweep_that_goes_on(cli, memories, stored, tmp_path):
+    """What was done until then is kept whole and can be resumed, and then taken back; without a report to keep, nothing
+    is written, and the sweep needs no room.
+    """
+    before = await stored()
+    code, out, err = await cli("--json-report", limit="ulimit -f 1;")
+    assert (code, out) == (73, "")
+    assert "the folder for temporary files cannot be written: File too large" in err
+    assert "TMPDIR" in err
+    sweep_id = err.split("this goes on: librarian sweep --resume ")[1].split()[0]
+    code, out, _ = await cli("--resume", sweep_id, limit="ulimit -f 1;")
+    assert (code, out.split()[:2]) == (0, [sweep_id, "(applied)"])
+    code, out, _ = await cli("undo", sweep_id, "--json")
+    assert (code, json.loads(out)["status"]) == (0, "undone")
+    assert await stored() == before
+
+
+async def test_an_output_that_is_full_is_said(cli, memories, stored):
+    """With what was done all the same, and how to take it back."""
+    before = await stored()
+    for form in (["--json-report"], []):
+        code, _, err = await cli(*form, into="> /dev/full")
+        assert code == 73
+        assert "the output cannot be written: No space left on device" in err
+        sweep_id = err.split("is applied. This takes it back: librarian sweep undo ")[1].split()[0]
+        code, _, _ = await cli("undo", sweep_id)
+        assert code == 0
+        assert await stored() == before
 
 
 def saved(path):

@@ -8,6 +8,7 @@ from librarian.contracts.filters import Filters
 from librarian.contracts.items import LinkInput
 from librarian.contracts.sweeps import SweepQuery
 from librarian.errors import InvalidInput, NotFound
+from librarian.usecases.sweep_plan import PAGE
 
 
 async def test_a_dry_run_changes_nothing(sweep, memories, stored):
@@ -85,6 +86,34 @@ async def test_undoing_restores_what_was(sweep, memories, stored, librarian, nam
     assert (await librarian.get_sweep(namespace, done.sweep_id, SweepQuery())).status == "undone"
 
 
+async def test_a_memory_is_restored_once(sweep, ingest, stored, librarian, namespace):
+    """Its type and its text go back together, also where a page of an undoing would end between the two."""
+    rows = [{"uid": "a", "text": "Blue, mostly."}]
+    rows += [{"uid": f"m{one:02}", "text": f"Decision: rule {one} holds from now on."} for one in range(PAGE // 2 + 10)]
+    await ingest(*({"kind": "memory", **row} for row in rows), embed=False)
+    before = await stored()
+    done = await sweep()
+    assert [one.memory_id for one in done.changes[PAGE - 1 : PAGE + 1]] == ["m49", "m49"]
+    undone = await librarian.undo_sweep(namespace, done.sweep_id)
+    assert (undone.memories_restored, undone.proposals_withdrawn) == (PAGE // 2 + 10, 1)
+    assert await stored() == before
+
+
+async def test_how_sure_a_type_was_stays_with_it(sweep, memories, memory, librarian, namespace):
+    """A sweep that writes the sections of a memory which an earlier one has typed is no surer of the type, nor is its
+    undoing.
+    """
+    await sweep()
+    await librarian.patch_item(namespace, "decision", {"text": "We chose MariaDB because it is fast."})
+    before = await memory("decision")
+    assert before["type_confidence"] < 1
+    done = await sweep()
+    swept = await memory("decision")
+    assert (swept["type_confidence"], swept["text"] != before["text"]) == (before["type_confidence"], True)
+    await librarian.undo_sweep(namespace, done.sweep_id)
+    assert await memory("decision") == before
+
+
 async def test_sweeps_are_undone_one_after_the_other(sweep, memories, stored, ingest, librarian, namespace):
     """The newest first, each exactly; a sweep that a later one has built on waits for that one's undoing."""
     before = await stored()
@@ -118,9 +147,12 @@ async def test_a_changed_text_is_encoded_anew(sweep, memories, librarian, execut
     assert await executor.run_migration(pending, {"namespace": namespace}) == []
 
 
-async def test_what_a_human_has_stated_stays(sweep, memories, memory, librarian, namespace):
-    """A stated type is not changed, and where a human has drawn an edge no sweep draws another."""
-    await librarian.link(namespace, LinkInput(source="problem", type="BLOCKS", target="cause"))
+@pytest.mark.parametrize("drawn", ["BLOCKS", "RELATES_TO"])
+async def test_what_a_human_has_stated_stays(sweep, memories, memory, librarian, namespace, drawn):
+    """A stated type is not changed, and where a human has drawn an edge no sweep draws another, nor claims a cause that
+    they have not seen.
+    """
+    await librarian.link(namespace, LinkInput(source="problem", type=drawn, target="cause"))
     report = await sweep()
     assert (await memory("stated"))["type"] == "Pattern"
     assert (await memory("stated"))["tags"][0] == "release"

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from agents.causal import infer_relationship, infer_relationships
 from agents.causal_head import Head, Heads
 from agents.causal_types import ACCEPTED_FROM, Direction, Note, Relation
+from agents.memory_types import MemoryType
+from agents.template import apply_template
 
 FORWARD, BACKWARD, NONE = Direction.FORWARD, Direction.BACKWARD, Direction.NONE
 CAUSES, BLOCKS, ENABLES, RELATES_TO = Relation
@@ -189,6 +191,34 @@ def test_texts_that_name_the_same_ticket_are_related():
     verdict = infer_relationship(Note("ADR-12 is due in May."), Note("Ana wrote ADR-12."))
     assert (verdict.relation, verdict.reason) == (RELATES_TO, "both name adr-12")
     assert not verdict.accepted
+
+
+@pytest.mark.parametrize("title", ["# The context of the schema outcome\n\n", ""])
+def test_a_quote_is_a_sentence_and_no_heading(title):
+    """Also of a text that a sweep has put into sections: a heading shares words with anything."""
+    texts = [
+        apply_template(f"{title}It has three owners. We keep ADR-12 for its outcome.", type_)
+        for type_ in (MemoryType.DECISION, MemoryType.INSIGHT)
+    ]
+    other = Note("The context, the tags and the reasoning of the schema's outcome: type decision.")
+    for text in texts:
+        verdict = infer_relationship(Note(text), other, similarity=0.9)
+        assert verdict.relation is RELATES_TO
+        assert verdict.source_quote == "We keep ADR-12 for its outcome."
+
+
+def test_a_heading_is_quoted_where_there_is_nothing_else():
+    verdict = infer_relationship(Note("# ADR-12: one owner"), Note("Ana wrote ADR-12."))
+    assert (verdict.source_quote, verdict.target_quote) == ("# ADR-12: one owner", "Ana wrote ADR-12.")
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_sections_do_not_hide_what_a_memory_says(name):
+    """What a sweep has written around the texts changes no verdict of the next sweep."""
+    first, second, relation, direction = TOLD[name]
+    written = [Note(apply_template(text, MemoryType.PROBLEM)) for text in (first, second)]
+    verdict = infer_relationship(*written)
+    assert (verdict.relation, verdict.direction) == (relation, direction)
 
 
 def test_the_surest_typed_edges_come_first_and_strangers_not_at_all():

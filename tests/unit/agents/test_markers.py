@@ -39,6 +39,7 @@ STRONG = [
     ("例外: ここだけ許す", X),
     ("参照: 手順書", R),
     ("パターン: 一画面一部品", P),
+    ("## CONTEXT\nIt fails.\n## REASONING\n## OUTCOME\n## TAGS\ntype: exception\n", X),
 ]
 WEAK = [
     ("We always use the helper, it is the standard approach.", P, 2),
