@@ -26,8 +26,8 @@ _POINTS: Mapping[int, type[Point]] = MappingProxyType(
 
 
 def to_json(value: Any) -> Any:
-    """A property value as JSON; the database may give a time of UTC as the map {utc: text}. Raises TypeError for one that
-    no property of ours can hold.
+    """A property value as JSON; the database may give a time of UTC as the map {utc: text}. Raises TypeError for one
+    that no property of ours can hold.
     """
     match value:
         case None | bool() | int() | str():
@@ -40,14 +40,8 @@ def to_json(value: Any) -> Any:
             return [to_json(one) for one in value]
         case bytes() | bytearray():
             return {"$bytes": base64.b64encode(value).decode()}
-        case DateTime():
-            return {"$local_datetime" if value.tzinfo is None else "$datetime": _moment(value)}
-        case Date():
-            return {"$date": value.iso_format()}
-        case Time():
-            return {"$local_time" if value.tzinfo is None else "$time": value.iso_format()}
-        case Duration():
-            return {"$duration": list(value)}
+        case DateTime() | Date() | Time() | Duration():
+            return _time_to_json(value)
         case Point():
             return {"$point": [value.srid, *value]}
     raise TypeError(f"a property cannot hold a {type(value).__name__}")
@@ -105,6 +99,18 @@ def vector_to_json(vector: Vector) -> str:
 def vector_from_json(text: str) -> Vector:
     """The same back. Raises ValueError."""
     return Vector(base64.b64decode(text, validate=True), "f32", byteorder="little")
+
+
+def _time_to_json(value: DateTime | Date | Time | Duration) -> dict[str, Any]:
+    match value:
+        case DateTime():
+            return {"$local_datetime" if value.tzinfo is None else "$datetime": _moment(value)}
+        case Date():
+            return {"$date": value.iso_format()}
+        case Time():
+            return {"$local_time" if value.tzinfo is None else "$time": value.iso_format()}
+        case Duration():
+            return {"$duration": list(value)}
 
 
 def _moment(value: DateTime) -> str:
