@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import json
 import shutil
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 import httpx
@@ -24,11 +25,12 @@ def key_file(tmp_path_factory):
 @pytest.fixture(scope="session")
 async def service(serve_app, librarian, key_file):
     """The address of the running service."""
-    # schemathesis is no ordinary client: it tries every operation without a key too
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("librarian.http.limits.FAILED_AUTHENTICATIONS", rate("off"))
-        async with serve_app(librarian, key_file, rate_limit=rate("off")) as url:
-            yield url
+    async with AsyncExitStack() as stack:
+        # schemathesis is no ordinary client: it tries every operation without a key too
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("librarian.http.limits.FAILED_AUTHENTICATIONS", rate("off"))
+            url = await stack.enter_async_context(serve_app(librarian, key_file, rate_limit=rate("off")))
+        yield url
 
 
 @pytest.fixture
