@@ -1,12 +1,8 @@
-import resource
-
 import pytest
 
 from librarian.cli.review_labels import write_labels
 from librarian.contracts.reviews import TypeLabel
 from librarian.errors import CannotWrite
-
-ROOM = 64 * 1024
 
 
 async def labels(count):
@@ -15,15 +11,6 @@ async def labels(count):
             id=f"n/{number}", repo="n", text="a" * 1000, type="Insight", proposed=None, confidence=None,
             reviewed_by="ada", reviewed_at=None, reason=None,
         )  # fmt: skip
-
-
-@pytest.fixture
-def full_disk():
-    """Files may not grow beyond ROOM, as on a disk that is full."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 async def test_labels_that_do_not_fit_leave_the_older_ones(tmp_path, full_disk):

@@ -1,4 +1,3 @@
-import resource
 from datetime import UTC, datetime
 
 import msgspec
@@ -8,7 +7,6 @@ from librarian.cli.sweep_view import ReportFile
 from librarian.contracts.sweeps import SweepChange, SweepConfig, SweepFindings, SweepReport, SweepSummary
 from librarian.errors import CannotWrite
 
-ROOM = 64 * 1024
 REPORT = SweepReport(
     sweep_id="sweep-20260101-001",
     dry_run=True,
@@ -20,15 +18,6 @@ REPORT = SweepReport(
     findings=SweepFindings(),
     started_at=datetime(2026, 1, 1, tzinfo=UTC),
 )
-
-
-@pytest.fixture
-def full_disk():
-    """Files may not grow beyond ROOM, as on a disk that is full."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def change(size):
@@ -45,7 +34,7 @@ def test_a_plan_is_kept_whole_or_not_at_all(tmp_path, full_disk):
     older = plan.read_bytes()
     assert msgspec.json.decode(older, type=SweepReport).changes == [change(100)]
     with ReportFile(tmp_path) as file:
-        file.add([change(ROOM - 100)], [])
+        file.add([change(full_disk - 100)], [])
         with pytest.raises(CannotWrite, match="team_a-sweep-20260101-001") as caught:
             file.keep(REPORT)
     assert "Make room" in caught.value.remedy
@@ -54,10 +43,10 @@ def test_a_plan_is_kept_whole_or_not_at_all(tmp_path, full_disk):
 
 def test_changes_that_do_not_fit_are_said_at_once(tmp_path, full_disk):
     with ReportFile(tmp_path) as file, pytest.raises(CannotWrite, match="cannot be written: File too large"):
-        file.add([change(ROOM + 1)], [])
+        file.add([change(full_disk + 1)], [])
     with ReportFile(None) as file, pytest.raises(CannotWrite, match="temporary files") as caught:
-        file.add([change(ROOM + 1)], [])
+        file.add([change(full_disk + 1)], [])
     assert "TMPDIR" in caught.value.remedy
     with ReportFile(None, whole=False) as file:
-        file.add([change(ROOM + 1)], [])
+        file.add([change(full_disk + 1)], [])
         assert len(file.sample()) == 1
