@@ -22,18 +22,19 @@ run: setup  ## start Librarian with a sample graph (LIBRARIAN_HOST, LIBRARIAN_PO
 check: setup-dev  ## format, lint, types, layers, version, known vulnerabilities
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
-	$(BIN)/pytest --quiet tests/architecture/test_changelog.py
-	@$(BIN)/python scripts/audit.py
+	$(BIN)/mypy & types=$$!; \
+	$(BIN)/lint-imports --no-logo && $(BIN)/pytest --quiet tests/architecture/test_changelog.py \
+	  && $(BIN)/python scripts/audit.py; others=$$?; \
+	wait $$types && exit $$others
 
 audit: setup-dev  ## ask for known vulnerabilities of what is installed; fails where there are some
 	@$(BIN)/python scripts/audit.py --strict
 
-# Each of the two processes has a database server of its own; tests/conftest.py says who runs what. The programs that
-# they start share what was compiled.
+# Each of the processes has its own database server; tests/conftest.py says which tests run where. Tests often wait (for a
+# server to start, a lease to end), so three processes keep two cores busy. Programs that they start share what was compiled.
 test: check  ## check, then every test (PYTEST_ARGS="-k name" narrows it)
-	unset PYTHONNEO4JDEBUG PYTHONDONTWRITEBYTECODE; exec $(BIN)/pytest --numprocesses 2 --no-loadscope-reorder $(PYTEST_ARGS)
+	unset PYTHONNEO4JDEBUG PYTHONDONTWRITEBYTECODE; \
+	exec $(BIN)/pytest --numprocesses 3 --no-loadscope-reorder --durations 10 $(PYTEST_ARGS)
 
 docs: setup-dev  ## build the documentation's site into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -14,9 +14,9 @@ import psutil
 
 from benchmarks.common import disposable, main, progress, report
 from benchmarks.search_latency import ITEMS, fill
-from librarian.contracts.exports import BackupReport, ImportReport
-from librarian.service import Librarian
-from librarian.transfer.backups import Retention
+from librarian.app import Librarian
+from librarian.transfer.contracts import BackupReport, ImportReport
+from librarian.transfer.retention import Retention
 
 _EVERYTHING_STAYS = Retention()
 

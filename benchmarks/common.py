@@ -17,12 +17,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from graph.ingest import store_batch
+from graph.item import Message, NewItem
 from graph.local.server import ManagedServer
 from graph.spaces import put_vectors
-from graph.types import ItemVectors, Kind, NewItem
-from librarian.service import Librarian
-from librarian.settings import Settings
-from librarian.wiring import open_librarian
+from graph.types import ItemVectors
+from librarian.app import Librarian, open_librarian
+from librarian.base.settings.settings import Settings
 from retrieval.text import keyword_text
 
 RESULTS = Path(__file__).parent / "results"
@@ -79,25 +79,20 @@ def items(count: int, *, seed: int, prefix: str) -> list[NewItem]:
         author = f"author{i % 20}"
         sent_at = start + timedelta(minutes=5 * i)
         text = sentence(source)
-        made.append(
-            NewItem(
-                uid=f"{prefix}{i}",
-                kind=Kind.MESSAGE,
-                source_hash=f"{seed}-{i}",
-                properties={
-                    "name": text[:60],
-                    "text": text,
-                    "search_text": keyword_text(text, author=author, when=sent_at),
-                    "message_id": f"{prefix}{i}",
-                    "author_name": author,
-                    "conversation_id": f"c{i % 100}",
-                    "sent_at": sent_at,
-                    "occurred_at": sent_at,
-                    "position": i,
-                },
-                conversation_id=f"c{i % 100}",
-            )
+        message = Message(
+            namespace=prefix,
+            uid=f"{prefix}{i}",
+            name=text[:60],
+            text=text,
+            occurred_at=sent_at,
+            source_hash=f"{seed}-{i}",
+            message_id=f"{prefix}{i}",
+            author_name=author,
+            conversation_id=f"c{i % 100}",
+            position=i,
+            sent_at=sent_at,
         )
+        made.append(NewItem(message, keyword_text(text, author=author, when=sent_at)))
     return made
 
 
@@ -109,7 +104,9 @@ async def load(librarian: Librarian, namespace: str, made: Sequence[NewItem], ve
         batch = made[at : at + 500]
         await store_batch(executor, namespace, batch)
         if vectors is not None and space is not None:
-            rows = [ItemVectors(namespace, item.uid, 1, [vectors[at + i].tolist()]) for i, item in enumerate(batch)]
+            rows = [
+                ItemVectors(namespace, item.item.uid, 1, [vectors[at + i].tolist()]) for i, item in enumerate(batch)
+            ]
             await put_vectors(executor, space, rows)
         progress(f"{namespace}: {at + len(batch)} of {len(made)} items")
     return time.perf_counter() - started

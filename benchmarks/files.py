@@ -19,10 +19,10 @@ import msgspec
 
 from benchmarks.common import Timing, disposable, main, measure, progress, report, timing
 from graph.files import put_files
-from librarian.contracts.files import FindFileInput, IndexReport, SearchTextInput
+from librarian.app import Librarian
+from librarian.evaluation.files import FilesEvaluation, evaluate_files
+from librarian.files.contracts import FindFileInput, IndexReport, SearchTextInput
 from librarian.files.loading import Loader
-from librarian.service import Librarian
-from librarian.usecases.evaluate_files import FilesEvaluation, evaluate_files
 
 PATHS = int(os.environ.get("LIBRARIAN_BENCH_PATHS", "100000"))
 TREE = os.environ.get("LIBRARIAN_BENCH_TREE")
@@ -122,7 +122,7 @@ async def benchmark() -> None:
         rows = [row for count in sorted({min(10_000, PATHS), PATHS}) for row in await find_rows(librarian, count)]
         rows.append(await visible(librarian))
         if TREE is not None:
-            compared = await evaluate_files(librarian, FilesEvaluation(Path(TREE), "bench:tree"), _shown)
+            compared = await evaluate_files(librarian.files, FilesEvaluation(Path(TREE), "bench:tree"), _shown)
             facts["tree"] = msgspec.to_builtins(compared)
     report("files", rows, **facts)
 

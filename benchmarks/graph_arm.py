@@ -20,9 +20,9 @@ from typing import Any
 
 from benchmarks.common import disposable, main, progress, report
 from graph.types import ItemFilter
-from librarian.contracts.sweeps import SweepRequest
-from librarian.rowmap import RowMap
-from librarian.service import Librarian
+from librarian.app import Librarian
+from librarian.items.rowmap import RowMap
+from librarian.sweep.contracts import SweepRequest
 from retrieval.evaluation.metrics import means, ranking_metrics
 from retrieval.linear import default_weights
 from retrieval.types import BOTH_ARMS, GRAPH, SearchRequest
@@ -134,7 +134,7 @@ async def score(librarian: Librarian, questions: Sequence[Question], weight: flo
     for question in questions:
         request = SearchRequest([question.text], ItemFilter(question.namespace), limit=HITS, arms=arms, weights=weights)
         result = await librarian.parts.pipeline.search(request)
-        ids = dict.fromkeys(hit.item.properties.get(question.field) for hit in result.hits)
+        ids = dict.fromkeys(getattr(hit.item, question.field, None) for hit in result.hits)
         found.append(ranking_metrics(question.relevant, [str(one) for one in ids if one is not None]))
         samples_ms.append(result.timings_ms["total"])
     scores = means(found)

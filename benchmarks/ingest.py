@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from benchmarks.common import disposable, items, load, main, progress, report, sentence
-from librarian.service import Librarian
+from librarian.app import Librarian
 
 PLAIN = int(os.environ.get("LIBRARIAN_BENCH_INGEST", "20000"))
 ENCODED = int(os.environ.get("LIBRARIAN_BENCH_ENCODED", "3000"))

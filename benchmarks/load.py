@@ -20,7 +20,7 @@ import psutil
 from benchmarks.common import disposable, main, progress, report, sentence
 from benchmarks.search_latency import ITEMS, NAMESPACE, fill
 from benchmarks.serving import served
-from librarian.contracts.search import SearchInput
+from librarian.search.contracts import SearchInput
 
 SECONDS = float(os.environ.get("LIBRARIAN_BENCH_SECONDS", "60"))
 CLIENTS = 50

@@ -29,17 +29,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from benchmarks.common import disposable, items, load, main, progress, report, sentence, timing
 from benchmarks.search_latency import made_up_vectors
-from librarian import logs
+from librarian.app import Librarian, open_librarian
+from librarian.base import logs
+from librarian.base.keys import KeyFile
+from librarian.base.settings.settings import Settings
+from librarian.base.settings.values import Rate
 from librarian.cli.mcp import connection
-from librarian.contracts.semantic import MixedSearchOutput, SemanticSearchInput
 from librarian.http.app import build_app
 from librarian.http.server import Server, listen
-from librarian.keys import KeyFile
-from librarian.mcp_server import Caller, mcp_server
-from librarian.service import Librarian
-from librarian.setting_values import Rate
-from librarian.settings import Settings
-from librarian.wiring import open_librarian
+from librarian.mcp.server import Caller, mcp_server
+from librarian.search.contracts import MixedSearchOutput, SemanticSearchInput
 
 ITEMS = int(os.environ.get("LIBRARIAN_BENCH_MCP_ITEMS", "5000"))
 RUNS = int(os.environ.get("LIBRARIAN_BENCH_MCP_RUNS", "300"))
@@ -60,17 +59,19 @@ class Way(NamedTuple):
     service_ms: Inner | None = None
 
 
-class Timed(Librarian):
-    """A Librarian that knows how long its last search took, and tells it."""
+class Times:
+    """How long the last search of `librarian` took; told on the error output by a server over stdio."""
 
-    last_ms = 0.0
-    service_ms = 0.0
+    def __init__(self, librarian: Librarian) -> None:
+        self._search = librarian.search.search_all
+        self.last_ms = 0.0
+        self.service_ms = 0.0
+        vars(librarian.search)["search_all"] = self._timed
 
-    async def search_all(self, namespace: str, query: SemanticSearchInput) -> MixedSearchOutput:
-        """The search, timed."""
+    async def _timed(self, namespace: str, query: SemanticSearchInput) -> MixedSearchOutput:
         started = time.perf_counter()
         try:
-            return await super().search_all(namespace, query)
+            return await self._search(namespace, query)
         finally:
             self.last_ms = (time.perf_counter() - started) * 1000
             if _STDIO in sys.argv:
@@ -78,11 +79,11 @@ class Timed(Librarian):
 
 
 class Inside:
-    """Tells `librarian` how long the service takes from a request to the end of its answer."""
+    """Tells `times` how long the service takes from a request to the end of its answer."""
 
-    def __init__(self, app: ASGIApp, *, librarian: Timed) -> None:
+    def __init__(self, app: ASGIApp, *, times: Times) -> None:
         self._app = app
-        self._librarian = librarian
+        self._times = times
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, timed."""
@@ -90,7 +91,7 @@ class Inside:
 
         async def noting(message: Message) -> None:
             if message["type"] == "http.response.body":
-                self._librarian.service_ms = (time.perf_counter() - started) * 1000
+                self._times.service_ms = (time.perf_counter() - started) * 1000
             await send(message)
 
         await self._app(scope, receive, noting)
@@ -104,7 +105,7 @@ async def fill(librarian: Librarian) -> None:
 
 
 @asynccontextmanager
-async def serving(librarian: Timed, folder: Path) -> AsyncIterator[httpx2.AsyncClient]:
+async def serving(librarian: Librarian, times: Times, folder: Path) -> AsyncIterator[httpx2.AsyncClient]:
     """The application in this process, on a port of its own; a client of it."""
     keys = KeyFile(folder / "keys.json")
     _, key = keys.create("benchmark", scopes=["read"], namespaces=[NAMESPACE])
@@ -115,7 +116,7 @@ async def serving(librarian: Timed, folder: Path) -> AsyncIterator[httpx2.AsyncC
 
     http = replace(librarian.settings.http, port=0, rate_limit=Rate(0, 1.0))
     app = build_app(http, keys, connect)
-    app.add_middleware(Inside, librarian=librarian)
+    app.add_middleware(Inside, times=times)
     with listen(http) as listening:
         server = Server(app)
         running = asyncio.create_task(server.serve(sockets=[listening]))
@@ -157,7 +158,8 @@ async def serve_stdio() -> None:
     """What `librarian mcp` does, with a Librarian that tells its times."""
     settings = Settings.from_env()
     logs.configure(settings.log, default_level="error")
-    async with open_librarian(settings, purpose="mcp", make=Timed) as librarian, stdio_server() as (reading, writing):
+    async with open_librarian(settings, purpose="mcp") as librarian, stdio_server() as (reading, writing):
+        Times(librarian)
         caller = Caller(librarian, connection(NAMESPACE, read_only=True), NAMESPACE)
         server = mcp_server(lambda _ctx: caller)
         await server.run(reading, writing, server.create_initialization_options())
@@ -216,12 +218,12 @@ async def benchmark() -> None:
         loaded, settings = await stack.enter_async_context(disposable())
         logs.configure(settings.log, default_level="error")
         await fill(loaded)
-        librarian = await stack.enter_async_context(open_librarian(settings, purpose="benchmark", make=Timed))
-        assert isinstance(librarian, Timed)
-        client = await stack.enter_async_context(serving(librarian, folder))
+        librarian = await stack.enter_async_context(open_librarian(settings, purpose="benchmark"))
+        times = Times(librarian)
+        client = await stack.enter_async_context(serving(librarian, times, folder))
         http = await stack.enter_async_context(over_http(client))
         stdio = await stack.enter_async_context(over_stdio(settings, told))
-        here = (lambda: librarian.last_ms, lambda: librarian.service_ms)
+        here = (lambda: times.last_ms, lambda: times.service_ms)
         spent = await in_turns(
             {
                 "tool over HTTP": Way(posting(client), *here),

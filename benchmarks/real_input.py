@@ -20,8 +20,8 @@ import httpx
 from benchmarks.common import main, progress, report
 from benchmarks.serving import served
 from graph.local.server import ManagedServer
-from librarian.settings import Settings
-from librarian.usecases.evaluate_data import Dataset, read_datasets
+from librarian.base.settings.settings import Settings
+from librarian.evaluation.data import Dataset, read_datasets
 from retrieval.evaluation.metrics import ranking_metrics
 
 DATA = Path(os.environ.get("LIBRARIAN_EVAL_DATA", "../shared/data"))

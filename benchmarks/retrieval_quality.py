@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import disposable, main, progress, report
-from librarian.contracts.evaluation import DatasetReport
-from librarian.lab import Lab
-from librarian.usecases.evaluate import Evaluation
-from librarian.usecases.evaluate_data import SAMPLE
-from librarian.usecases.evaluate_systems import DEFAULT_SYSTEMS, EACH_SIGNAL
+from librarian.evaluation.contracts import DEFAULT_SYSTEMS, DatasetReport
+from librarian.evaluation.data import SAMPLE
+from librarian.evaluation.lab import Lab
+from librarian.evaluation.retrieval import Evaluation
+from librarian.evaluation.systems import EACH_SIGNAL
 
 DATA = Path(os.environ.get("LIBRARIAN_EVAL_DATA", "../shared/data"))
 SETS = ("locomo", "longmemeval", "evidence_selection", "japanese_retrieval")

@@ -16,8 +16,8 @@ from benchmarks.serving import served
 from graph.search import VectorQuery, hybrid_candidates, vector_candidates
 from graph.spaces import compact
 from graph.types import ItemFilter
-from librarian.contracts.search import SearchInput
-from librarian.service import Librarian
+from librarian.app import Librarian
+from librarian.search.contracts import SearchInput
 from retrieval.lucene import keyword_query
 from retrieval.pipeline import MIN_ROWS
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 
-from librarian.settings import Settings
+from librarian.base.settings.settings import Settings
 
 _BIN = Path(sys.executable).parent / "librarian"
 

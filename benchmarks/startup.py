@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.common import main, progress, report
 from benchmarks.serving import served
 from graph.local.server import ManagedServer
-from librarian.settings import Settings
+from librarian.base.settings.settings import Settings
 
 _BIN = Path(sys.executable).parent / "librarian"
 

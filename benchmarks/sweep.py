@@ -16,9 +16,8 @@ from uuid import uuid4
 import msgspec
 
 from benchmarks.common import disposable, main, progress, report, sentence
-from librarian.contracts.sweeps import SweepReport, SweepRequest
-from librarian.service import Librarian
-from librarian.usecases.sweep_run import SweepPart
+from librarian.app import Librarian
+from librarian.sweep.contracts import SweepPart, SweepReport, SweepRequest
 
 ENCODED = int(os.environ.get("LIBRARIAN_BENCH_SWEEP", "1100"))
 LONG = int(os.environ.get("LIBRARIAN_BENCH_SWEEP_LONG", "100000"))

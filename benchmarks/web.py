@@ -14,7 +14,7 @@ from playwright.async_api import Page, async_playwright
 
 from benchmarks.common import Timing, disposable, main, progress, report, timing
 from benchmarks.serving import served
-from librarian.service import SAMPLE_NAMESPACE
+from librarian.items.room import SAMPLE_NAMESPACE
 
 RUNS = int(os.environ.get("LIBRARIAN_BENCH_RUNS", "60"))
 WARMUP = 12
@@ -47,7 +47,7 @@ async def log_in(page: Page, key: str) -> None:
 
 async def searches(url: str, key: str) -> list[dict[str, float]]:
     """The times of `RUNS` searches with the sample's questions, English and Japanese, after some unmeasured ones."""
-    lines = (files("librarian") / "sample" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (files("librarian.items") / "sample" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     questions = [json.loads(line)["question"] for line in lines]
     program = shutil.which("chromium")
     if program is None:

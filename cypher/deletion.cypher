@@ -38,12 +38,12 @@ CALL (doomed) {
 }
 CALL (doomed) {
   UNWIND doomed AS m
-  MATCH (m)-[r:CAUSES|BLOCKS|ENABLES|RELATES_TO|PROPOSED]-()
+  MATCH (m)-[r:CAUSES|BLOCKS|ENABLES|RELATES_TO|PROPOSED]-(:Item {namespace: $namespace})
   RETURN count(DISTINCT r) AS edges
 }
 CALL (doomed) {
   UNWIND doomed AS m
-  MATCH (m)-[r:EVIDENCED_BY]-()
+  MATCH (m)-[r:EVIDENCED_BY]-(:Item {namespace: $namespace})
   RETURN count(DISTINCT r) AS evidence_links
 }
 CALL (doomed) {
@@ -84,14 +84,14 @@ CALL (doomed) {
 }
 CALL (doomed) {
   UNWIND doomed AS m
-  MATCH (m)-[r:CAUSES|BLOCKS|ENABLES|RELATES_TO|PROPOSED]-()
+  MATCH (m)-[r:CAUSES|BLOCKS|ENABLES|RELATES_TO|PROPOSED]-(:Item {namespace: $namespace})
   WITH DISTINCT r
   DELETE r
   RETURN count(*) AS edges
 }
 CALL (doomed) {
   UNWIND doomed AS m
-  MATCH (m)-[r:EVIDENCED_BY]-()
+  MATCH (m)-[r:EVIDENCED_BY]-(:Item {namespace: $namespace})
   WITH DISTINCT r
   DELETE r
   RETURN count(*) AS evidence_links

@@ -52,7 +52,7 @@ SET f.root = row.properties.root
 // name: claim_files
 // purpose: lock files: what is read of them and their parts next holds until the commit
 // params: namespace, paths (sorted, so that two writers take locks in one order)
-// returns: path, sha256
+// returns: path, sha256, indexed_at (as text)
 // access: write
 // scope: namespace
 CYPHER 25
@@ -60,7 +60,7 @@ UNWIND $paths AS path
 MATCH (f:File {namespace: $namespace, path: path})
 // Taking away a label that no node carries locks the node and changes nothing.
 REMOVE f:Locked
-RETURN f.path AS path, f.sha256 AS sha256
+RETURN f.path AS path, f.sha256 AS sha256, toString(f.indexed_at) AS indexed_at
 
 // name: list_chunks
 // purpose: the parts that files have
@@ -240,8 +240,8 @@ ORDER BY path, line LIMIT $limit
 
 // name: chunks_named
 // purpose: the part of a file that a path or the name of a definition means, where it means one only
-// params: namespace, rows (place, name, suffix, line, symbol, key: the symbol without case; '' for what it is not)
-// returns: place, uid, version, path, line, start_line, text
+// params: namespace, rows (index, name, suffix, line, symbol, key: the symbol without case; '' for what it is not)
+// returns: index, uid, version, path, line, start_line, text
 // access: read
 // scope: namespace
 CYPHER 25
@@ -259,8 +259,8 @@ CALL (row) {
 }
 WITH row, collect({path: path, line: line}) AS meant
 WHERE size(meant) = 1
-WITH row.place AS place, meant[0].path AS path, meant[0].line AS line
+WITH row.index AS index, meant[0].path AS path, meant[0].line AS line
 MATCH (:File {namespace: $namespace, path: path})-[:HAS_CHUNK]->(c:FileChunk&Item {namespace: $namespace})
 WHERE c.start_line <= line AND line <= c.end_line AND c.start_column = 0
-RETURN place, c.uid AS uid, coalesce(c.version, 1) AS version, path, line, c.start_line AS start_line, c.text AS text
-ORDER BY place, start_line
+RETURN index, c.uid AS uid, coalesce(c.version, 1) AS version, path, line, c.start_line AS start_line, c.text AS text
+ORDER BY index, start_line

@@ -51,7 +51,7 @@ class Statement:
     template: frozenset[str] = field(default_factory=frozenset)
 
     def render(self, **values: str | int) -> str:
-        """The text to run, with template values filled in.
+        """Return the text to run, with template values filled in.
 
         Labels and index names hold letters, digits and underscores only and numbers must be ints, since they become
         part of the statement. Raises StatementError for a missing, surplus or unsafe value.
@@ -84,7 +84,7 @@ def parse(texts: Mapping[str, str]) -> Mapping[str, Statement]:
 
 @cache
 def load() -> Mapping[str, Statement]:
-    """Every statement of the package by name."""
+    """Return every statement of the package by name."""
     entries = sorted(files(__package__).iterdir(), key=lambda entry: entry.name)
     return parse({e.name: e.read_text(encoding="utf-8") for e in entries if e.name.endswith(".cypher")})
 
@@ -141,6 +141,6 @@ def _include(body: str, fragments: Mapping[str, str]) -> str:
 
 
 def _names(text: str) -> frozenset[str]:
-    """Names of a comma-separated header value; remarks in parentheses are dropped."""
+    """Return names of a comma-separated header value; remarks in parentheses are dropped."""
     plain = re.sub(r"\([^)]*\)", "", text)
     return frozenset(name.strip() for name in plain.split(",") if name.strip() not in ("", "none"))

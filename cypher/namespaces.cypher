@@ -61,6 +61,48 @@ ORDER BY uid LIMIT $limit
 CYPHER 25
 RETURN EXISTS { MATCH (n:{{parts}}) WHERE n.namespace = $namespace } AS found
 
+// name: snapshot_namespace_items
+// purpose: every item with the version that it has; parts of files go with their files
+// params: namespace
+// returns: uid, version, holds_references (facts and memories), supersedes (uids of facts)
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Item {namespace: $namespace})
+WHERE m.uid IS NOT NULL AND NOT EXISTS { (:File {namespace: $namespace})-[:HAS_CHUNK]->(m) }
+RETURN m.uid AS uid, coalesce(m.version, 1) AS version, m:Fact OR m:Memory AS holds_references,
+  COLLECT { MATCH (m)-[:SUPERSEDES]->(older:Fact {namespace: $namespace}) RETURN older.uid } AS supersedes
+
+// name: snapshot_namespace_files
+// purpose: every file with the time at which it was stored, and the time of now
+// params: namespace
+// returns: path, indexed_at (as text; null for a path alone)
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (f:File {namespace: $namespace})
+WHERE f.path IS NOT NULL
+RETURN f.path AS path, toString(f.indexed_at) AS indexed_at ORDER BY path
+
+// name: delete_namespace_unused
+// purpose: delete some of the nodes that were there at a time and that no item or file needs any more
+// params: namespace, made_before, limit (nodes)
+// returns: deleted (nodes)
+// access: write
+// scope: namespace
+CYPHER 25
+MATCH (n:{{parts}})
+WHERE n.namespace = $namespace AND NOT n:Item AND NOT n:File
+  AND coalesce(n.created_at, n.started_at, n.revised_at, $made_before) <= $made_before
+  AND NOT EXISTS { (n)--(:Item|File {namespace: $namespace}) }
+WITH n LIMIT $limit
+// Whoever needs one of them again holds its lock; what was drawn until then is seen below.
+REMOVE n:Locked
+WITH n
+WHERE NOT EXISTS { (n)--(:Item|File {namespace: $namespace}) }
+DETACH DELETE n
+RETURN count(*) AS deleted
+
 // name: delete_namespace_answers
 // purpose: delete some of the kept answers, which hold texts; a request that still runs keeps its key, its own deletion too
 // params: namespace, limit (nodes)

@@ -16,3 +16,20 @@ CALL (s) {
   ORDER BY confidence DESC, uid, relation LIMIT $limit
 }
 RETURN seed, uid, relation, confidence ORDER BY seed, confidence DESC, uid, relation
+
+// name: causes_of_items
+// purpose: for each of some items those that pass the filters and that an accepted edge says led to it, the surest first
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, uids, limit (causes an item)
+// returns: seed, uid, relation, confidence (0..1)
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $uids AS seed
+MATCH (s:Item {namespace: $namespace, uid: seed})
+CALL (s) {
+  MATCH (s)<-[r:CAUSES|ENABLES]-(m:Item)
+  WHERE r.edge_id IS NOT NULL AND {{item_filters}}
+  RETURN m.uid AS uid, type(r) AS relation, coalesce(r.confidence, 1.0) AS confidence
+  ORDER BY confidence DESC, uid, relation LIMIT $limit
+}
+RETURN seed, uid, relation, confidence ORDER BY seed, confidence DESC, uid, relation

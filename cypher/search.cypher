@@ -198,12 +198,12 @@ RETURN collect(row) AS found
 // fragment: pool_traits
 m.uid, m.author_name, m.conversation_id, m.session_id, m.position, toString(date(m.occurred_at)),
   m.text ENDS WITH '?' OR m.text ENDS WITH '？', $time_words IS NOT NULL AND left(m.text, 4000) =~ $time_words,
-  m.name, m.caption, left(m.text, 4000)
+  m.name, m.caption, m.kind, toString(m.occurred_at), toString(m.valid_to), m.subject, m.predicate, left(m.text, 8000)
 
 // name: pool_traits
 // purpose: what the signals need to know of the candidates, and the cosines that the vector arm did not give
 // params: namespace, rows (uid, queries: places in `vectors` whose cosine is missing), vectors (one list of float a query), time_words (regular expression or null)
-// returns: found (list of [uid, author, conversation, session, position, day (ISO date), asks, tells_time, name, caption, text (4,000 characters at most), cosines (one for each of the row's queries, -1..1, or -2 without a vector)])
+// returns: found (list of [uid, author, conversation, session, position, day (ISO date), asks, tells_time, name, caption, kind, when (ISO time), ends (ISO time of a fact), subject, predicate, text (8,000 characters at most), cosines (one for each of the row's queries, -1..1, or -2 without a vector)])
 // access: read
 // scope: namespace
 // template: space, dimension
@@ -223,13 +223,25 @@ RETURN collect([{{pool_traits}}, cosines]) AS found
 // name: pool_traits_only
 // purpose: what the signals need to know of the candidates, where no vectors are at hand
 // params: namespace, uids, time_words (regular expression or null)
-// returns: found (list of [uid, author, conversation, session, position, day (ISO date), asks, tells_time, name, caption, text (4,000 characters at most)])
+// returns: found (list of [uid, author, conversation, session, position, day (ISO date), asks, tells_time, name, caption, kind, when (ISO time), ends (ISO time of a fact), subject, predicate, text (8,000 characters at most)])
 // access: read
 // scope: namespace
 CYPHER 25
 UNWIND $uids AS uid
 MATCH (m:Item {namespace: $namespace, uid: uid})
 RETURN collect([{{pool_traits}}]) AS found
+
+// name: items_of_small_namespace
+// purpose: all items of a namespace that pass the filters, where it holds few
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, limit
+// returns: found (list: how many items the namespace holds as text, counted up to the limit, then the uids)
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Item {namespace: $namespace})
+WITH m LIMIT $limit
+WITH count(m) AS held, collect(CASE WHEN {{item_filters}} THEN m.uid END) AS uids
+RETURN [toString(held)] + uids AS found
 
 // name: list_authors
 // purpose: who has spoken in a namespace

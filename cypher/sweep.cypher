@@ -80,7 +80,7 @@ WHERE other <> uid
 RETURN uid, other, similarity ORDER BY uid, similarity DESC, other
 
 // name: sweep_namesakes
-// purpose: memories whose words hold the names that a memory holds
+// purpose: memories that hold the names that a memory holds, or words of what it states
 // params: namespace, rows (uid, words: a Lucene query)
 // returns: uid, other
 // access: read
@@ -89,6 +89,21 @@ CYPHER 25
 UNWIND $rows AS row
 CALL (row) {
   MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX item_text FOR row.words LIMIT 12) SCORE AS relevance
+  WHERE m.namespace = $namespace AND m.uid <> row.uid
+  RETURN m.uid AS other
+}
+RETURN row.uid AS uid, other ORDER BY uid, other
+
+// name: sweep_namesakes_cjk
+// purpose: memories that hold Chinese, Japanese or Korean words of what a memory states
+// params: namespace, rows (uid, words: a Lucene query)
+// returns: uid, other
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+CALL (row) {
+  MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX item_text_cjk FOR row.words LIMIT 12) SCORE AS relevance
   WHERE m.namespace = $namespace AND m.uid <> row.uid
   RETURN m.uid AS other
 }

@@ -49,7 +49,7 @@ class Causality(AsyncBookmarkManager):
         self._seen_at = clock()
 
     async def get_bookmarks(self) -> frozenset[str]:
-        """What the next statement has to wait for; asked by the driver."""
+        """Return what the next statement has to wait for; asked by the driver."""
         self._drop_old()
         current = chain.get()
         return self._own.known if current is None else self._own.known | current.known

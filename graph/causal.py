@@ -5,7 +5,7 @@ the product of those of its edges.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -98,19 +98,14 @@ class _Hop:
     edge: StoredEdge
 
 
-def confidence_of(edge: StoredEdge) -> float:
-    """How sure an edge is, 0 to 1; one that does not say was drawn by hand."""
-    return float(edge.properties.get("confidence", 1.0))
-
-
 async def items(executor: Executor, namespace: str, uids: Sequence[str]) -> dict[str, Brief]:
-    """What is shown of items; what is none of `namespace` is left out."""
+    """Return what is shown of items; what is none of `namespace` is left out."""
     rows = await executor.fetch_all("causal_items", {"namespace": namespace, "uids": list(uids)})
     return {row["item"]["uid"]: Brief(**native(row["item"])) for row in rows}
 
 
 async def walk(executor: Executor, namespace: str, start: Brief, follow: Follow, *, depth: int, limit: int) -> Walk:
-    """Up to `limit` items that are at most `depth` edges away from `start`."""
+    """Return up to `limit` items that are at most `depth` edges away from `start`."""
     reached = {start.uid: Reached(start, 0, 1.0, ())}
     edges: dict[str, StoredEdge] = {}
     frontier, ends, more = [start.uid], set[str](), False
@@ -126,10 +121,10 @@ async def walk(executor: Executor, namespace: str, start: Brief, follow: Follow,
         new = _entered(reached, hops)
         room = 0 if level > depth else limit + 1 - len(reached)
         more |= len(new) > room
-        reached |= {one.item.uid: one for one in new[:room]}
+        reached |= {reached_item.item.uid: reached_item for reached_item in new[:room]}
         edges |= {hop.edge.edge_id: hop.edge for hop in hops if hop.item.uid in reached}
-        frontier = [one.item.uid for one in new[:room]]
-    found = [_with_end(one, looked, ends) for one in reached.values() if one.depth]
+        frontier = [reached_item.item.uid for reached_item in new[:room]]
+    found = [_with_end(reached_item, looked, ends) for reached_item in reached.values() if reached_item.depth]
     shown, all_shown = _shown(edges, found)
     return Walk(start, found, shown, more or not all_shown)
 
@@ -137,15 +132,15 @@ async def walk(executor: Executor, namespace: str, start: Brief, follow: Follow,
 async def shortest_path(
     executor: Executor, namespace: str, source: Brief, target: Brief, follow: Follow, *, depth: int
 ) -> tuple[Path | None, bool]:
-    """The path of at most `depth` edges, None where there is none; and whether a limit cut something off, so that there
-    may be one after all.
+    """Return the path of at most `depth` edges, None where there is none; and whether a limit cut something off, so
+    that there may be one after all.
 
     It is looked for from both ends, from that with fewer items to go on from, until they meet.
     """
-    ahead, behind = _Side(source, follow), _Side(target, _turned(follow))
+    ahead, behind = _Side(source, follow), _Side(target, replace(follow, direction=_BACK[follow.direction]))
     more = False
     for _ in range(depth):
-        side = min(ahead, behind, key=lambda one: len(one.frontier))
+        side = min(ahead, behind, key=lambda side: len(side.frontier))
         if not side.frontier:
             break
         more |= await side.advance(executor, namespace)
@@ -167,14 +162,14 @@ class _Side:
         """Go one edge further; returns whether a limit cut something off."""
         hops, cut = await _step(executor, namespace, self.frontier, self.follow)
         new = _entered(self.reached, hops)
-        self.reached |= {one.item.uid: one for one in new}
+        self.reached |= {reached_item.item.uid: reached_item for reached_item in new}
         self.edges |= {hop.edge.edge_id: hop.edge for hop in hops}
-        self.frontier = [one.item.uid for one in new]
+        self.frontier = [reached_item.item.uid for reached_item in new]
         return cut
 
 
 async def _step(executor: Executor, namespace: str, frontier: Sequence[str], follow: Follow) -> tuple[list[_Hop], bool]:
-    """The edges at a level's items, and whether there are more than were read."""
+    """Return the edges at a level's items, and whether there are more than were read."""
     params: dict[str, Any] = {
         "namespace": namespace,
         "uids": list(frontier),
@@ -195,35 +190,31 @@ def _hops(rows: Sequence[Row]) -> list[_Hop]:
 
 
 def _entered(reached: Mapping[str, Reached], hops: Sequence[_Hop]) -> list[Reached]:
-    """The items that hops enter for the first time, each by its surest path, the surest first."""
+    """Return the items that hops enter for the first time, each by its surest path, the surest first."""
     best: dict[str, Reached] = {}
     for hop in hops:
         uid = hop.item.uid
         if uid in reached:
             continue
         before = reached[hop.origin]
-        confidence = before.confidence * confidence_of(hop.edge)
+        confidence = before.confidence * hop.edge.confidence
         if uid not in best or confidence > best[uid].confidence:
             best[uid] = Reached(hop.item, before.depth + 1, confidence, (*before.path, hop.edge.edge_id))
-    return sorted(best.values(), key=lambda one: (-one.confidence, one.item.uid))
+    return sorted(best.values(), key=lambda reached: (-reached.confidence, reached.item.uid))
 
 
-def _with_end(one: Reached, looked: set[str], ends: set[str]) -> Reached:
-    is_end = one.item.uid in ends if one.item.uid in looked else None
-    return Reached(one.item, one.depth, one.confidence, one.path, is_end)
+def _with_end(reached: Reached, looked: set[str], ends: set[str]) -> Reached:
+    is_end = reached.item.uid in ends if reached.item.uid in looked else None
+    return replace(reached, is_end=is_end)
 
 
 def _shown(edges: Mapping[str, StoredEdge], found: Sequence[Reached]) -> tuple[list[StoredEdge], bool]:
-    """The edges of the paths and as many others as there is room for, and whether that is all."""
-    on_paths = {edge_id for one in found for edge_id in one.path}
+    """Return the edges of the paths and as many others as there is room for, and whether that is all."""
+    on_paths = {edge_id for reached in found for edge_id in reached.path}
     others = [edge for edge_id, edge in edges.items() if edge_id not in on_paths]
     room = _EDGES_PER_ITEM * len(found)
     shown = [edge for edge_id, edge in edges.items() if edge_id in on_paths] + others[:room]
     return shown, len(others) <= room
-
-
-def _turned(follow: Follow) -> Follow:
-    return Follow(_BACK[follow.direction], follow.types, follow.states, follow.occurred_from, follow.occurred_to)
 
 
 def _joined(ahead: _Side, behind: _Side, met: set[str]) -> Path:
@@ -235,7 +226,7 @@ def _joined(ahead: _Side, behind: _Side, met: set[str]) -> Path:
     first, second = ahead.reached[middle], behind.reached[middle]
     known = ahead.edges | behind.edges
     edges = [known[edge_id] for edge_id in (*first.path, *reversed(second.path))]
-    briefs = {uid: one.item for side in (behind, ahead) for uid, one in side.reached.items()}
+    briefs = {uid: reached.item for side in (behind, ahead) for uid, reached in side.reached.items()}
     uids = [next(iter(ahead.reached))]
     for edge in edges:
         uids.append(edge.target if edge.source == uids[-1] else edge.source)

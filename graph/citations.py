@@ -10,7 +10,8 @@ from itertools import groupby
 
 from graph.executor import Executor, Row, Transaction
 from graph.file_lines import ChunkText, Lines, lines_by_place
-from graph.types import NewItem, native
+from graph.item import Fact, Memory, NewItem
+from graph.types import native
 
 PREFIX = "file:"
 """What a reference to a file begins with, in place of the uid of an item."""
@@ -68,7 +69,8 @@ class StaleCitation:
 
 
 def cited_lines(ref: str) -> Lines | None:
-    """The lines that `file:PATH#L12-L20`, `file:PATH#L12` or `file:PATH:12-20` names; None for another reference.
+    """Return the lines that `file:PATH#L12-L20`, `file:PATH#L12` or `file:PATH:12-20` names; None for another
+    reference.
 
     Raises ValueError for one that begins like these and names no lines, or more than 500.
     """
@@ -85,7 +87,7 @@ def cited_lines(ref: str) -> Lines | None:
 
 
 def settled(citation: Citation, lines: Sequence[str]) -> Citation:
-    """The citation for a file that holds `lines` now; of several places the nearest to where it was."""
+    """Return the citation for a file that holds `lines` now; of several places the nearest to where it was."""
     if citation.sha256 is None:
         if citation.end_line > len(lines):
             return citation
@@ -101,7 +103,8 @@ def settled(citation: Citation, lines: Sequence[str]) -> Citation:
 
 async def put_citations(transaction: Transaction, namespace: str, items: Sequence[NewItem]) -> None:
     """Let locked items cite the lines that their references name, and no others; they are looked up at once."""
-    cited = {item.uid: _cited(item) for item in items if "evidence_refs" in item.properties}
+    referring = [new.item for new in items if isinstance(new.item, Memory | Fact)]
+    cited = {item.uid: _cited(item) for item in referring}
     if not cited:
         return
     rows = [
@@ -129,13 +132,14 @@ async def settle_citations(transaction: Transaction, namespace: str, paths: Sequ
         return
     cited = sorted({citation.path for citation in citations})
     (row,) = await transaction.run("chunks_of_paths", {"namespace": namespace, "paths": cited})
-    chunks = {path: list(parts) for path, parts in groupby((ChunkText(*found) for found in row["found"]), _path)}
+    found = (ChunkText(*chunk) for chunk in row["found"])
+    chunks = {path: list(parts) for path, parts in groupby(found, key=lambda chunk: chunk.path)}
     settled_rows = [_settled_row(citation, chunks) for citation in citations]
     await transaction.run("settle_citations", {"namespace": namespace, "rows": settled_rows})
 
 
 async def list_stale(executor: Executor, namespace: str, limit: int) -> list[StaleCitation]:
-    """At most `limit` citations whose lines do not stand where they were found, by path and line."""
+    """Return at most `limit` citations whose lines do not stand where they were found, by path and line."""
     params = {"namespace": namespace, "states": [state.value for state in STALE], "limit": limit}
     return [
         StaleCitation(
@@ -145,9 +149,9 @@ async def list_stale(executor: Executor, namespace: str, limit: int) -> list[Sta
     ]
 
 
-def _cited(item: NewItem) -> dict[str, Lines]:
-    """The references of an item that name lines of files."""
-    named = {ref: cited_lines(ref) for ref in item.properties["evidence_refs"] or ()}
+def _cited(item: Memory | Fact) -> dict[str, Lines]:
+    """Return the references of an item that name lines of files."""
+    named = {ref: cited_lines(ref) for ref in item.evidence_refs}
     return {ref: lines for ref, lines in named.items() if lines is not None}
 
 
@@ -155,7 +159,7 @@ def _settled_row(citation: Citation, chunks: Mapping[str, Sequence[ChunkText]]) 
     parts = chunks.get(citation.path, ())
     if parts:
         lines = lines_by_place(parts)
-        citation = settled(citation, [lines[place] for place in sorted(lines)])
+        citation = settled(citation, [lines[number] for number in sorted(lines)])
     else:
         gone = CitationState.NOT_FOUND if citation.sha256 is None else CitationState.GONE
         citation = replace(citation, state=gone)
@@ -173,7 +177,7 @@ def _settled_row(citation: Citation, chunks: Mapping[str, Sequence[ChunkText]]) 
 
 
 def _holding(citation: Citation, chunks: Iterable[ChunkText]) -> Iterable[str]:
-    """The parts that hold cited lines."""
+    """Return the parts that hold cited lines."""
     return (
         chunk.uid for chunk in chunks if chunk.start_line <= citation.end_line and chunk.end_line >= citation.start_line
     )
@@ -184,10 +188,6 @@ def _stands_at(citation: Citation, lines: Sequence[str], start: int, length: int
     if not lines[start].startswith(head):
         return False
     return _digest("\n".join(lines[start : start + length])) == citation.sha256
-
-
-def _path(chunk: ChunkText) -> str:
-    return chunk.path
 
 
 def _digest(text: str) -> str:

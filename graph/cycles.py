@@ -7,8 +7,8 @@ Graph = Mapping[str, Sequence[str]]
 
 
 def shortest_cycles(links: Iterable[tuple[str, str]], limit: int) -> tuple[list[list[str]], bool]:
-    """Up to `limit` cycles as nodes in order, each beginning with its smallest one: for nodes on cycles the shortest
-    cycle through them, without repetition. Also whether nodes on cycles are left that were not looked at.
+    """Return up to `limit` cycles as nodes in order, each beginning with its smallest one: for nodes on cycles the
+    shortest cycle through them, without repetition. Also whether nodes on cycles are left that were not looked at.
     """
     graph = _graph(links)
     found: dict[tuple[str, ...], None] = {}
@@ -27,7 +27,7 @@ def shortest_cycles(links: Iterable[tuple[str, str]], limit: int) -> tuple[list[
 
 
 def components(graph: Graph) -> list[list[str]]:
-    """The strongly connected components of two nodes or more (Tarjan 1972, without recursion)."""
+    """Return the strongly connected components of two nodes or more (Tarjan 1972, without recursion)."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -77,7 +77,7 @@ def _taken(stack: list[str], waiting: set[str], root: str) -> list[str]:
 
 
 def _shortest_through(node: str, graph: Graph, members: set[str]) -> list[str]:
-    """The shortest cycle through a node of a strongly connected component: there is one."""
+    """Return the shortest cycle through a node of a strongly connected component: there is one."""
     before: dict[str, str] = {}
     queue = deque([node])
     while node not in before:

@@ -13,8 +13,8 @@ CHUNK_ITEMS = 1000
 
 
 async def select_items(executor: Executor, where: ItemFilter, uids: Sequence[str] | None = None) -> dict[str, int]:
-    """Version by uid of every item that passes `where`, superseded facts too unless `as_of` says otherwise; with `uids`
-    only of these. In the order of uids.
+    """Return version by uid of every item that passes `where`, superseded facts too unless `as_of` says otherwise; with
+    `uids` only of these. In the order of uids.
     """
     params = filter_params(where)
     if uids is None:
@@ -25,20 +25,20 @@ async def select_items(executor: Executor, where: ItemFilter, uids: Sequence[str
 
 
 async def count_cascade(executor: Executor, namespace: str, uids: Iterable[str]) -> Cascade:
-    """What a deletion of `uids` would take away."""
+    """Return what a deletion of `uids` would take away."""
     (row,) = await executor.fetch_all("count_cascade", {"namespace": namespace, "uids": list(uids)})
-    return _cascade({Kind(one["kind"]): one["items"] for one in row["by_kind"]}, row)
+    return cascade_of({Kind(count["kind"]): count["items"] for count in row["by_kind"]}, row)
 
 
 async def delete_items(executor: Executor, namespace: str, versions: Mapping[str, int]) -> tuple[Cascade, int]:
-    """Delete each item that still has the version named beside its uid, a thousand a transaction. Returns what went,
-    and how many items stay because they have another version.
+    """Delete each item that still has the version named beside its uid, a thousand a transaction, in the order given.
+    Returns what went, and how many items stay because they have another version.
     """
     gone, kept = Cascade({}), 0
-    left = iter(sorted(versions.items()))
+    left = iter(versions.items())
     while chunk := dict(islice(left, CHUNK_ITEMS)):
         gone_now, kept_now = await _delete_chunk(executor, namespace, chunk)
-        gone, kept = _sum(gone, gone_now), kept + kept_now
+        gone, kept = gone + gone_now, kept + kept_now
     return gone, kept
 
 
@@ -55,7 +55,7 @@ async def delete_item(executor: Executor, namespace: str, uid: str, check: Calla
 
 async def _delete_chunk(executor: Executor, namespace: str, versions: Mapping[str, int]) -> tuple[Cascade, int]:
     async def work(transaction: Transaction) -> tuple[Cascade, int]:
-        rows = await _lock(transaction, namespace, list(versions))
+        rows = await _lock(transaction, namespace, sorted(versions))
         doomed = [row for row in rows if row["version"] == versions[row["uid"]]]
         return await _delete(transaction, namespace, doomed), len(rows) - len(doomed)
 
@@ -71,24 +71,15 @@ async def _delete(transaction: Transaction, namespace: str, locked: Sequence[Row
     (row,) = await transaction.run("delete_items", params)
     # What superseded the same facts as a deleted one did closes them anew.
     await transaction.run("link_references", {"namespace": namespace})
-    return _cascade(Counter(Kind(one["kind"]) for one in locked), row)
+    return cascade_of(Counter(Kind(row["kind"]) for row in locked if row["kind"]), row)
 
 
-def _cascade(by_kind: Mapping[Kind, int], row: Row) -> Cascade:
+def cascade_of(by_kind: Mapping[Kind, int], row: Row) -> Cascade:
+    """Return what the statement `delete_items` or `count_cascade` has counted in `row`."""
     return Cascade(
         by_kind=by_kind,
         edges=row["edges"],
         evidence_links=row["evidence_links"],
         revisions=row["revisions"],
         embeddings=row["embeddings"],
-    )
-
-
-def _sum(one: Cascade, other: Cascade) -> Cascade:
-    return Cascade(
-        by_kind=Counter(one.by_kind) + Counter(other.by_kind),
-        edges=one.edges + other.edges,
-        evidence_links=one.evidence_links + other.evidence_links,
-        revisions=one.revisions + other.revisions,
-        embeddings=one.embeddings + other.embeddings,
     )

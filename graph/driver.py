@@ -4,14 +4,14 @@ from neo4j import AsyncDriver, AsyncGraphDatabase, NotificationDisabledClassific
 from neo4j import exceptions as driver_errors
 
 from graph.config import ACQUISITION_TIMEOUT_S, CONNECT_TIMEOUT_S, LIVENESS_CHECK_S, GraphConfig
-from graph.errors import from_driver
+from graph.driver_errors import from_driver
 
 USER_AGENT = "librarian"
 _DRIVER_ERRORS = (driver_errors.Neo4jError, driver_errors.DriverError)
 
 
 def open_driver(config: GraphConfig) -> AsyncDriver:
-    """A driver for `config`; nothing is connected before the first use. The caller closes it."""
+    """Return a driver for `config`; nothing is connected before the first use. The caller closes it."""
     return AsyncGraphDatabase.driver(
         config.uri,
         auth=config.auth(),

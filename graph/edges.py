@@ -1,27 +1,70 @@
 """Typed edges: drawn, removed, found. A writer first locks both ends, so that one edge is never drawn twice."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
 from typing import Any
 
 from graph.executor import Executor, Row, Transaction
-from graph.types import EdgeType, NewEdge, native
+from graph.types import EdgeType, native
 
 _ACCEPTED = "accepted"
 # Both on one pair contradict each other.
 _OPPOSITE = {EdgeType.CAUSES: EdgeType.BLOCKS, EdgeType.BLOCKS: EdgeType.CAUSES}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredEdge:
-    """One edge; `state` is accepted, proposed or rejected, `properties` holds what the relationship carries."""
+    """One edge; `state` is accepted, proposed or rejected. One that says nothing of its origin was drawn by hand: a
+    human is sure of it.
+    """
 
     edge_id: str
     source: str
     target: str
     type: str
     state: str
-    properties: Mapping[str, Any] = field(repr=False)
+    confidence: float = 1.0  # 0..1
+    method: str = "human"  # rule, llm or human
+    source_quote: str | None = field(default=None, repr=False)
+    target_quote: str | None = field(default=None, repr=False)
+    reason: str | None = field(default=None, repr=False)  # why the two are connected
+    run_id: str | None = None
+    model: str | None = None
+    prompt_version: str | None = None
+    reviewed_by: str | None = None
+    reviewed_at: datetime | None = None
+    review_reason: str | None = field(default=None, repr=False)  # of the human who has decided
+    created_at: datetime | None = None
+
+
+EDGE_PROPERTIES = frozenset(declared.name for declared in fields(StoredEdge)) - {"source", "target", "type", "state"}
+"""What a relationship carries itself; its ends, its type and its state follow from where it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEdge:
+    """A typed edge that a human draws; `line` finds it again in the report of an ingest."""
+
+    line: int
+    edge_id: str
+    source: str
+    target: str
+    type: EdgeType
+    confidence: float
+    source_quote: str | None = field(repr=False)
+    target_quote: str | None = field(repr=False)
+    reason: str | None = field(repr=False)
+
+    def properties(self) -> dict[str, Any]:
+        """Return what the relationship says beside its id; None where the edge says nothing."""
+        return {
+            "confidence": self.confidence,
+            "method": "human",
+            "source_quote": self.source_quote,
+            "target_quote": self.target_quote,
+            "reason": self.reason,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +137,18 @@ async def review_edge(
 async def edges_to_review(
     executor: Executor, namespace: str, states: Sequence[str], *, after: str, limit: int
 ) -> list[StoredEdge]:
-    """Up to `limit` edges by edge_id, from behind `after` on, in these states of review: open (proposed), unreviewed
-    (in force, though no human has drawn or seen it), accepted or rejected (by a human).
+    """Return up to `limit` edges by edge_id, from behind `after` on, in these states of review: open (proposed),
+    unreviewed (in force, though no human has drawn or seen it), accepted or rejected (by a human).
     """
     params = {"namespace": namespace, "states": list(states), "after": after, "limit": limit}
     return stored_edges(await executor.fetch_all("review_edges", params))
 
 
 def decided(edge: StoredEdge) -> bool:
-    """Whether a human has drawn, accepted or rejected the edge."""
+    """Return whether a human has drawn, accepted or rejected the edge."""
     if edge.state != _ACCEPTED:
         return edge.state == "rejected"
-    return edge.properties.get("method", "human") == "human" or "reviewed_by" in edge.properties
+    return edge.method == "human" or edge.reviewed_by is not None
 
 
 async def unlink(executor: Executor, namespace: str, edge_id: str) -> StoredEdge | None:
@@ -131,7 +174,7 @@ async def unlink_items(
 
 
 async def get_edge(executor: Executor, namespace: str, edge_id: str) -> StoredEdge | None:
-    """The edge, accepted or not; None where there is none."""
+    """Return the edge, accepted or not; None where there is none."""
     found = stored_edges(await executor.fetch_all("get_edge", {"namespace": namespace, "edge_id": edge_id}))
     return found[0] if found else None
 
@@ -139,7 +182,7 @@ async def get_edge(executor: Executor, namespace: str, edge_id: str) -> StoredEd
 async def list_edges(
     executor: Executor, namespace: str, which: EdgeFilter, *, after: str, limit: int
 ) -> list[StoredEdge]:
-    """Up to `limit` edges by edge_id, from the first one behind `after` on ("" for the first of all)."""
+    """Return up to `limit` edges by edge_id, from the first one behind `after` on ("" for the first of all)."""
     params = {
         "namespace": namespace,
         "uid": which.uid,
@@ -162,8 +205,9 @@ async def _link(transaction: Transaction, namespace: str, edge: NewEdge, reviewe
     known = _accepted(between, edge.type) or next((other for other in between if other.type == edge.type), None)
     opposite = _OPPOSITE.get(edge.type)
     contradicts = opposite is not None and _accepted(between, opposite) is not None
-    given = {name: value for name, value in edge.properties.items() if value is not None}
-    if known and known.state == _ACCEPTED and _holds(known, given):
+    given = {name: value for name, value in edge.properties().items() if value is not None}
+    held = known is not None and all(getattr(known, name) == value for name, value in given.items())
+    if known and held and known.state == _ACCEPTED:
         return Linked(known, created=False, changed=False, contradicts=contradicts)
     params = {
         "namespace": namespace,
@@ -224,20 +268,79 @@ def _accepted(edges: Sequence[StoredEdge], edge_type: EdgeType) -> StoredEdge | 
     return next((edge for edge in edges if edge.type == edge_type and edge.state == _ACCEPTED), None)
 
 
-def _holds(edge: StoredEdge, given: Mapping[str, Any]) -> bool:
-    return all(edge.properties.get(name) == value for name, value in given.items())
-
-
 def stored_edges(rows: Sequence[Row]) -> list[StoredEdge]:
-    """Rows of statements that return edges, as values."""
+    """Return rows of statements that return edges, as values."""
     return [
-        StoredEdge(
-            edge_id=row["properties"]["edge_id"],
-            source=row["source"],
-            target=row["target"],
-            type=row["type"],
-            state=row["state"],
-            properties=native(row["properties"]),
-        )
+        StoredEdge(source=row["source"], target=row["target"], type=row["type"], state=row["state"], **_carried(row))
         for row in rows
     ]
+
+
+def _carried(row: Row) -> dict[str, Any]:
+    """Return what the relationship itself says; what analysts added to it is left out."""
+    stored = row["properties"]
+    return {name: native(stored[name]) for name in EDGE_PROPERTIES if stored.get(name) is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnEdges:
+    """So many relationships without an edge_id that have one `fault`; without a fault they can be adopted."""
+
+    fault: str | None
+    count: int
+    examples: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnEdge:
+    """One that can be adopted, in the direction in which it was drawn."""
+
+    namespace: str
+    source: str
+    target: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptedEdge:
+    """One as it shall be stored: RELATES_TO from the lower to the higher uid."""
+
+    namespace: str
+    source: str
+    target: str
+    type: str
+    edge_id: str
+
+
+async def count_drawn(executor: Executor, namespace: str | None = None) -> list[DrawnEdges]:
+    """Return typed relationships without an edge_id, by fault; `namespace` None looks at all of them."""
+    rows = await executor.fetch_all("count_drawn_edges", {"namespace": namespace})
+    return [DrawnEdges(row["fault"], row["edges"], row["examples"]) for row in rows]
+
+
+async def next_drawn(executor: Executor, namespace: str | None, limit: int) -> list[DrawnEdge]:
+    """Return up to `limit` relationships that can be adopted."""
+    rows = await executor.fetch_all("adoptable_edges", {"namespace": namespace, "limit": limit})
+    return [DrawnEdge(row["namespace"], row["source"], row["target"], row["type"]) for row in rows]
+
+
+async def adopt(executor: Executor, edges: Sequence[AdoptedEdge]) -> tuple[int, int]:
+    """Make all relationships drawn between the ends of each edge into that edge, in one transaction.
+
+    What they say is kept where the edge says nothing else. Returns how many edges are new, and how many were there
+    already.
+    """
+    rows = [
+        {
+            "namespace": edge.namespace,
+            "source": edge.source,
+            "target": edge.target,
+            "type": edge.type,
+            "edge_id": edge.edge_id,
+        }
+        # One order of locking for all writers.
+        for edge in sorted(set(edges), key=lambda edge: (edge.namespace, edge.source, edge.target, edge.type))
+    ]
+    done = await executor.write("adopt_edges", {"rows": rows})
+    merged = sum(row["merged"] for row in done)
+    return len(done) - merged, merged

@@ -20,6 +20,7 @@ from neo4j import exceptions as driver_errors
 
 from cypher.loader import Statement, load
 from graph import bookmarks
+from graph.driver_errors import from_driver
 from graph.errors import (
     BookmarkNotReached,
     DatabaseBusy,
@@ -27,7 +28,6 @@ from graph.errors import (
     InvalidBookmark,
     QueryTimeout,
     StatementFailed,
-    from_driver,
 )
 from graph.observer import Observer, Silence
 
@@ -55,7 +55,7 @@ class Transaction:
         self._transaction = transaction
 
     async def run(self, name: str, params: Params, **template: str | int) -> list[Row]:
-        """All rows of statement `name`."""
+        """Return all rows of statement `name`."""
         statement, text = self._executor.prepare(name, params, template)
         started = time.perf_counter()
         result = await self._transaction.run(text, dict(params))
@@ -117,8 +117,8 @@ class Executor:
         await self._link.driver.close()
 
     def prepare(self, name: str, params: Params, template: Mapping[str, str | int]) -> tuple[Statement, str]:
-        """The statement and its text. Raises StatementFailed for an unknown name or other parameters than its header
-        names.
+        """Return the statement and its text. Raises StatementFailed for an unknown name or other parameters than its
+        header names.
         """
         statement = self._statements.get(name)
         if statement is None:
@@ -129,24 +129,24 @@ class Executor:
         return statement, statement.render(**template)
 
     async def fetch_all(self, name: str, params: Params | None = None, **template: str | int) -> list[Row]:
-        """All rows of a read statement."""
+        """Return all rows of a read statement."""
         return await self._query(name, params or {}, template, RoutingControl.READ)
 
     async def fetch_one(self, name: str, params: Params | None = None, **template: str | int) -> Row | None:
-        """The first row of a read statement, or None."""
+        """Return the first row of a read statement, or None."""
         rows = await self.fetch_all(name, params, **template)
         return rows[0] if rows else None
 
     async def fetch_list(self, name: str, params: Params | None = None, **template: str | int) -> list[Any]:
-        """The list `found` of a read statement that puts all it has to say into one row: the driver takes 50 us for a
-        row of its own, however little is in it (60 rows of 4 values: 4 ms apart, .7 ms as a list).
+        """Return the list `found` of a read statement that puts all it has to say into one row: the driver takes 50 us
+        for a row of its own, however little is in it (60 rows of 4 values: 4 ms apart, .7 ms as a list).
         """
         (row,) = await self.fetch_all(name, params, **template)
         found: list[Any] = row["found"]
         return found
 
     async def write(self, name: str, params: Params | None = None, **template: str | int) -> list[Row]:
-        """All rows of a write statement, committed."""
+        """Return all rows of a write statement, committed."""
         return await self._query(name, params or {}, template, RoutingControl.WRITE)
 
     @stamina.retry(on=DeletedMeanwhile, attempts=_RACE_ATTEMPTS)
@@ -166,12 +166,12 @@ class Executor:
 
     @stamina.retry(on=DatabaseBusy, attempts=_SCHEMA_ATTEMPTS)
     async def run_schema(self, name: str, params: Params | None = None, **template: str | int) -> list[Row]:
-        """A schema statement (index, constraint): its own auto-committed transaction, as Neo4j demands."""
+        """Run a schema statement (index, constraint): its own auto-committed transaction, as Neo4j demands."""
         _, text = self.prepare(name, params or {}, template)
         return await self.run_migration(text, params, name=name)
 
     async def run_migration(self, text: str, params: Params | None = None, *, name: str = "migration") -> list[Row]:
-        """One statement of a migration file, auto-committed. The only verb that takes text; it comes from our
+        """Run one statement of a migration file, auto-committed. The only verb that takes text; it comes from our
         package.
         """
         async with self._session(name) as session:
@@ -184,7 +184,7 @@ class Executor:
     async def _query(
         self, name: str, params: Params, template: Mapping[str, str | int], access: RoutingControl
     ) -> list[Row]:
-        """One statement in a managed transaction of its own; the driver sends its begin along with it."""
+        """Run one statement in a managed transaction of its own; the driver sends its begin along with it."""
         statement, text = self.prepare(name, params, template)
         query = Query(text, metadata=self._metadata(name), timeout=self._time_left(name))
         started = time.perf_counter()
@@ -233,8 +233,8 @@ class Executor:
         self.observer.connections(self._in_use)
 
     def _time_left(self, name: str) -> float:
-        """Seconds that a statement may take. Raises QueryTimeout when the deadline has passed: the server takes a limit
-        of zero for none.
+        """Return seconds that a statement may take. Raises QueryTimeout when the deadline has passed: the server takes
+        a limit of zero for none.
         """
         ends_at = deadline.get()
         if ends_at is None:
@@ -246,5 +246,5 @@ class Executor:
 
     @staticmethod
     def _metadata(name: str) -> dict[str, str]:
-        """What SHOW TRANSACTIONS tells about a transaction of ours."""
+        """Return what SHOW TRANSACTIONS tells about a transaction of ours."""
         return {"app": "librarian", "statement": name}

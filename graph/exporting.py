@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Literal
 
 from graph.executor import Executor, Row
@@ -36,7 +37,7 @@ class Marks:
 
 
 async def settled_moment(executor: Executor) -> Any:
-    """The server's time, after which everything that was created before it is committed or never will be.
+    """Return the server's time, after which everything that was created before it is committed or never will be.
 
     Waits for the transactions that run at that time, up to the minute that the managed server gives them.
     """
@@ -50,23 +51,23 @@ async def settled_moment(executor: Executor) -> Any:
 
 
 async def all_namespaces(executor: Executor) -> list[str]:
-    """Every namespace that anything names, items or not."""
+    """Return every namespace that anything names, items or not."""
     return [row["namespace"] for row in await executor.fetch_all("export_namespaces")]
 
 
 async def read_marks(executor: Executor, namespace: str, moment: Any) -> Marks:
-    """The marks of what `namespace` holds of before `moment`."""
+    """Return the marks of what `namespace` holds of before `moment`."""
     rows = await executor.fetch_all("export_marks", {"namespace": namespace, "made_before": moment})
     # An item that is deleted while it is counted has no kind any more.
-    told = [row for row in rows if row["part"] is not None]
+    counted = sorted((row for row in rows if row["part"] is not None), key=itemgetter("part"))
     return Marks(
-        by_kind={row["part"]: row["items"] for row in sorted(told, key=_part) if row["items"] is not None},
-        figures={row["part"]: row["marks"] for row in told},
+        by_kind={row["part"]: row["items"] for row in counted if row["items"] is not None},
+        figures={row["part"]: row["marks"] for row in counted},
     )
 
 
 async def spaces_of(executor: Executor, namespace: str) -> list[Row]:
-    """The embedding spaces that `namespace` has vectors in: what makes each the same everywhere."""
+    """Return the embedding spaces that `namespace` has vectors in: what makes each the same everywhere."""
     rows = await executor.fetch_all("export_spaces", {"namespace": namespace})
     return [row["properties"] for row in rows]
 
@@ -132,11 +133,6 @@ async def _changes(executor: Executor, namespace: str, sweep_id: str) -> AsyncIt
         after = rows[-1]["properties"]["seq"]
 
 
-def _part(row: Row) -> str:
-    part: str = row["part"]
-    return part
-
-
 def _identified(row: Row) -> Row:
     return {"id": row["id"], "properties": properties_to_json(row["properties"])}
 
@@ -148,12 +144,12 @@ def _file(row: Row) -> Row:
 
 def _item(row: Row) -> Row:
     labels = [label for label, there in (("CjkText", row["cjk"]), ("UnresolvedReferences", row["unresolved"])) if there]
-    vectors = [one | {"vector": vector_to_json(one["vector"])} for one in row["vectors"]]
+    vectors = [vector | {"vector": vector_to_json(vector["vector"])} for vector in row["vectors"]]
     parts: Row = {
         **{name: row[name] for name in ("conversation", "person", "file")},
         "labels": labels,
-        "citations": [properties_to_json(one) for one in row["citations"]],
-        "revisions": [properties_to_json(one) for one in row["revisions"]],
+        "citations": [properties_to_json(citation) for citation in row["citations"]],
+        "revisions": [properties_to_json(revision) for revision in row["revisions"]],
         "vectors": vectors,
         "refused": row["refused"],
     }

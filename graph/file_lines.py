@@ -30,12 +30,12 @@ class Lines:
 
 
 def lines_by_place(chunks: Iterable[ChunkText]) -> dict[tuple[str, int], str]:
-    """Lines of parts of files by path and number; pieces of one line, in their order, are put together again."""
+    """Return lines of parts of files by path and number; pieces of one line, in their order, are put together again."""
     lines: dict[tuple[str, int], str] = {}
     for chunk in chunks:
         if chunk.start_column:
-            place = (chunk.path, chunk.start_line)
-            lines[place] = lines.get(place, "")[: chunk.start_column] + chunk.text
+            key = (chunk.path, chunk.start_line)
+            lines[key] = lines.get(key, "")[: chunk.start_column] + chunk.text
             continue
         for number, line in enumerate(chunk.text.split("\n"), start=chunk.start_line):
             lines[chunk.path, number] = line

@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from graph.citations import settle_citations
+from graph.deletion import cascade_of
 from graph.executor import Executor, Row, Transaction
 from graph.file_lines import ChunkText, Lines
 from graph.tokens import item_tokens, token
-from graph.types import Kind, native
+from graph.types import Cascade, Kind, native
 
 _PAGE = 5_000
 
@@ -123,19 +124,19 @@ async def known_files(executor: Executor, namespace: str) -> AsyncIterator[Known
 
 
 async def list_files(executor: Executor, namespace: str, after: str, limit: int) -> list[KnownFile]:
-    """At most `limit` files of `namespace` whose path comes behind `after`, by path."""
+    """Return at most `limit` files of `namespace` whose path comes behind `after`, by path."""
     rows = await executor.fetch_all("list_files", {"namespace": namespace, "after": after, "limit": limit})
     return [_known(row) for row in rows]
 
 
 async def get_files(executor: Executor, namespace: str, paths: Sequence[str]) -> dict[str, KnownFile]:
-    """Those of `paths` that `namespace` has."""
+    """Return those of `paths` that `namespace` has."""
     rows = await executor.fetch_all("get_files", {"namespace": namespace, "paths": list(paths)})
     return {row["path"]: _known(row) for row in rows}
 
 
 async def paths_below(executor: Executor, namespace: str, root: str, folder: str) -> list[str]:
-    """Paths of the files of `root` in `folder`, at any depth."""
+    """Return paths of the files of `root` in `folder`, at any depth."""
     params = {"namespace": namespace, "root": root, "folder": f"{folder}/"}
     return [row["path"] for row in await executor.fetch_all("files_below", params)]
 
@@ -191,14 +192,35 @@ async def delete_files(executor: Executor, namespace: str, paths: Sequence[str])
     return await executor.transaction("delete_files", work)
 
 
+async def delete_unchanged_files(
+    executor: Executor, namespace: str, seen: Mapping[str, str | None]
+) -> tuple[Cascade, int]:
+    """Delete files that were not stored again since they were seen, by path with `indexed_at` as text. Returns what
+    went of items, and how many files stay.
+    """
+
+    async def work(transaction: Transaction) -> tuple[Cascade, int]:
+        params = {"namespace": namespace, "paths": sorted(seen)}
+        claimed = {row["path"]: row["indexed_at"] for row in await transaction.run("claim_files", params)}
+        paths = [path for path, indexed_at in claimed.items() if indexed_at == seen[path]]
+        params = {"namespace": namespace, "paths": paths}
+        chunks = [row["uid"] for row in await transaction.run("list_chunks", params)]
+        (row,) = await transaction.run("delete_items", {"namespace": namespace, "doomed": chunks})
+        await transaction.run("delete_files", params)
+        await settle_citations(transaction, namespace, paths)
+        return cascade_of({Kind.FILE_CHUNK: len(chunks)} if chunks else {}, row), len(claimed) - len(paths)
+
+    return await executor.transaction("delete_files", work)
+
+
 async def find_by_name(executor: Executor, namespace: str, keys: Mapping[str, Any], limit: int) -> list[str]:
-    """Paths of at most `limit` files whose name or stem is one of `keys`, shortest first."""
+    """Return paths of at most `limit` files whose name or stem is one of `keys`, shortest first."""
     found = await executor.fetch_list("find_files", {"namespace": namespace, "limit": limit, **keys})
     return [path for path in found if path is not None]
 
 
 async def find_by_words(executor: Executor, namespace: str, words: str, limit: int) -> list[str]:
-    """Paths of at most `limit` files for Lucene terms, best first."""
+    """Return paths of at most `limit` files for Lucene terms, best first."""
     params = {"namespace": namespace, "words": words, "limit": limit}
     return [path for path in await executor.fetch_list("find_files_by_words", params) if path is not None]
 
@@ -206,7 +228,7 @@ async def find_by_words(executor: Executor, namespace: str, words: str, limit: i
 async def chunks_containing(
     executor: Executor, where: FileFilter, needle: str, *, skip: int, limit: int
 ) -> list[ChunkText]:
-    """Parts of files that hold `needle` (case-folded) in any case, in the order of the index."""
+    """Return parts of files that hold `needle` (case-folded) in any case, in the order of the index."""
     params = _filter_params(where) | {"needle": needle, "skip": skip, "limit": limit}
     return _whole_chunks(await executor.fetch_list("chunks_containing", params))
 
@@ -214,8 +236,8 @@ async def chunks_containing(
 async def chunks_of_files(
     executor: Executor, where: FileFilter, after: str, files: int
 ) -> tuple[list[ChunkText], str | None]:
-    """Parts of the next `files` files behind the path `after`, in order, and the path to go on after; None at the
-    end.
+    """Return parts of the next `files` files behind the path `after`, in order, and the path to go on after; None at
+    the end.
     """
     params = _filter_params(where) | {"after": after, "limit": files}
     rows = await executor.fetch_list("chunks_of_files", params)
@@ -226,13 +248,13 @@ async def chunks_of_files(
 
 
 async def chunks_at(executor: Executor, namespace: str, spans: Sequence[Lines]) -> list[ChunkText]:
-    """Parts of files that hold some of these lines, by path and line."""
-    rows = [{"path": one.path, "first_line": one.first_line, "last_line": one.last_line} for one in spans]
+    """Return parts of files that hold some of these lines, by path and line."""
+    rows = [{"path": span.path, "first_line": span.first_line, "last_line": span.last_line} for span in spans]
     return _whole_chunks(await executor.fetch_list("chunks_at", {"namespace": namespace, "rows": rows}))
 
 
 async def find_symbols(executor: Executor, where: FileFilter, name: str, limit: int) -> list[Symbol]:
-    """Where `name`, in any case, is defined."""
+    """Return where `name`, in any case, is defined."""
     params = _filter_params(where) | {"symbol": name.casefold(), "limit": limit}
     return [Symbol(**row) for row in await executor.fetch_all("find_symbols", params)]
 
@@ -340,3 +362,53 @@ def _finished_row(content: FileContent) -> Row:
         "unread": content.unread,
     }
     return {"path": content.path, "properties": properties}
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What is looked for: a file by the keys of its name and path, at a line, or a definition; "" for what it is
+    not.
+    """
+
+    name: str
+    suffix: str
+    line: int
+    symbol: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamedChunk:
+    """The part of a file that is meant by the `index`th of what was looked for, and the line in it."""
+
+    index: int
+    uid: str
+    version: int
+    path: str
+    line: int
+    start_line: int
+    text: str = field(repr=False)
+
+    @property
+    def quote(self) -> str:
+        """The line that is meant."""
+        lines = self.text.split("\n")
+        return lines[min(max(self.line - self.start_line, 0), len(lines) - 1)]
+
+
+async def chunks_named(executor: Executor, namespace: str, wanted: Sequence[Named]) -> list[NamedChunk]:
+    """For each of `wanted` the part of a file that it means; none where several files or definitions are called so."""
+    rows = [
+        {
+            "index": index,
+            "name": named.name,
+            "suffix": named.suffix,
+            "line": named.line,
+            "symbol": named.symbol,
+            "key": named.symbol.casefold(),
+        }
+        for index, named in enumerate(wanted)
+    ]
+    if not rows:
+        return []
+    found = await executor.fetch_all("chunks_named", {"namespace": namespace, "rows": rows})
+    return [NamedChunk(**row) for row in found]

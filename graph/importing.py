@@ -40,13 +40,13 @@ async def begin_import(executor: Executor, namespace: str, owner: str) -> Import
 
 
 async def unfinished_import(executor: Executor, namespace: str) -> Import | None:
-    """The import that is under way in `namespace`, or was when it was interrupted."""
+    """Return the import that is under way in `namespace`, or was when it was interrupted."""
     row = await executor.fetch_one("read_import", {"namespace": namespace})
     return None if row is None else Import(namespace, row["owner"], row["done"])
 
 
 async def unfinished_imports(executor: Executor) -> list[str]:
-    """The namespaces that hold only part of a file."""
+    """Return the namespaces that hold only part of a file."""
     return [row["namespace"] for row in await executor.fetch_all("list_imports")]
 
 
@@ -72,13 +72,13 @@ async def write_chunk(executor: Executor, job: Import, section: Section, rows: _
 
 
 async def _write_simple(statement: str, transaction: Transaction, namespace: str, rows: _Rows) -> int:
-    told = [{**row, "properties": properties_from_json(row["properties"])} for row in rows]
-    (row,) = await transaction.run(statement, {"namespace": namespace, "rows": told})
+    written = [{**row, "properties": properties_from_json(row["properties"])} for row in rows]
+    (row,) = await transaction.run(statement, {"namespace": namespace, "rows": written})
     return int(row["created"])
 
 
 async def _write_files(transaction: Transaction, namespace: str, rows: _Rows) -> int:
-    told = [
+    written = [
         {
             "path": row["path"],
             "properties": {**properties_from_json(row["properties"]), "tokens": token("namespace", namespace)},
@@ -86,7 +86,7 @@ async def _write_files(transaction: Transaction, namespace: str, rows: _Rows) ->
         }
         for row in rows
     ]
-    (row,) = await transaction.run("import_files", {"namespace": namespace, "rows": told})
+    (row,) = await transaction.run("import_files", {"namespace": namespace, "rows": written})
     return int(row["created"])
 
 
@@ -98,25 +98,25 @@ async def _write_items(transaction: Transaction, namespace: str, rows: _Rows) ->
     if parts := [_parts(row) for row in new if row["revisions"] or row["citations"]]:
         await transaction.run("import_parts", {"namespace": namespace, "rows": parts})
     await _write_vectors(transaction, namespace, new)
-    if refused := [{"uid": row["uid"], **one} for row in new for one in row["refused"]]:
+    if refused := [{"uid": row["uid"], **refusal} for row in new for refusal in row["refused"]]:
         await transaction.run("import_refusals", {"namespace": namespace, "rows": refused})
     return len(new)
 
 
 async def _write_vectors(transaction: Transaction, namespace: str, rows: _Rows) -> None:
-    for space in sorted({one["space"] for row in rows for one in row["vectors"]}):
-        told = [{"uid": row["uid"], "vectors": passages} for row in rows if (passages := _passages(row, space))]
-        params = {"space": space, "rows": told, "unknown_time": UNKNOWN_TIME, "forever": FOREVER}
+    for space in sorted({vector["space"] for row in rows for vector in row["vectors"]}):
+        written = [{"uid": row["uid"], "vectors": passages} for row in rows if (passages := _passages(row, space))]
+        params = {"space": space, "rows": written, "unknown_time": UNKNOWN_TIME, "forever": FOREVER}
         await transaction.run("import_vectors", {"namespace": namespace, **params}, space=space)
 
 
 async def _write_edges(transaction: Transaction, namespace: str, rows: _Rows) -> int:
-    told = [{**row, "properties": properties_from_json(row["properties"])} for row in rows]
-    if ids := [row["properties"]["edge_id"] for row in told if "edge_id" in row["properties"]]:
+    written = [{**row, "properties": properties_from_json(row["properties"])} for row in rows]
+    if ids := [row["properties"]["edge_id"] for row in written if "edge_id" in row["properties"]]:
         found = await transaction.run("import_known_edges", {"namespace": namespace, "ids": ids})
         known = {row["id"] for row in found}
-        told = [row for row in told if row["properties"].get("edge_id") not in known]
-    (row,) = await transaction.run("import_edges", {"namespace": namespace, "rows": told})
+        written = [row for row in written if row["properties"].get("edge_id") not in known]
+    (row,) = await transaction.run("import_edges", {"namespace": namespace, "rows": written})
     return int(row["created"])
 
 
@@ -145,13 +145,15 @@ def _item(namespace: str, row: Mapping[str, Any]) -> Row:
 
 
 def _parts(row: Mapping[str, Any]) -> Row:
-    parts = {name: [properties_from_json(one) for one in row[name]] for name in ("revisions", "citations")}
+    parts = {
+        name: [properties_from_json(properties) for properties in row[name]] for name in ("revisions", "citations")
+    }
     return {"uid": row["uid"], **parts}
 
 
 def _passages(row: Mapping[str, Any], space: str) -> list[Row]:
     return [
-        {"role": one["role"], "ordinal": one["ordinal"], "vector": vector_from_json(one["vector"])}
-        for one in row["vectors"]
-        if one["space"] == space
+        {"role": vector["role"], "ordinal": vector["ordinal"], "vector": vector_from_json(vector["vector"])}
+        for vector in row["vectors"]
+        if vector["space"] == space
     ]

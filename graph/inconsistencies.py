@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby, pairwise
 
-from graph.causal import Brief, confidence_of, items
+from graph.causal import Brief, items
 from graph.cycles import shortest_cycles
 from graph.edges import StoredEdge, stored_edges
 from graph.executor import Executor
@@ -60,7 +60,9 @@ class Cycle:
 async def contradicting_facts(
     executor: Executor, namespace: str, *, person_id: str | None, as_of: datetime | None, limit: int
 ) -> tuple[list[FactContradiction], bool]:
-    """Up to `limit` pairs, and whether there may be more; of very many facts of one sort the latest are compared."""
+    """Return up to `limit` pairs, and whether there may be more; of very many facts of one sort the latest are
+    compared.
+    """
     params = {
         "namespace": namespace,
         "person_id": person_id,
@@ -85,7 +87,7 @@ async def contradicting_facts(
 async def contradicting_edges(
     executor: Executor, namespace: str, *, states: Sequence[str], limit: int
 ) -> tuple[list[EdgeContradiction], bool]:
-    """Up to `limit` pairs of items that one causes and blocks the other, and whether there are more."""
+    """Return up to `limit` pairs of items that one causes and blocks the other, and whether there are more."""
     params = {"namespace": namespace, "states": list(states), "limit": limit + 1}
     edges = stored_edges(await executor.fetch_all("edge_contradictions", params))
     pairs = [(ends, list(group)) for ends, group in groupby(edges, key=lambda edge: (edge.source, edge.target))]
@@ -101,31 +103,29 @@ async def contradicting_edges(
 async def cycles(
     executor: Executor, namespace: str, *, types: Sequence[str], states: Sequence[str], limit: int
 ) -> tuple[list[Cycle], bool]:
-    """Up to `limit` cycles, one through each item that is on any, and whether there may be more."""
+    """Return up to `limit` cycles, one through each item that is on any, and whether there may be more."""
     params = {"namespace": namespace, "types": list(types), "states": list(states), "limit": _MAX_LINKS + 1}
     links = await executor.fetch_all("causal_links", params)
     found, more = shortest_cycles(((row["source"], row["target"]) for row in links[:_MAX_LINKS]), limit)
     steps = {step for cycle in found for step in pairwise([*cycle, cycle[0]])}
     surest = await _surest(executor, namespace, steps, types, states)
     briefs = await items(executor, namespace, sorted({uid for cycle in found for uid in cycle}))
-    shown = [cycle for cycle in found if briefs.keys() >= set(cycle) and surest.keys() >= _steps(cycle)]
+    shown = [
+        cycle for cycle in found if briefs.keys() >= set(cycle) and surest.keys() >= set(pairwise([*cycle, cycle[0]]))
+    ]
     return [_cycle(cycle, briefs, surest) for cycle in shown], more or len(links) > _MAX_LINKS
 
 
 async def _surest(
     executor: Executor, namespace: str, steps: set[tuple[str, str]], types: Sequence[str], states: Sequence[str]
 ) -> dict[tuple[str, str], StoredEdge]:
-    """The surest edge of each step that fits."""
+    """Return the surest edge of each step that fits."""
     rows = [{"source": source, "target": target} for source, target in sorted(steps)]
     edges = stored_edges(await executor.fetch_all("causal_edges", {"namespace": namespace, "rows": rows}))
     fitting = [edge for edge in edges if edge.type in types and edge.state in states]
-    return {(edge.source, edge.target): edge for edge in sorted(fitting, key=confidence_of)}
+    return {(edge.source, edge.target): edge for edge in sorted(fitting, key=lambda edge: edge.confidence)}
 
 
 def _cycle(cycle: Sequence[str], briefs: dict[str, Brief], surest: dict[tuple[str, str], StoredEdge]) -> Cycle:
     edges = [surest[step] for step in pairwise([*cycle, cycle[0]])]
-    return Cycle([briefs[uid] for uid in cycle], edges, math.prod(map(confidence_of, edges)))
-
-
-def _steps(cycle: Sequence[str]) -> set[tuple[str, str]]:
-    return set(pairwise([*cycle, cycle[0]]))
+    return Cycle([briefs[uid] for uid in cycle], edges, math.prod(edge.confidence for edge in edges))

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph.citations import put_citations
+from graph.edges import NewEdge
 from graph.executor import Executor, Transaction
+from graph.item import Fact, Memory, Message, NewItem, written_properties
 from graph.tokens import item_tokens
-from graph.types import FOREVER, UNKNOWN_TIME, Kind, NewEdge, NewItem, Provenance, Stored
+from graph.types import FOREVER, UNKNOWN_TIME, Kind, Provenance, Stored
 
 _PUT_STATEMENT = {Kind.MESSAGE: "put_messages", Kind.FACT: "put_facts", Kind.MEMORY: "put_memories"}
 _RELINKED_AT_ONCE = 20
@@ -74,14 +76,14 @@ async def put(
     provenance: Provenance,
 ) -> None:
     """Write claimed items; those of the uids `replaced` were there before, with the same kind."""
-    before = [item for item in items if item.uid in replaced]
+    before = [new for new in items if new.item.uid in replaced]
     if before:
         await _keep_and_clear(transaction, namespace, before, provenance)
     for kind, statement in _PUT_STATEMENT.items():
-        rows = [_row(namespace, item) for item in items if item.kind is kind]
+        rows = [_row(namespace, new) for new in items if new.item.kind is kind]
         if rows:
             await transaction.run(statement, {"namespace": namespace, "rows": rows})
-    if any(item.kind is Kind.FACT or item.properties.get("evidence_refs") for item in items):
+    if any(isinstance(new.item, Fact) or (isinstance(new.item, Memory) and new.item.evidence_refs) for new in items):
         await transaction.run("link_references", {"namespace": namespace})
     await put_citations(transaction, namespace, items)
     if before:
@@ -96,16 +98,16 @@ async def _store(
     edges: Sequence[NewEdge],
     provenance: Provenance,
 ) -> Stored:
-    latest = {item.uid: item for item in items}
+    latest = {new.item.uid: new for new in items}
     known = await transaction.run("known_items", {"namespace": namespace, "uids": list(latest)})
     # Most rows of a repeated ingest end here, without a lock.
     unchanged = [row["uid"] for row in known if _same(latest[row["uid"]], row["kind"], row["source_hash"])]
     claimed = await claim(transaction, namespace, latest.keys() - set(unchanged))
-    unchanged += [one.uid for one in claimed if _same(latest[one.uid], one.kind, one.source_hash)]
-    clashes = [one.uid for one in claimed if one.kind not in (None, latest[one.uid].kind)]
-    added = [one.uid for one in claimed if one.kind is None]
+    unchanged += [locked.uid for locked in claimed if _same(latest[locked.uid], locked.kind, locked.source_hash)]
+    clashes = [locked.uid for locked in claimed if locked.kind not in (None, latest[locked.uid].item.kind)]
+    added = [locked.uid for locked in claimed if locked.kind is None]
     left = {*unchanged, *clashes, *added}
-    updated = [one.uid for one in claimed if one.uid not in left]
+    updated = [locked.uid for locked in claimed if locked.uid not in left]
     await put(transaction, namespace, [latest[uid] for uid in sorted([*added, *updated])], updated, provenance)
     results = await _put_edges(transaction, namespace, edges)
     return Stored(
@@ -119,8 +121,8 @@ async def _store(
     )
 
 
-def _same(item: NewItem, kind: str | None, source_hash: str | None) -> bool:
-    return (item.kind, item.source_hash) == (kind, source_hash)
+def _same(new: NewItem, kind: str | None, source_hash: str | None) -> bool:
+    return (new.item.kind, new.item.source_hash) == (kind, source_hash)
 
 
 async def _keep_and_clear(
@@ -129,15 +131,15 @@ async def _keep_and_clear(
     """Keep revisions of items that are about to be replaced, and take away what belongs to their old texts."""
     uids = _uids(items)
     await keep_revisions(transaction, namespace, uids, provenance)
-    rows = [_row(namespace, item) for item in items]
+    rows = [_row(namespace, new) for new in items]
     await transaction.run("drop_stale_embeddings", {"namespace": namespace, "rows": rows})
     await transaction.run("unlink_facts", {"namespace": namespace, "uids": uids})
-    no_longer_cjk = [item.uid for item in items if not item.cjk]
+    no_longer_cjk = [new.item.uid for new in items if not new.cjk]
     await transaction.run("drop_cjk_labels", {"namespace": namespace, "uids": no_longer_cjk})
 
 
 def _uids(items: Sequence[NewItem]) -> list[str]:
-    return [item.uid for item in items]
+    return [new.item.uid for new in items]
 
 
 async def _put_edges(transaction: Transaction, namespace: str, edges: Sequence[NewEdge]) -> list[dict[str, Any]]:
@@ -150,25 +152,21 @@ async def _put_edges(transaction: Transaction, namespace: str, edges: Sequence[N
             "target": edge.target,
             "type": edge.type.value,
             "edge_id": edge.edge_id,
-            "properties": dict(edge.properties),
+            "properties": edge.properties(),
         }
         for edge in edges
     ]
     return await transaction.run("put_edges", {"namespace": namespace, "rows": rows})
 
 
-def _row(namespace: str, item: NewItem) -> dict[str, Any]:
-    author = item.properties.get("author_name")
-    properties = {
-        **item.properties,
-        "kind": item.kind.value,
-        "source_hash": item.source_hash,
-        "tokens": item_tokens(namespace, item.kind, author),
-    }
+def _row(namespace: str, new: NewItem) -> dict[str, Any]:
+    item = new.item
+    author = item.author_name if isinstance(item, Message) else None
+    derived = {"search_text": new.search_text, "tokens": item_tokens(namespace, item.kind, author)}
     return {
         "uid": item.uid,
-        "properties": properties,
-        "labels": ["CjkText"] if item.cjk else [],
-        "conversation_id": item.conversation_id,
-        "person_id": item.person_id,
+        "properties": written_properties(item) | derived,
+        "labels": ["CjkText"] if new.cjk else [],
+        "conversation_id": item.conversation_id if isinstance(item, Message) else None,
+        "person_id": item.person_id if isinstance(item, Fact) else None,
     }

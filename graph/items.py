@@ -1,20 +1,62 @@
 """One item: changing it under a lock, its history; and pages of items."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
 
 from graph.errors import ConstraintViolated
 from graph.executor import Executor, Row, Transaction
 from graph.ingest import claim, keep_revisions, put
+from graph.item import Fact, Item, NewItem, Unchanged, item_of
 from graph.search import filter_params, found_item
-from graph.types import AsIs, Changed, FoundItem, ItemFilter, Kind, Listed, NewItem, Provenance, StoredItem, native
+from graph.types import ItemFilter, Provenance, native
 
-Decide = Callable[[StoredItem | None], NewItem | AsIs]
 Order = Literal["newest", "oldest"]
 Position = tuple[str, str]
 
 _FIRST: Position = ("0001-01-01T00:00:00Z", "")
 _LAST: Position = ("9999-12-31T23:59:59Z", "")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredItem:
+    """An item as it is before a change. A fact's `valid_to` is what its own row said, whatever closed it since;
+    `superseded_by` are the facts that supersede it, oldest first.
+    """
+
+    item: Item
+    superseded_by: Sequence[Fact] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a change led to: the item that holds now, and whether it was added, updated or there already."""
+
+    outcome: Literal["added", "updated", "unchanged"]
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One item of a listing, with `created_at` as text to the nanosecond, which Python's datetime does not hold."""
+
+    item: Item
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What an item was before one change: who changed it, why and when."""
+
+    revision_id: str
+    reason: str
+    actor: str | None
+    revised_at: datetime
+    item: Item
+
+
+Decide = Callable[[StoredItem | None], NewItem | Unchanged]
 
 
 async def change_item(executor: Executor, namespace: str, uid: str, decide: Decide, provenance: Provenance) -> Changed:
@@ -30,16 +72,17 @@ async def change_item(executor: Executor, namespace: str, uid: str, decide: Deci
         (claimed,) = await claim(transaction, namespace, [uid])
         stored = None if claimed.kind is None else await _read(transaction, namespace, uid)
         wanted = decide(stored)
-        if isinstance(wanted, AsIs):
+        if isinstance(wanted, Unchanged):
             return Changed("unchanged", await _hydrated(transaction, namespace, wanted.uid))
-        if wanted.uid != uid:
+        new = wanted.item
+        if new.uid != uid:
             await keep_revisions(transaction, namespace, [uid], provenance)
-            (claimed,) = await claim(transaction, namespace, [wanted.uid])
-        if claimed.kind not in (None, wanted.kind):
-            raise ConstraintViolated(f"a {claimed.kind} has the uid {wanted.uid!r}")
-        await put(transaction, namespace, [wanted], [wanted.uid] if claimed.kind else [], provenance)
+            (claimed,) = await claim(transaction, namespace, [new.uid])
+        if claimed.kind not in (None, new.kind):
+            raise ConstraintViolated(f"a {claimed.kind} has the uid {new.uid!r}")
+        await put(transaction, namespace, [wanted], [new.uid] if claimed.kind else [], provenance)
         outcome: Literal["added", "updated"] = "updated" if claimed.kind else "added"
-        return Changed(outcome, await _hydrated(transaction, namespace, wanted.uid))
+        return Changed(outcome, await _hydrated(transaction, namespace, new.uid))
 
     return await executor.transaction("change_item", work)
 
@@ -47,7 +90,7 @@ async def change_item(executor: Executor, namespace: str, uid: str, decide: Deci
 async def list_items(
     executor: Executor, where: ItemFilter, order: Order, *, limit: int, after: Position | None = None
 ) -> list[Listed]:
-    """Up to `limit` items that pass `where`, by the time they were stored and then uid, from behind `after` on.
+    """Return up to `limit` items that pass `where`, by the time they were stored and then uid, from behind `after` on.
 
     `after` is `created_at` of `Listed` and the uid of the last item before. Superseded facts are listed too, unless
     `as_of` says otherwise.
@@ -62,34 +105,34 @@ async def list_items(
     return [Listed(found_item(row), row["created_at"]) for row in rows]
 
 
-async def list_revisions(executor: Executor, namespace: str, uid: str) -> list[Mapping[str, Any]] | None:
-    """The properties of the item's revisions, newest first; None where there is no such item."""
+async def list_revisions(executor: Executor, namespace: str, uid: str) -> list[Revision] | None:
+    """Return the item's revisions, newest first; None where there is no such item."""
     rows = await executor.fetch_all("list_revisions", {"namespace": namespace, "uid": uid})
     if not rows:
         return None
-    return [native(row["revision"]) for row in rows if row["revision"] is not None]
+    return [_revision(row["revision"]) for row in rows if row["revision"] is not None]
 
 
 async def _read(transaction: Transaction, namespace: str, uid: str) -> StoredItem:
     (row,) = await transaction.run("read_for_change", {"namespace": namespace, "uid": uid})
-    properties = _properties(row["item"])
-    if row["stated_valid_to"] is not None:
-        properties["valid_to"] = native(row["stated_valid_to"])
-    return StoredItem(
-        uid=uid,
-        kind=Kind(properties["kind"]),
-        version=properties.get("version", 1),
-        source_hash=properties.get("source_hash"),
-        properties=properties,
-        superseded_by=[_properties(newer) for newer in row["superseded_by"]],
-    )
+    item = item_of(row["item"])
+    if isinstance(item, Fact) and row["stated_valid_to"] is not None:
+        item = replace(item, valid_to=native(row["stated_valid_to"]))
+    newer = (item_of(properties) for properties in row["superseded_by"])
+    return StoredItem(item, [fact for fact in newer if isinstance(fact, Fact)])
 
 
-async def _hydrated(transaction: Transaction, namespace: str, uid: str) -> FoundItem:
+async def _hydrated(transaction: Transaction, namespace: str, uid: str) -> Item:
     (row,) = await transaction.run("hydrate_items", {"namespace": namespace, "uids": [uid]})
-    (item,) = row["found"]
-    return found_item(item)
+    (found,) = row["found"]
+    return found_item(found)
 
 
-def _properties(item: Row) -> dict[str, Any]:
-    return {name: native(value) for name, value in item.items() if value is not None}
+def _revision(properties: Row) -> Revision:
+    return Revision(
+        revision_id=properties["revision_id"],
+        reason=properties["reason"],
+        actor=properties.get("actor"),
+        revised_at=native(properties["revised_at"]),
+        item=item_of(properties),
+    )

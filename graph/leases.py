@@ -34,7 +34,7 @@ async def leased(executor: Executor, name: str, who: str, ttl_s: float = TTL_S) 
     if not row["taken"]:
         until = native(row["expires_at"])
         raise LeaseHeld(
-            f"{row['owner'].rpartition(' ')[0]} is at it; its lease ends at {until:%H:%M:%S} UTC if it died"
+            f"lease held by {row['owner'].rpartition(' ')[0]}; it ends at {until:%H:%M:%S} UTC unless it is renewed"
         )
     renewal = asyncio.create_task(_renew(executor, lease, ttl_s))
     try:

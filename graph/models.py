@@ -1,16 +1,18 @@
 """The graph as declared: every label, property and relationship, as neomodel classes.
 
-They say what exists, and turn nodes that statements return into typed objects; tests compare them with the server. They
-are no second way into the graph: reading and writing through them raises ReadOnlyModel, because only the statements of
-`cypher/` keep namespaces apart and search properties complete. Import this module inside the functions that use it,
-where start-up time counts: neomodel takes a third of a second.
+They say what exists, and turn nodes that statements return into typed objects; tests compare them with the server. What
+items hold is taken from the classes of `graph.item`, where each field stands once. They are no second way into the
+graph: reading and writing through them raises ReadOnlyModel, because only the statements of `cypher/` keep namespaces
+apart and search properties complete. Import this module where start-up time does not count: neomodel takes a third of a
+second.
 
 A property that is absent is None. Times are native and carry their zone.
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from neo4j.graph import Node
 from neomodel import (
@@ -18,6 +20,7 @@ from neomodel import (
     AsyncRelationshipManager,
     AsyncRelationshipTo,
     AsyncStructuredNode,
+    AsyncStructuredRel,
     BooleanProperty,
     FloatProperty,
     IntegerProperty,
@@ -25,18 +28,10 @@ from neomodel import (
     StringProperty,
 )
 from neomodel import DateTimeNeo4jFormatProperty as TimeProperty
+from neomodel.async_.node import NodeMeta
 
-from graph.edge_models import (
-    DeclaredEdge,
-    ProposedEdge,
-    ReadOnlyModel,
-    Refusal,
-    Supersession,
-    Support,
-    SweptChange,
-    TypedEdge,
-    refuse,
-)
+from graph import item
+from graph.item import stored_fields
 
 MARKERS: Mapping[str, str] = MappingProxyType(
     {
@@ -50,6 +45,111 @@ MARKERS: Mapping[str, str] = MappingProxyType(
 """Labels that nodes carry beside their own, and what each means. An embedding space adds `Embedding_<space>`."""
 
 
+_KEY = ("namespace", "uid")
+_PROPERTIES: Mapping[Any, Any] = MappingProxyType(
+    {
+        str: StringProperty,
+        int: IntegerProperty,
+        float: FloatProperty,
+        datetime: TimeProperty,
+        item.JsonObject: JSONProperty,
+    }
+)
+
+
+class ReadOnlyModel(TypeError):
+    """Models declare the graph and inflate nodes; read and write through the named statements of `cypher/`."""
+
+    def __init__(self) -> None:
+        super().__init__(type(self).__doc__)
+
+
+async def _refuse(*_args: object, **_kwargs: object) -> NoReturn:
+    """Stand for every neomodel method that would talk to the server."""
+    raise ReadOnlyModel
+
+
+class DeclaredEdge(AsyncStructuredRel):
+    """A relationship's properties, declared only."""
+
+    save = start_node = end_node = _refuse
+
+
+class TypedEdge(DeclaredEdge):
+    """An accepted edge between two items of one namespace: CAUSES, BLOCKS, ENABLES or RELATES_TO.
+
+    At most one of a type from source to target, none to itself; RELATES_TO runs from the lower to the higher uid.
+    """
+
+    edge_id = StringProperty(required=True)
+    confidence = FloatProperty()  # 0..1
+    method = StringProperty()  # rule, llm or human
+    source_quote = StringProperty()
+    target_quote = StringProperty()
+    reason = StringProperty()
+    run_id = StringProperty()
+    model = StringProperty()
+    prompt_version = StringProperty()
+    reviewed_by = StringProperty()
+    reviewed_at = TimeProperty()
+    review_reason = StringProperty()  # of the human who has decided
+    created_at = TimeProperty()
+
+
+class ProposedEdge(TypedEdge):
+    """A typed edge that nobody has accepted: PROPOSED, so that a picture of the graph never shows it as a cause."""
+
+    type = StringProperty()  # the type it would have
+    state = StringProperty()  # proposed or rejected
+
+
+class Refusal(DeclaredEdge):
+    """From an item to the space whose encoder does not take its text."""
+
+    version = IntegerProperty()  # of the item; a later one is tried again
+
+
+class Supersession(DeclaredEdge):
+    """From a newer fact to an older one, which it may have closed."""
+
+    former_valid_to = TimeProperty()  # what the older fact had, and gets back when the newer one goes
+
+
+class Support(DeclaredEdge):
+    """From an item to what supports it; the properties say which lines of a part of a file, as a Citation has them."""
+
+    ref = StringProperty()
+    start_line = IntegerProperty()
+    end_line = IntegerProperty()
+    sha256 = StringProperty()
+
+
+class SweptChange(DeclaredEdge):
+    """From a run of the sweep to a memory: one thing that it did to it, or proposes for it."""
+
+    namespace = StringProperty(required=True)
+    sweep_id = StringProperty(required=True)
+    seq = IntegerProperty(required=True)  # place in the run's list of changes
+    action = StringProperty()  # retype, template, causal_edge, flag or merge
+    state = StringProperty()  # applied, proposed, accepted, rejected, undone or kept
+    version = IntegerProperty()  # of the memory after the change
+    confidence = FloatProperty()  # 0..1
+    method = StringProperty()
+    model = StringProperty()
+    reason = StringProperty()
+    old_type = StringProperty()
+    new_type = StringProperty()
+    # `source` and `target`, uids of an edge's ends, are stored too: neomodel keeps these names for itself.
+    edge_id = StringProperty()
+    relation = StringProperty()
+    edge_state = StringProperty()
+    reviewed_by = StringProperty()
+    reviewed_at = TimeProperty()
+    review_reason = StringProperty()
+    given_type = StringProperty()  # by the human who has accepted a flag
+    merged = StringProperty()  # uid of a memory that an accepted merge has made part of this one
+
+
 class _NoQueries:
     """In the place of neomodel's `nodes`, which builds queries and bulk writes."""
 
@@ -60,19 +160,40 @@ class _NoQueries:
 class _DeclaredLinks(AsyncRelationshipManager):
     """A relationship that is declared only."""
 
-    connect = reconnect = replace = disconnect = disconnect_all = refuse
-    all = single = get = get_or_none = is_connected = relationship = all_relationships = refuse
+    connect = reconnect = replace = disconnect = disconnect_all = _refuse
+    all = single = get = get_or_none = is_connected = relationship = all_relationships = _refuse
 
 
-class _DeclaredNode(AsyncStructuredNode):
+class _FromValues(NodeMeta):
+    """Declares what the value classes named by `declares` store: `graph.item` is where the fields of items stand."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+        for value_class in namespace.get("declares", ()):
+            for field, type_ in stored_fields(value_class).items():
+                namespace.setdefault(field, _property(field, type_))
+        return super().__new__(mcs, name, bases, namespace)
+
+
+def _property(name: str, type_: Any) -> Any:
+    if type_ == tuple[str, ...]:
+        return ArrayProperty(StringProperty())
+    return _PROPERTIES[type_](required=name in _KEY)
+
+
+class _DeclaredNode(AsyncStructuredNode, metaclass=_FromValues):
     """A node's properties, declared only."""
 
     __abstract_node__ = True
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return properties that a value class declares; absent ones are None."""
+
     nodes = _NoQueries()
-    save = delete = refresh = cypher = labels = refuse
-    create = create_or_update = get_or_create = classmethod(refuse)
-    bulk_save: Any = classmethod(refuse)
+    save = delete = refresh = cypher = labels = _refuse
+    create = create_or_update = get_or_create = classmethod(_refuse)
+    bulk_save: Any = classmethod(_refuse)
 
 
 def _links(edge_type: str, target: str, model: type[DeclaredEdge] | None = None) -> Any:
@@ -82,20 +203,11 @@ def _links(edge_type: str, target: str, model: type[DeclaredEdge] | None = None)
 class Item(_DeclaredNode):
     """Anything that is searched; each carries one more label: Memory, Fact, Message or FileChunk."""
 
-    namespace = StringProperty(required=True)
-    uid = StringProperty(required=True)
-    kind = StringProperty(required=True)  # memory, fact, message or file_chunk
-    name = StringProperty()  # at most 60 characters: the caption in the Browser
-    text = StringProperty()
+    declares = (item.ItemFields,)
+
+    kind = StringProperty()  # memory, fact, message or file_chunk
     search_text = StringProperty()  # text with identifiers split into words
     tokens = StringProperty()  # hashed filter words (graph.tokens)
-    domain = StringProperty()
-    tags = ArrayProperty(StringProperty())
-    occurred_at = TimeProperty()  # what "when" means: sent_at or valid_from
-    created_at = TimeProperty()
-    updated_at = TimeProperty()
-    version = IntegerProperty()  # from 1, one more with every change; absent in older graphs, which counts as 1
-    source_hash = StringProperty()  # of what came in: ingest compares this
 
     embeddings = _links("HAS_EMBEDDING", "Embedding")
     causes = _links("CAUSES", "Item", TypedEdge)
@@ -110,12 +222,7 @@ class Item(_DeclaredNode):
 class Memory(Item):
     """What an agent decided to keep."""
 
-    type = StringProperty()  # Pattern Decision Problem Insight Exception Reference Unknown
-    type_confidence = FloatProperty()  # 0..1
-    importance = IntegerProperty()  # 1..10
-    agent = StringProperty()
-    source = StringProperty()
-    evidence_refs = ArrayProperty(StringProperty())  # as a fact's
+    declares = (item.Memory,)
 
     evidenced_by = _links("EVIDENCED_BY", "Item", Support)
     cites = _links("CITES", "Citation")
@@ -124,19 +231,7 @@ class Memory(Item):
 class Fact(Item):
     """A statement about somebody or something, with the time in which it holds."""
 
-    subject = StringProperty()
-    predicate = StringProperty()
-    object = StringProperty()
-    person_id = StringProperty()
-    fact_type = StringProperty()
-    fact_object = StringProperty()
-    relationship_type = StringProperty()
-    attributes = JSONProperty()
-    confidence = FloatProperty()  # 0..1
-    valid_from = TimeProperty()
-    valid_to = TimeProperty()  # far in the future while it holds
-    evidence_refs = ArrayProperty(StringProperty())  # uids, message ids or file:PATH#L1-L9 as they came in
-    supersedes_refs = ArrayProperty(StringProperty())  # uids as they came in
+    declares = (item.Fact,)
 
     about = _links("ABOUT", "Person")
     evidenced_by = _links("EVIDENCED_BY", "Item", Support)  # Message or FileChunk
@@ -147,15 +242,7 @@ class Fact(Item):
 class Message(Item):
     """One message of a conversation; NEXT leads to the one after it."""
 
-    message_id = StringProperty()
-    author_name = StringProperty()
-    author_id = StringProperty()
-    role = StringProperty()
-    conversation_id = StringProperty()
-    session_id = StringProperty()
-    position = IntegerProperty()
-    sent_at = TimeProperty()
-    caption = StringProperty()  # what a picture in the message shows
+    declares = (item.Message,)
 
     in_conversation = _links("IN_CONVERSATION", "Conversation")
     next = _links("NEXT", "Message")
@@ -164,11 +251,7 @@ class Message(Item):
 class FileChunk(Item):
     """Some lines of a file, `start_line` to `end_line`, counted from 1, both included."""
 
-    path = StringProperty()
-    language = StringProperty()
-    start_line = IntegerProperty()
-    end_line = IntegerProperty()
-    start_column = IntegerProperty()  # from 0; a piece of one very long line begins there
+    declares = (item.FileChunk,)
 
 
 class File(_DeclaredNode):
@@ -291,43 +374,13 @@ class Revision(_DeclaredNode):
     Times, `version` and `source_hash` are the item's of then.
     """
 
-    namespace = StringProperty(required=True)
+    declares = (item.Memory, item.Fact)
+
+    kind = StringProperty()
     revision_id = StringProperty(required=True)
     reason = StringProperty()  # of the change
     actor = StringProperty()
     revised_at = TimeProperty()
-    # both kinds
-    uid = StringProperty()
-    kind = StringProperty()
-    name = StringProperty()
-    text = StringProperty()
-    domain = StringProperty()
-    tags = ArrayProperty(StringProperty())
-    occurred_at = TimeProperty()
-    created_at = TimeProperty()
-    updated_at = TimeProperty()
-    version = IntegerProperty()
-    source_hash = StringProperty()
-    # memory
-    type = StringProperty()
-    type_confidence = FloatProperty()
-    importance = IntegerProperty()
-    agent = StringProperty()
-    source = StringProperty()
-    # fact
-    subject = StringProperty()
-    predicate = StringProperty()
-    object = StringProperty()
-    person_id = StringProperty()
-    fact_type = StringProperty()
-    fact_object = StringProperty()
-    relationship_type = StringProperty()
-    attributes = JSONProperty()
-    confidence = FloatProperty()
-    valid_from = TimeProperty()
-    valid_to = TimeProperty()
-    evidence_refs = ArrayProperty(StringProperty())
-    supersedes_refs = ArrayProperty(StringProperty())
 
 
 class SweepRun(_DeclaredNode):
@@ -413,7 +466,7 @@ NODE_MODELS: Mapping[str, type[_DeclaredNode]] = MappingProxyType(
 
 
 def inflate_item(node: Node) -> Item:
-    """The typed object for an item's node; labels that analysts added do not matter.
+    """Return the typed object for an item's node; labels that analysts added do not matter.
 
     Raises ValueError when the node carries none of the item labels.
     """
@@ -425,7 +478,7 @@ def inflate_item(node: Node) -> Item:
 
 
 def edge_types() -> dict[str, type[DeclaredEdge] | None]:
-    """Every declared relationship type with the model of its properties, None where it has none."""
+    """Return every declared relationship type with the model of its properties, None where it has none."""
     definitions = (
         relationship.definition
         for model in NODE_MODELS.values()
@@ -435,5 +488,5 @@ def edge_types() -> dict[str, type[DeclaredEdge] | None]:
 
 
 def property_names(model: type[_DeclaredNode | DeclaredEdge]) -> frozenset[str]:
-    """Names of the properties that a model declares, inherited ones included."""
+    """Return names of the properties that a model declares, inherited ones included."""
     return frozenset(model.defined_properties(aliases=False, rels=False))

@@ -1,13 +1,19 @@
 """Namespaces as a whole: what each holds, and taking one away."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from itertools import islice
 from typing import Any
 
+from graph.deletion import delete_items
 from graph.executor import Executor
+from graph.files import delete_unchanged_files
+from graph.types import Cascade
 
 # Few enough nodes for a small server's memory, enough to delete tens of thousands a second.
 _NODES_AT_ONCE = 1000
+_FILES_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +37,19 @@ class Holdings:
     marks: Sequence[Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything that a namespace held at `moment` (the server's time): versions by uid in the order of deletion, and
+    files by path, with the time at which they were stored as text.
+    """
+
+    moment: Any
+    versions: Mapping[str, int] = field(repr=False)
+    files: Mapping[str, str | None] = field(repr=False)
+
+
 async def list_namespaces(executor: Executor) -> list[NamespaceCounts]:
-    """Every namespace that holds an item, by name."""
+    """Return every namespace that holds an item, by name."""
     by_kind: dict[str, dict[str, int]] = {}
     pending: dict[str, int] = {}
     for row in await executor.fetch_all("list_namespaces"):
@@ -43,7 +60,7 @@ async def list_namespaces(executor: Executor) -> list[NamespaceCounts]:
 
 
 async def holdings(executor: Executor, namespace: str) -> Holdings:
-    """What `namespace` holds; nothing where nobody used it."""
+    """Return what `namespace` holds; nothing where nobody used it."""
     found = await executor.fetch_all("count_namespace", {"namespace": namespace})
     # An item that is deleted while it is counted has no kind any more.
     rows = [row for row in found if row["kind"] is not None]
@@ -64,13 +81,58 @@ async def sample(executor: Executor, namespace: str, limit: int) -> list[tuple[s
 
 
 async def exists(executor: Executor, namespace: str) -> bool:
-    """Whether any node names `namespace`: an interrupted deletion may leave some without an item."""
+    """Return whether any node names `namespace`: an interrupted deletion may leave some without an item."""
     row = await executor.fetch_one("namespace_exists", {"namespace": namespace})
     return bool(row and row["found"])
 
 
+async def take_snapshot(executor: Executor, namespace: str) -> Snapshot:
+    """Return what `namespace` holds now, so that nothing that comes later is taken for it."""
+    clock = await executor.fetch_one("server_clock")
+    where = {"namespace": namespace}
+    files = await executor.fetch_all("snapshot_namespace_files", where)
+    items = await executor.fetch_all("snapshot_namespace_items", where)
+    older = {row["uid"]: row["supersedes"] for row in items if row["supersedes"]}
+    superseded_first = {uid: rank for rank, uid in enumerate(_in_order(older))}
+    # What an item refers to goes after it, a fact before those that supersede it: nothing is linked anew, and no
+    # version is raised, by the deletion itself.
+    items.sort(key=lambda row: (not row["holds_references"], superseded_first.get(row["uid"], -1), row["uid"]))
+    return Snapshot(
+        moment=clock["now"] if clock else None,
+        versions={row["uid"]: row["version"] for row in items},
+        files={row["path"]: row["indexed_at"] for row in files},
+    )
+
+
+async def delete_snapshot(executor: Executor, namespace: str, seen: Snapshot) -> tuple[Cascade, int]:
+    """Delete what is still as it was `seen`, some at a time, and what nothing needs then. Returns what went, and how
+    many items and files stay because they were changed or stored again since. What an interruption leaves, the next
+    call deletes.
+    """
+    while await _delete_some(executor, "delete_namespace_answers", namespace):
+        pass
+    gone, kept = await delete_items(executor, namespace, seen.versions)
+    paths = iter(seen.files.items())
+    while batch := dict(islice(paths, _FILES_AT_ONCE)):
+        gone_now, kept_now = await delete_unchanged_files(executor, namespace, batch)
+        gone, kept = gone + gone_now, kept + kept_now
+    unused = {"namespace": namespace, "made_before": seen.moment, "limit": _NODES_AT_ONCE}
+    while (await executor.write("delete_namespace_unused", unused))[0]["deleted"]:
+        pass
+    return gone, kept
+
+
+def _in_order(older: Mapping[str, Sequence[str]]) -> Iterable[str]:
+    """Return facts, those that others supersede first; in any order where they supersede each other."""
+    try:
+        return list(TopologicalSorter(older).static_order())
+    except CycleError:
+        return sorted(older)
+
+
 async def delete_namespace(executor: Executor, namespace: str) -> None:
-    """Delete every node of `namespace`, some at a time. What an interruption leaves, the next call deletes.
+    """Delete every node of `namespace`, whoever writes there meanwhile, some at a time. What an interruption leaves,
+    the next call deletes.
 
     Kept answers go first, since they alone don't make a namespace; the key of a request that runs stays its own.
     """

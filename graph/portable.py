@@ -26,8 +26,8 @@ _POINTS: Mapping[int, type[Point]] = MappingProxyType(
 
 
 def to_json(value: Any) -> Any:
-    """A property value as JSON; the database may give a time of UTC as the map {utc: text}. Raises TypeError for one
-    that no property of ours can hold.
+    """Return a property value as JSON; the database may give a time of UTC as the map {utc: text}. Raises TypeError for
+    one that no property of ours can hold.
     """
     match value:
         case None | bool() | int() | str():
@@ -37,7 +37,7 @@ def to_json(value: Any) -> Any:
         case float():
             return value if math.isfinite(value) else {"$float": repr(value)}
         case list():
-            return [to_json(one) for one in value]
+            return [to_json(inner) for inner in value]
         case bytes() | bytearray():
             return {"$bytes": base64.b64encode(value).decode()}
         case DateTime() | Date() | Time() | Duration():
@@ -48,28 +48,28 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(value: Any) -> Any:
-    """What `to_json` was given, as the driver takes it. Raises ValueError for JSON that stands for no value."""
+    """Return what `to_json` was given, as the driver takes it. Raises ValueError for JSON that stands for no value."""
     match value:
         case int() if not _LOWEST <= value <= _HIGHEST:
             raise ValueError("a whole number has at most 64 bits")
         case None | bool() | int() | float() | str():
             return value
         case list():
-            if any(isinstance(one, list) for one in value):
+            if any(isinstance(inner, list) for inner in value):
                 raise ValueError("no property nests lists")
-            return [from_json(one) for one in value]
+            return [from_json(inner) for inner in value]
         case dict():
             return _tagged(value)
     raise ValueError(f"{type(value).__name__} is no property value")
 
 
 def properties_to_json(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties that are there, by name."""
+    """Return the properties that are there, by name."""
     return {name: to_json(value) for name, value in sorted(properties.items()) if value is not None}
 
 
 def properties_from_json(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The same back. Raises ValueError, which names the property."""
+    """Return what `properties_to_json` was given. Raises ValueError, which names the property."""
     found = {}
     for name, value in properties.items():
         try:
@@ -92,12 +92,12 @@ def take_moments(properties: Mapping[str, Any]) -> tuple[dict[str, Any], dict[st
 
 
 def vector_to_json(vector: Vector) -> str:
-    """A vector of 32-bit floats, the precision that the graph holds, as base64 of them in little-endian order."""
+    """Return a vector as base64 of little-endian 32-bit floats, the precision that the graph holds."""
     return base64.b64encode(vector.raw(byteorder="little")).decode()
 
 
 def vector_from_json(text: str) -> Vector:
-    """The same back. Raises ValueError."""
+    """Return what `vector_to_json` was given. Raises ValueError."""
     return Vector(base64.b64decode(text, validate=True), "f32", byteorder="little")
 
 
@@ -133,11 +133,11 @@ def _moment(value: DateTime) -> str:
 def _tagged(value: Mapping[str, Any]) -> Any:
     if len(value) != 1:
         raise ValueError("a tagged value has one member")
-    ((tag, told),) = value.items()
+    ((tag, tagged),) = value.items()
     read = _READERS.get(tag)
     if read is None:
         raise ValueError(f"{tag!r} is no tag of a value")
-    return read(told)
+    return read(tagged)
 
 
 def _read_moment(text: str) -> DateTime:
@@ -171,13 +171,13 @@ def _read_time(text: str) -> Time:
     return moment
 
 
-def _read_duration(told: Sequence[int]) -> Duration:
-    months, days, seconds, nanoseconds = told
+def _read_duration(parts: Sequence[int]) -> Duration:
+    months, days, seconds, nanoseconds = parts
     return Duration(months=months, days=days, seconds=seconds, nanoseconds=nanoseconds)
 
 
-def _read_point(told: Sequence[float]) -> Point:
-    srid, *coordinates = told
+def _read_point(parts: Sequence[float]) -> Point:
+    srid, *coordinates = parts
     if srid not in _POINTS:
         raise ValueError(f"{srid!r} is no system of coordinates")
     return _POINTS[int(srid)](coordinates)

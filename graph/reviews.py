@@ -7,12 +7,11 @@ from typing import Any, TypeGuard
 from graph.causal import Brief
 from graph.executor import Executor, Row, Transaction
 from graph.ingest import put
+from graph.item import Item, Memory, NewItem, Unchanged, memory_of
 from graph.search import hydrate
-from graph.sweep import stored_of
-from graph.types import AsIs, NewItem, Provenance, StoredItem, native
+from graph.types import Provenance, native
 
 OPEN = "proposed"
-_BRIEF = ("uid", "kind", "name", "type", "occurred_at", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +44,8 @@ class Decided:
     done: bool
 
 
-Retype = Callable[[StoredItem, Proposal], NewItem | AsIs]
-Merge = Callable[[StoredItem, StoredItem], NewItem | AsIs]
+Retype = Callable[[Memory, Proposal], NewItem | Unchanged]
+Merge = Callable[[Memory, Memory], NewItem | Unchanged]
 
 
 async def proposals(
@@ -58,8 +57,8 @@ async def proposals(
     after: tuple[str, int],
     limit: int,
 ) -> list[Proposal]:
-    """Up to `limit` flags and merges in these states (proposed, accepted, rejected), by sweep_id and seq from behind
-    `after` on; merges with a memory that is gone are left out.
+    """Return up to `limit` flags and merges in these states (proposed, accepted, rejected), by sweep_id and seq from
+    behind `after` on; merges with a memory that is gone are left out.
     """
     params = {
         "namespace": namespace,
@@ -93,7 +92,7 @@ async def decide(
             return None
         after = await _settle(transaction, which, decision)
         if decision.accept:
-            by = Provenance(_reason(after), decision.by)
+            by = Provenance(f"review of {after.sweep_id}", decision.by)
             if "target" in after.properties:
                 await _merge(transaction, namespace, after, stored, merge, by)
             else:
@@ -104,11 +103,16 @@ async def decide(
 
 
 async def texts(executor: Executor, namespace: str, uids: Sequence[str]) -> dict[str, Brief]:
-    """Items by uid with their whole texts, also memories that were merged into others, as they were then."""
+    """Return items by uid with their whole texts, also memories that were merged into others, as they were then."""
     params = {"namespace": namespace, "uids": list(uids)}
-    merged = [native(row["item"]) for row in await executor.fetch_all("merged_memories", params)]
-    standing = [found.properties for found in await hydrate(executor, namespace, uids)]
-    return {one["uid"]: Brief(**{name: one.get(name) for name in _BRIEF}) for one in [*merged, *standing]}
+    merged = [Brief(**native(row["item"])) for row in await executor.fetch_all("merged_memories", params)]
+    standing = [_brief(item) for item in await hydrate(executor, namespace, uids)]
+    return {brief.uid: brief for brief in [*merged, *standing]}
+
+
+def _brief(item: Item) -> Brief:
+    type_ = item.type if isinstance(item, Memory) else None
+    return Brief(item.uid, item.kind.value, item.name, type_, item.occurred_at, item.text)
 
 
 async def _read(transaction: Transaction, which: Mapping[str, Any]) -> Proposal | None:
@@ -120,12 +124,12 @@ def _is_open(proposal: Proposal | None) -> TypeGuard[Proposal]:
     return proposal is not None and proposal.properties["state"] == OPEN
 
 
-async def _locked(transaction: Transaction, namespace: str, proposal: Proposal) -> dict[str, StoredItem] | None:
-    """The memories that a proposal is about, locked; None where one is gone."""
+async def _locked(transaction: Transaction, namespace: str, proposal: Proposal) -> dict[str, Memory] | None:
+    """Return the memories that a proposal is about, locked; None where one is gone."""
     uids = sorted({proposal.uid, proposal.properties.get("target", proposal.uid)})
     await transaction.run("lock_items", {"namespace": namespace, "uids": uids})
     rows = await transaction.run("read_memories", {"namespace": namespace, "uids": uids})
-    stored = {one.uid: one for one in (stored_of(row["item"]) for row in rows)}
+    stored = {memory.uid: memory for memory in (memory_of(row["item"]) for row in rows)}
     return stored if len(stored) == len(uids) else None
 
 
@@ -145,7 +149,7 @@ async def _merge(
     transaction: Transaction,
     namespace: str,
     proposal: Proposal,
-    stored: Mapping[str, StoredItem],
+    stored: Mapping[str, Memory],
     merge: Merge,
     by: Provenance,
 ) -> None:
@@ -165,24 +169,19 @@ async def _merge(
     await transaction.run("delete_items", {"namespace": namespace, "doomed": [gone.uid]})
 
 
-async def _citing_no_more(transaction: Transaction, namespace: str, gone: StoredItem, into: str) -> StoredItem:
+async def _citing_no_more(transaction: Transaction, namespace: str, gone: Memory, into: str) -> Memory:
     """Let `into` cite the lines that a memory cites; the memory without references that would double those of `into`.
 
     Lines that have moved since they were cited are known to the citation only, not by the reference.
     """
     rows = await transaction.run("absorb_citations", {"namespace": namespace, "uid": gone.uid, "into": into})
     doubled = {row["ref"] for row in rows}
-    refs = [ref for ref in gone.properties.get("evidence_refs", ()) if ref not in doubled]
-    return replace(gone, properties={**gone.properties, "evidence_refs": refs})
+    return replace(gone, evidence_refs=tuple(ref for ref in gone.evidence_refs if ref not in doubled))
 
 
-async def _write(transaction: Transaction, namespace: str, item: NewItem | AsIs, by: Provenance) -> None:
-    if isinstance(item, NewItem):
-        await put(transaction, namespace, [item], [item.uid], by)
-
-
-def _reason(proposal: Proposal) -> str:
-    return f"review of {proposal.sweep_id}"
+async def _write(transaction: Transaction, namespace: str, wanted: NewItem | Unchanged, by: Provenance) -> None:
+    if isinstance(wanted, NewItem):
+        await put(transaction, namespace, [wanted], [wanted.item.uid], by)
 
 
 def _proposal(row: Row) -> Proposal:

@@ -93,7 +93,8 @@ INDEXES: tuple[Rule, ...] = (
 
 
 async def differences(executor: Executor, names: Collection[str] | None = None) -> list[str]:
-    """How the server's schema departs from the declared one, one line with its remedy each; empty when it does not.
+    """Return how the server's schema departs from the declared one, one line with its remedy each; empty when it does
+    not.
 
     With `names` only the rules of these names are looked at. What others have added is none of our business.
     """
@@ -123,7 +124,7 @@ async def wait_until_online(executor: Executor, *, timeout_s: float = 3600.0) ->
 
 
 def compare(rule: Rule, what: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """How the server's constraint or index of the rule's name departs from the rule; `what` says which it is."""
+    """Return how the server's constraint or index of the rule's name departs from the rule; `what` says which it is."""
     row = next((row for row in rows if row["name"] == rule.name), None)
     if row is None:
         return [f"{what} {rule.name} is missing; {_remedy_for_missing(rule, what, rows)}"]
@@ -148,7 +149,7 @@ def _remedy_for_missing(rule: Rule, what: str, rows: Sequence[Mapping[str, Any]]
 
 
 def _state_fault(name: str, indexes: Sequence[Mapping[str, Any]]) -> list[str]:
-    """An index, a constraint's own included, serves only when it is ONLINE."""
+    """Return what is wrong unless the index, a constraint's own included, is ONLINE: only then it serves."""
     row = next((row for row in indexes if row["name"] == name), None)
     if row is None or row["state"] == "ONLINE":
         return []

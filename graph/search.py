@@ -2,21 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 from graph.executor import Executor
+from graph.item import Item, item_of
 from graph.tokens import required_clause
 from graph.types import (
     FOREVER,
     UNKNOWN_TIME,
     Candidate,
     Evidence,
-    FoundItem,
     ItemFilter,
     Kind,
     PoolRow,
-    native,
     time_of,
 )
 
@@ -29,8 +28,6 @@ ALL_ROWS = 2**31 - 1
 # Above every string that Neo4j compares by code point.
 _LAST_STRING = "\U0010ffff"
 _FIRST_STRING = ""
-# What the fragment `item_map` gives as text.
-_TIMES = frozenset({"occurred_at", "created_at", "updated_at", "sent_at", "valid_from", "valid_to"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ class VectorQuery:
 async def hybrid_candidates(
     executor: Executor, where: ItemFilter, vector: VectorQuery, keyword: KeywordQuery, k: int
 ) -> list[Candidate]:
-    """Up to `k` rows of the vector arm and of each asked full-text index, in one statement."""
+    """Return up to `k` rows of the vector arm and of each asked full-text index, in one statement."""
     params = filter_params(where) | _keyword_params(where, keyword) | {"vector": list(vector.vector), "k": k}
     name = "search_hybrid"
     if _needs_index_filters(where):
@@ -67,13 +64,13 @@ async def hybrid_candidates(
 
 
 async def vector_candidates(executor: Executor, where: ItemFilter, vector: VectorQuery, k: int) -> list[Candidate]:
-    """Up to `k` rows of the vector arm."""
+    """Return up to `k` rows of the vector arm."""
     params = filter_params(where) | _index_params(where) | {"vector": list(vector.vector), "k": k}
     return _candidates(await executor.fetch_list("search_vector", params, space=vector.space))
 
 
 async def keyword_candidates(executor: Executor, where: ItemFilter, keyword: KeywordQuery, k: int) -> list[Candidate]:
-    """Up to `k` rows of each asked full-text index."""
+    """Return up to `k` rows of each asked full-text index."""
     params = filter_params(where) | _keyword_params(where, keyword) | {"k": k}
     return _candidates(await executor.fetch_list("search_keyword", params))
 
@@ -81,7 +78,7 @@ async def keyword_candidates(executor: Executor, where: ItemFilter, keyword: Key
 async def vector_candidates_deeper(
     executor: Executor, where: ItemFilter, vector: VectorQuery, *, k: int, limit: int
 ) -> list[Candidate]:
-    """The best `limit` items that pass `where` among the `k` (at most INDEX_ROWS) nearest embeddings."""
+    """Return the best `limit` items that pass `where` among the `k` (at most INDEX_ROWS) nearest embeddings."""
     params = filter_params(where) | _index_params(where) | {"vector": list(vector.vector), "k": k, "limit": limit}
     return _candidates(await executor.fetch_list("search_vector_deeper", params, space=vector.space))
 
@@ -89,7 +86,7 @@ async def vector_candidates_deeper(
 async def vector_candidates_exact(
     executor: Executor, where: ItemFilter, vector: VectorQuery, *, limit: int
 ) -> list[Candidate]:
-    """The best `limit` of all items that pass `where` and have a vector, found without the vector index."""
+    """Return the best `limit` of all items that pass `where` and have a vector, found without the vector index."""
     params = filter_params(where) | {"vector": list(vector.vector), "limit": limit}
     dimension = len(vector.vector)
     return _candidates(
@@ -107,8 +104,8 @@ async def keyword_candidates_deeper(
     return _candidates(await executor.fetch_list("search_keyword_deeper", params))
 
 
-async def hydrate(executor: Executor, namespace: str, uids: Sequence[str]) -> list[FoundItem]:
-    """Properties and evidence of items, in no particular order; uids of other namespaces are not found."""
+async def hydrate(executor: Executor, namespace: str, uids: Sequence[str]) -> list[Item]:
+    """Return items with their evidence, in no particular order; uids of other namespaces are not found."""
     rows = await executor.fetch_list("hydrate_items", {"namespace": namespace, "uids": list(uids)})
     return [found_item(row) for row in rows if _is_whole(row["item"])]
 
@@ -121,7 +118,7 @@ async def pool_rows(
     vectors: Sequence[VectorQuery],
     time_words: str | None,
 ) -> list[PoolRow]:
-    """What ranking needs to know of candidates, in no particular order.
+    """Return what ranking needs to know of candidates, in no particular order.
 
     `unscored` names for each uid the places in `vectors` (all of one space) whose cosine is wanted. `time_words` is the
     regular expression of `PoolRow.tells_time`; None when that does not matter.
@@ -135,8 +132,15 @@ async def pool_rows(
     return _pool_rows(await executor.fetch_list("pool_traits", params, space=vectors[0].space, dimension=dimension))
 
 
+async def items_of_small_namespace(executor: Executor, where: ItemFilter, limit: int) -> list[str] | None:
+    """Return the uids of all items that pass `where`; None for a namespace of `limit` items or more."""
+    params = filter_params(where) | {"limit": limit}
+    held, *uids = await executor.fetch_list("items_of_small_namespace", params)
+    return None if int(held) >= limit else uids
+
+
 async def list_authors(executor: Executor, namespace: str, limit: int) -> list[str]:
-    """At most `limit` of those who have spoken in `namespace`."""
+    """Return at most `limit` of those who have spoken in `namespace`."""
     rows = await executor.fetch_all("list_authors", {"namespace": namespace, "limit": limit})
     return [row["author"] for row in rows]
 
@@ -167,8 +171,8 @@ def _listed(values: Sequence[str] | None) -> list[str] | None:
 
 
 def _needs_index_filters(where: ItemFilter) -> bool:
-    """Whether the vector index can narrow the search further than by namespace and kind (each range it checks costs
-    time).
+    """Return whether the vector index can narrow the search further than by namespace and kind (each range it checks
+    costs time).
     """
     narrowing = (
         where.authors,
@@ -210,7 +214,7 @@ def _candidates(rows: Sequence[Sequence[Any]]) -> list[Candidate]:
 
 
 def _is_whole(node: Mapping[str, Any]) -> bool:
-    """Whether somebody else did not delete the node while it was read: from then on its properties are null."""
+    """Return whether somebody else did not delete the node while it was read: from then on its properties are null."""
     return all(node.get(name) is not None for name in ("uid", "text"))
 
 
@@ -220,7 +224,8 @@ def _pool_rows(rows: Sequence[Sequence[Any]]) -> list[PoolRow]:
 
 
 def _pool_row(row: Sequence[Any]) -> PoolRow:
-    uid, author, conversation, session, position, day, asks, tells_time, name, caption, text, *scored = row
+    uid, author, conversation, session, position, day, asks, tells_time, name, caption, *more = row
+    kind, when, ends, subject, predicate, text, *scored = more
     return PoolRow(
         uid=uid,
         author=author,
@@ -234,26 +239,27 @@ def _pool_row(row: Sequence[Any]) -> PoolRow:
         name=name,
         caption=caption,
         text=text,
+        kind=Kind(kind),
+        when=None if when is None else time_of(when),
+        ends=_open_end(ends),
+        subject=subject,
+        predicate=predicate,
         # A list of the database holds no null: what has no vector says -2, which no cosine is.
         cosines=[None if cosine < -1.5 else cosine for cosines in scored for cosine in cosines],
     )
 
 
-def found_item(row: Mapping[str, Any]) -> FoundItem:
-    """A row with `item` and `evidence` as a value."""
-    stored = {key: value for key, value in row["item"].items() if value is not None}
-    times = {key: time_of(stored[key]) for key in _TIMES & stored.keys()}
-    properties = native(stored) | times
-    return FoundItem(
-        uid=properties["uid"],
-        kind=Kind(properties["kind"]),
-        properties=properties,
-        evidence=[evidence(source) for source in row["evidence"] if _is_whole(source)],
-    )
+def _open_end(valid_to: str | None) -> datetime | None:
+    ends = None if valid_to is None else time_of(valid_to)
+    return None if ends is None or ends >= FOREVER else ends
 
 
-def evidence(source: Mapping[str, Any]) -> Evidence:
-    """An evidence row as a value."""
+def found_item(row: Mapping[str, Any]) -> Item:
+    """Return the item of a row with `item` and `evidence`."""
+    return item_of(row["item"], [_evidence(source) for source in row["evidence"] if _is_whole(source)])
+
+
+def _evidence(source: Mapping[str, Any]) -> Evidence:
     return Evidence(
         uid=source["uid"],
         message_id=source["message_id"],
@@ -264,3 +270,45 @@ def evidence(source: Mapping[str, Any]) -> Evidence:
         start_line=source["start_line"],
         end_line=source["end_line"],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Facts that supersede an item (uids), and whether it waits for a vector of the active space or was refused one."""
+
+    superseded_by: Sequence[str]
+    pending: bool
+    refused: bool
+
+
+async def standing_of(executor: Executor, namespace: str, uid: str) -> Standing | None:
+    """Return the standing of the item `uid` of `namespace`; None where there is no such item."""
+    row = await executor.fetch_one("item_standing", {"namespace": namespace, "uid": uid})
+    return None if row is None else Standing(row["superseded_by"], row["pending"], row["refused"])
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An item that an accepted typed edge or an evidence link, in either direction, joins to the item `seed`.
+
+    `confidence` (0..1) is the edge's; 1 where it has none.
+    """
+
+    seed: str
+    uid: str
+    relation: str
+    confidence: float
+
+
+async def neighbours(executor: Executor, where: ItemFilter, seeds: Sequence[str], *, limit: int) -> list[Neighbour]:
+    """Of each seed at most `limit` neighbours that pass `where`, the surest first."""
+    params = filter_params(where) | {"uids": list(seeds), "limit": limit}
+    rows = await executor.fetch_all("search_neighbours", params)
+    return [Neighbour(row["seed"], row["uid"], row["relation"], float(row["confidence"])) for row in rows]
+
+
+async def causes(executor: Executor, where: ItemFilter, effects: Sequence[str], *, limit: int) -> list[Neighbour]:
+    """Return of each effect (`seed`) at most `limit` items that pass `where` and led to it, the surest first."""
+    params = filter_params(where) | {"uids": list(effects), "limit": limit}
+    rows = await executor.fetch_all("causes_of_items", params)
+    return [Neighbour(row["seed"], row["uid"], row["relation"], float(row["confidence"])) for row in rows]

@@ -77,14 +77,14 @@ async def set_languages(executor: Executor, space: str, languages: frozenset[str
 
 
 async def list_spaces(executor: Executor) -> list[SpaceRecord]:
-    """All recorded spaces, oldest first."""
+    """Return all recorded spaces, oldest first."""
     return [_record(row["properties"]) for row in await executor.fetch_all("list_spaces")]
 
 
 async def sample_noise(
     executor: Executor, space: SpaceRecord, queries: Sequence[Sequence[float]], *, cjk: bool, limit: int
 ) -> Noise | None:
-    """How similar `queries` (vectors of the space) are to at most `limit` random vectors of all namespaces.
+    """Return how similar `queries` (vectors of the space) are to at most `limit` random vectors of all namespaces.
 
     Of items whose text holds CJK letters, or of the others; None when there is no such vector. In a large space the
     sample is drawn from some thousands, so that of a script which is rare there it may be smaller.
@@ -105,9 +105,9 @@ async def put_calibrations(
         {
             "space": space,
             "languages": list(noise),
-            "means": [one.mean for one in noise.values()],
-            "deviations": [one.deviation for one in noise.values()],
-            "samples": [one.sampled for one in noise.values()],
+            "means": [measured.mean for measured in noise.values()],
+            "deviations": [measured.deviation for measured in noise.values()],
+            "samples": [measured.sampled for measured in noise.values()],
             "vectors": vectors,
             "version": version,
         },
@@ -133,7 +133,7 @@ async def activate(executor: Executor, space: str, *, lacking: int | None = None
 
 
 async def measure_lacking(executor: Executor, space: str) -> Lacking:
-    """What has no vector in `space`, except what its encoder refused."""
+    """Return what has no vector in `space`, except what its encoder refused."""
     row = await executor.fetch_one("measure_without_vector", {"space": space}, space=space)
     return Lacking(row["items"], row["characters"]) if row else Lacking(0, 0)
 
@@ -167,18 +167,18 @@ async def count_vectors(executor: Executor, space: str) -> int:
 
 
 async def count_pending(executor: Executor) -> int:
-    """Items of all namespaces that lack a vector in the active space."""
+    """Return items of all namespaces that lack a vector in the active space."""
     row = await executor.fetch_one("count_pending")
     return int(row["pending"]) if row else 0
 
 
 async def next_pending(executor: Executor, space: str, limit: int) -> list[PendingItem]:
-    """Up to `limit` items that lack a vector in `space`; none when it is not the active one (any more)."""
+    """Return up to `limit` items that lack a vector in `space`; none when it is not the active one (any more)."""
     return [_pending(row) for row in await executor.fetch_all("next_pending", {"space": space, "limit": limit})]
 
 
 async def next_without_vector(executor: Executor, space: str, limit: int) -> list[PendingItem]:
-    """Up to `limit` items that lack a vector in `space`, active or not."""
+    """Return up to `limit` items that lack a vector in `space`, active or not."""
     rows = await executor.fetch_all("next_without_vector", {"space": space, "limit": limit}, space=space)
     return [_pending(row) for row in rows]
 

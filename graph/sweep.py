@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any, Literal
 
 from graph.executor import Executor, Row
+from graph.item import Memory, NewItem, memory_of
 from graph.search import filter_params
-from graph.types import ItemFilter, Kind, NewItem, StoredItem, native
+from graph.types import ItemFilter, Kind, native
 
 Position = tuple[str, str]
 FIRST: Position = ("0001-01-01T00:00:00Z", "")
@@ -31,12 +32,10 @@ class SweptMemory:
     propose for it, undecided.
     """
 
-    uid: str
-    version: int
+    item: Memory
     position: Position
     reviewed: bool
     proposed: frozenset[str]
-    properties: Mapping[str, Any] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class Rewrite:
 
     uid: str
     version: int
-    build: Callable[[StoredItem], NewItem] = field(repr=False)
+    build: Callable[[Memory], NewItem] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,25 +148,25 @@ class Undone:
 
 
 async def page(executor: Executor, scope: Scope, *, after: Position, limit: int) -> list[SweptMemory]:
-    """Up to `limit` memories of the scope in the order in which they were stored, from behind `after` on."""
+    """Return up to `limit` memories of the scope in the order in which they were stored, from behind `after` on."""
     time, uid = after
     params = _scope_params(scope) | {"after_time": time, "after_uid": uid, "limit": limit}
     return [_swept(row) for row in await executor.fetch_all("sweep_page", params)]
 
 
 async def count(executor: Executor, scope: Scope) -> int:
-    """How many memories are in the scope."""
+    """Return how many memories are in the scope."""
     (row,) = await executor.fetch_all("sweep_count", _scope_params(scope))
     return int(row["memories"])
 
 
 async def domains(executor: Executor, namespace: str) -> list[str]:
-    """The domains that memories of `namespace` name."""
+    """Return the domains that memories of `namespace` name."""
     return [row["domain"] for row in await executor.fetch_all("sweep_domains", {"namespace": namespace})]
 
 
 async def vectors(executor: Executor, namespace: str, uids: Sequence[str], space: str) -> dict[str, Sequence[float]]:
-    """The vector of what each memory begins with, as far as it has one in `space`."""
+    """Return the vector of what each memory begins with, as far as it has one in `space`."""
     rows = await executor.fetch_all("sweep_vectors", {"namespace": namespace, "uids": list(uids)}, space=space)
     return {row["uid"]: row["vector"] for row in rows}
 
@@ -175,26 +174,35 @@ async def vectors(executor: Executor, namespace: str, uids: Sequence[str], space
 async def neighbours(
     executor: Executor, namespace: str, uids: Sequence[str], space: str, k: int
 ) -> list[tuple[str, str, float]]:
-    """Pairs (memory, another near it, cosine), from the `k` vectors nearest to each memory's."""
+    """Return pairs (memory, another near it, cosine), from the `k` vectors nearest to each memory's."""
     params = {"namespace": namespace, "uids": list(uids), "kinds": [Kind.MEMORY.value], "k": k}
     rows = await executor.fetch_all("sweep_neighbours", params, space=space)
     return [(row["uid"], row["other"], row["similarity"]) for row in rows]
 
 
-async def namesakes(executor: Executor, namespace: str, queries: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Pairs (memory, another that holds words of its query, in Lucene's language)."""
-    rows = [{"uid": uid, "words": words} for uid, words in queries.items()]
-    return _pairs(await executor.fetch_all("sweep_namesakes", {"namespace": namespace, "rows": rows}))
+async def namesakes(
+    executor: Executor, namespace: str, queries: Sequence[tuple[str, str]], *, cjk: bool = False
+) -> list[tuple[str, str]]:
+    """Return pairs (memory, another that holds words of its query, in Lucene's language), by the index for all texts or
+    by that of Chinese, Japanese and Korean.
+    """
+    if not queries:
+        return []
+    rows = [{"uid": uid, "words": words} for uid, words in queries]
+    params = {"namespace": namespace, "rows": rows}
+    if cjk:
+        return _pairs(await executor.fetch_all("sweep_namesakes_cjk", params))
+    return _pairs(await executor.fetch_all("sweep_namesakes", params))
 
 
 async def linked(executor: Executor, namespace: str, words: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
-    """Pairs (memory, another that supports a fact with it, or whose uid is among its words)."""
+    """Return pairs (memory, another that supports a fact with it, or whose uid is among its words)."""
     rows = [{"uid": uid, "words": list(said)} for uid, said in words.items()]
     return _pairs(await executor.fetch_all("sweep_linked", {"namespace": namespace, "rows": rows}))
 
 
 async def notes(executor: Executor, namespace: str, uids: Sequence[str], chars: int) -> list[NoteText]:
-    """The first `chars` characters of memories; what is no memory of `namespace` is left out."""
+    """Return the first `chars` characters of memories; what is no memory of `namespace` is left out."""
     rows = await executor.fetch_all("sweep_notes", {"namespace": namespace, "uids": list(uids), "chars": chars})
     return [NoteText(**native(row)) for row in rows]
 
@@ -202,7 +210,7 @@ async def notes(executor: Executor, namespace: str, uids: Sequence[str], chars: 
 async def known_pairs(
     executor: Executor, namespace: str, pairs: Sequence[tuple[str, str]]
 ) -> dict[tuple[str, str], KnownPair]:
-    """Those of the pairs between which there are edges."""
+    """Return those of the pairs between which there are edges."""
     params = {"namespace": namespace, "rows": pair_rows(pairs)}
     return known(await executor.fetch_all("sweep_known_pairs", params))
 
@@ -211,19 +219,19 @@ async def known_pairs(
 
 
 async def next_number(executor: Executor, namespace: str, day: str) -> int:
-    """The number that the next run of the day (`sweep-YYYYMMDD-`) would get."""
+    """Return the number that the next run of the day (`sweep-YYYYMMDD-`) would get."""
     (row,) = await executor.fetch_all("next_sweep_number", {"namespace": namespace, "day": day})
     return int(row["number"])
 
 
 async def get(executor: Executor, namespace: str, sweep_id: str) -> Run | None:
-    """The run; None where there is none."""
+    """Return the run; None where there is none."""
     row = await executor.fetch_one("get_sweep", {"namespace": namespace, "sweep_id": sweep_id})
     return None if row is None else Run(**native(row["run"]))
 
 
 async def list_runs(executor: Executor, namespace: str, *, before: str, limit: int) -> list[Run]:
-    """Up to `limit` runs, the newest first, from the one before `before` on."""
+    """Return up to `limit` runs, the newest first, from the one before `before` on."""
     params = {"namespace": namespace, "before": before, "limit": limit}
     return [Run(**native(row["run"])) for row in await executor.fetch_all("list_sweeps", params)]
 
@@ -237,30 +245,15 @@ async def changes(
     limit: int,
     states: Sequence[str] | None = None,
 ) -> list[RecordedChange]:
-    """Up to `limit` changes of a run in their order, from behind the number `after` on."""
+    """Return up to `limit` changes of a run in their order, from behind the number `after` on."""
     params = {"namespace": namespace, "sweep_id": sweep_id, "after_seq": after, "states": states, "limit": limit}
     rows = await executor.fetch_all("sweep_changes", params)
     return [RecordedChange(row["uid"], row["properties"]["seq"], native(row["properties"])) for row in rows]
 
 
-def stored_of(item: Row) -> StoredItem:
-    """A memory as it is before a change."""
-    properties = {name: native(value) for name, value in item.items() if value is not None}
-    return StoredItem(
-        uid=properties["uid"],
-        kind=Kind(properties["kind"]),
-        version=properties.get("version", 1),
-        source_hash=properties.get("source_hash"),
-        properties=properties,
-    )
-
-
 def _swept(row: Row) -> SweptMemory:
-    stored = stored_of(row["item"])
-    position = (row["created_at"], stored.uid)
-    return SweptMemory(
-        stored.uid, stored.version, position, row["reviewed"], frozenset(row["proposed"]), stored.properties
-    )
+    item = memory_of(row["item"])
+    return SweptMemory(item, (row["created_at"], item.uid), row["reviewed"], frozenset(row["proposed"]))
 
 
 def _scope_params(scope: Scope) -> dict[str, Any]:

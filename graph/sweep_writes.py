@@ -10,6 +10,7 @@ from typing import Any
 from graph.errors import LeaseLost
 from graph.executor import Executor, Transaction
 from graph.ingest import put
+from graph.item import Memory, NewItem, memory_of
 from graph.leases import Lease
 from graph.sweep import (
     Applied,
@@ -24,9 +25,8 @@ from graph.sweep import (
     Undone,
     known,
     pair_rows,
-    stored_of,
 )
-from graph.types import Kind, NewItem, Provenance, StoredItem, native
+from graph.types import Kind, Provenance
 
 _UNDO = "undo "
 
@@ -71,14 +71,14 @@ async def apply_chunk(
         refused = _refusals(chunk.rows, versions)
         drawn = await _draw(transaction, namespace, chunk.edges, versions)
         held = [
-            place
-            for place, row in enumerate(chunk.rows)
-            if place not in refused and (row.edge_id is None or row.edge_id in drawn)
+            index
+            for index, row in enumerate(chunk.rows)
+            if index not in refused and (row.edge_id is None or row.edge_id in drawn)
         ]
         await _rewrite(transaction, namespace, chunk.rewrites, versions, Provenance(sweep_id, actor))
         rows = [
-            {"uid": chunk.rows[place].uid, "properties": {**chunk.rows[place].properties, "seq": first_seq + number}}
-            for number, place in enumerate(held)
+            {"uid": chunk.rows[index].uid, "properties": {**chunk.rows[index].properties, "seq": first_seq + number}}
+            for number, index in enumerate(held)
         ]
         await transaction.run("put_sweep_changes", {"namespace": namespace, "sweep_id": sweep_id, "rows": rows})
         applied = Applied(held, refused)
@@ -96,7 +96,7 @@ async def undo_page(
     page: Sequence[RecordedChange],
     *,
     actor: str,
-    restore: Callable[[StoredItem, Mapping[str, Any]], NewItem],
+    restore: Callable[[Memory, Memory], NewItem],
     progress: str,
 ) -> Undone:
     """Take back changes of a run in one transaction. `restore` makes of a memory, and of its revision from before the
@@ -104,20 +104,22 @@ async def undo_page(
     """
 
     async def work(transaction: Transaction) -> Undone:
-        versions = await _lock_uids(transaction, namespace, {uid for one in page for uid in _ends(one)})
-        rewritten = [one for one in page if one.properties["state"] == "applied" and "edge_id" not in one.properties]
+        versions = await _lock_uids(transaction, namespace, {uid for change in page for uid in _ends(change)})
+        rewritten = [
+            change for change in page if change.properties["state"] == "applied" and "edge_id" not in change.properties
+        ]
         intact = await _intact(transaction, namespace, rewritten, versions)
         by = Provenance(f"{_UNDO}{sweep_id}", actor)
         await _restore(transaction, namespace, sweep_id, intact, restore, by)
         kept_edges = await _remove_edges(transaction, namespace, sweep_id, page)
-        proposals = [one.seq for one in page if one.properties["state"] == "proposed" and not _is_edge(one)]
-        kept = [one for one in rewritten if one.uid not in intact]
-        kept += [one for one in page if _is_edge(one) and one.properties["edge_id"] in kept_edges]
-        stays = {one.seq for one in kept}
-        states = [{"seq": one.seq, "state": "kept" if one.seq in stays else "undone"} for one in page]
+        proposals = [change.seq for change in page if change.properties["state"] == "proposed" and not _is_edge(change)]
+        kept = [change for change in rewritten if change.uid not in intact]
+        kept += [change for change in page if _is_edge(change) and change.properties["edge_id"] in kept_edges]
+        stays = {change.seq for change in kept}
+        states = [{"seq": change.seq, "state": "kept" if change.seq in stays else "undone"} for change in page]
         await transaction.run("settle_sweep_changes", {"namespace": namespace, "sweep_id": sweep_id, "rows": states})
         await _save(transaction, namespace, sweep_id, lease, "undoing", progress)
-        removed = [one.seq for one in page if _is_edge(one) and one.seq not in stays]
+        removed = [change.seq for change in page if _is_edge(change) and change.seq not in stays]
         return Undone(sorted(intact), removed, proposals, kept)
 
     return await executor.transaction("undo_sweep", work)
@@ -132,7 +134,7 @@ async def _save(
 
 
 async def _lock(transaction: Transaction, namespace: str, chunk: Chunk) -> dict[str, int]:
-    uids = {one.uid for one in chunk.rewrites} | {uid for row in chunk.rows for uid in row.needs}
+    uids = {rewrite.uid for rewrite in chunk.rewrites} | {uid for row in chunk.rows for uid in row.needs}
     return await _lock_uids(transaction, namespace, uids)
 
 
@@ -144,11 +146,11 @@ async def _lock_uids(transaction: Transaction, namespace: str, uids: set[str]) -
 
 def _refusals(rows: Sequence[ChangeRow], versions: Mapping[str, int]) -> dict[int, Refusal]:
     refused: dict[int, Refusal] = {}
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if row.needs.keys() - versions.keys():
-            refused[place] = "deleted"
+            refused[index] = "deleted"
         elif any(versions[uid] != version for uid, version in row.needs.items()):
-            refused[place] = "changed"
+            refused[index] = "changed"
     return refused
 
 
@@ -162,7 +164,11 @@ async def _draw(
     pairs = [(edge.source, edge.target) for edge in current]
     rows = await transaction.run("sweep_known_pairs", {"namespace": namespace, "rows": pair_rows(pairs)})
     between = known(rows)
-    new = {edge.properties["edge_id"]: edge for edge in current if may_draw(edge.type, between.get(_ends_of(edge)))}
+    new = {
+        edge.properties["edge_id"]: edge
+        for edge in current
+        if may_draw(edge.type, between.get((edge.source, edge.target)))
+    }
     drawn = [
         {"source": edge.source, "target": edge.target, "label": edge.label, "properties": dict(edge.properties)}
         for edge in new.values()
@@ -172,8 +178,8 @@ async def _draw(
 
 
 def may_draw(edge_type: str, known: KnownPair | None) -> bool:
-    """Whether a sweep may draw an edge of this type between two memories: none where a human has decided, one typed
-    edge a pair, and RELATES_TO only where there is nothing.
+    """Return whether a sweep may draw an edge of this type between two memories: none where a human has decided, one
+    typed edge a pair, and RELATES_TO only where there is nothing.
     """
     if known is None:
         return True
@@ -187,18 +193,18 @@ async def _rewrite(
     versions: Mapping[str, int],
     by: Provenance,
 ) -> None:
-    current = {one.uid: one for one in rewrites if versions.get(one.uid) == one.version}
+    current = {rewrite.uid: rewrite for rewrite in rewrites if versions.get(rewrite.uid) == rewrite.version}
     if not current:
         return
     items = [current[stored.uid].build(stored) for stored in await _read(transaction, namespace, current)]
-    await put(transaction, namespace, items, [item.uid for item in items], by)
+    await put(transaction, namespace, items, [new.item.uid for new in items], by)
 
 
 async def _intact(
     transaction: Transaction, namespace: str, rewritten: Sequence[RecordedChange], versions: Mapping[str, int]
 ) -> set[str]:
-    """Memories that are as the run has left them: not changed since, or only by later runs that are undone."""
-    left = {one.uid: one.properties["version"] for one in rewritten if one.uid in versions}
+    """Return memories that are as the run has left them: not changed since, or only by later runs that are undone."""
+    left = {change.uid: change.properties["version"] for change in rewritten if change.uid in versions}
     rows = [{"uid": uid, "version": version} for uid, version in left.items() if versions[uid] != version]
     since = await transaction.run("changes_since", {"namespace": namespace, "rows": rows}) if rows else []
     undone = {row["uid"] for row in since if _only_undone(row["reasons"])}
@@ -215,16 +221,17 @@ async def _restore(
     namespace: str,
     sweep_id: str,
     uids: set[str],
-    restore: Callable[[StoredItem, Mapping[str, Any]], NewItem],
+    restore: Callable[[Memory, Memory], NewItem],
     by: Provenance,
 ) -> None:
     if not uids:
         return
     params = {"namespace": namespace, "sweep_id": sweep_id, "uids": sorted(uids)}
-    revisions = {row["uid"]: native(row["revision"]) for row in await transaction.run("revisions_of_sweep", params)}
+    rows = await transaction.run("revisions_of_sweep", params)
+    revisions = {row["uid"]: memory_of(row["revision"]) for row in rows}
     stored = await _read(transaction, namespace, uids)
-    items = [restore(one, revisions[one.uid]) for one in stored]
-    await put(transaction, namespace, items, [item.uid for item in items], by)
+    items = [restore(memory, revisions[memory.uid]) for memory in stored]
+    await put(transaction, namespace, items, [new.item.uid for new in items], by)
 
 
 async def _remove_edges(
@@ -232,18 +239,22 @@ async def _remove_edges(
 ) -> set[str]:
     """Remove the edges that a page of changes tells of; the ids of those that are a human's now."""
     rows = [
-        {"uid": one.properties["source"], "target": one.properties["target"], "edge_id": one.properties["edge_id"]}
-        for one in page
-        if _is_edge(one)
+        {
+            "uid": change.properties["source"],
+            "target": change.properties["target"],
+            "edge_id": change.properties["edge_id"],
+        }
+        for change in page
+        if _is_edge(change)
     ]
     params = {"namespace": namespace, "sweep_id": sweep_id, "rows": rows}
     removed = await transaction.run("remove_sweep_edges", params) if rows else []
     return {row["edge_id"] for row in removed if row["kept"]}
 
 
-async def _read(transaction: Transaction, namespace: str, uids: Mapping[str, Any] | set[str]) -> list[StoredItem]:
+async def _read(transaction: Transaction, namespace: str, uids: Mapping[str, Any] | set[str]) -> list[Memory]:
     rows = await transaction.run("read_memories", {"namespace": namespace, "uids": sorted(uids)})
-    return [stored_of(row["item"]) for row in rows]
+    return [memory_of(row["item"]) for row in rows]
 
 
 def _is_edge(change: RecordedChange) -> bool:
@@ -254,7 +265,3 @@ def _ends(change: RecordedChange) -> set[str]:
     if not _is_edge(change):
         return {change.uid}
     return {change.properties["source"], change.properties["target"]}
-
-
-def _ends_of(edge: SweepEdge) -> tuple[str, str]:
-    return edge.source, edge.target

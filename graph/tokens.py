@@ -14,13 +14,13 @@ _BITS = 96
 
 
 def token(field: str, value: str) -> str:
-    """The word for `value` of `field`: 24 letters, equal only for equal pairs (96 bits of SHA-256)."""
+    """Return the word for `value` of `field`: 24 letters, equal only for equal pairs (96 bits of SHA-256)."""
     digest = hashlib.sha256(f"{field}\0{value}".encode("utf-8", "surrogatepass")).hexdigest()[: _BITS // 4]
     return "".join(_LETTERS[int(digit, 16)] for digit in digest)
 
 
 def item_tokens(namespace: str, kind: str, author: str | None) -> str:
-    """The `tokens` property of an item: namespace, kind and, where there is one, author."""
+    """Return the `tokens` property of an item: namespace, kind and, where there is one, author."""
     words = [token("namespace", namespace), token("kind", kind)]
     if author:
         words.append(token("author", author))

@@ -1,10 +1,11 @@
 """Frozen values that cross the graph's border."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any
 
 # Sentinels: the vector index drops a node that lacks a filter property, so every embedding has a value for each.
 UNKNOWN_TIME = datetime(1, 1, 1, tzinfo=UTC)
@@ -30,36 +31,6 @@ class EdgeType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class NewItem:
-    """An item as ingest writes it.
-
-    `properties` holds what the node gets besides its key (a None value removes a property); `source_hash` identifies
-    what came in, so that the same input twice changes nothing; `cjk` says whether `search_text` belongs in the cjk
-    index.
-    """
-
-    uid: str
-    kind: Kind
-    source_hash: str
-    properties: Mapping[str, Any] = field(repr=False)
-    cjk: bool = False
-    conversation_id: str | None = None
-    person_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NewEdge:
-    """A typed edge as ingest writes it; `line` finds it again in the report."""
-
-    line: int
-    source: str
-    target: str
-    type: EdgeType
-    edge_id: str
-    properties: Mapping[str, Any] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Stored:
     """What one batch did, as uids; `clashes` are uids that exist with another kind and were left alone."""
 
@@ -81,37 +52,6 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredItem:
-    """An item as it is before a change.
-
-    A fact's `valid_to` is what its own row said, whatever closed it since; `superseded_by` holds the properties of the
-    facts that supersede it, oldest first.
-    """
-
-    uid: str
-    kind: Kind
-    version: int
-    source_hash: str | None
-    properties: Mapping[str, Any] = field(repr=False)
-    superseded_by: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class AsIs:
-    """Nothing is to be written: the item `uid` is already as wanted."""
-
-    uid: str
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """What a change led to: the item that holds now, and whether it was added, updated or there already."""
-
-    outcome: Literal["added", "updated", "unchanged"]
-    item: "FoundItem"
-
-
-@dataclass(frozen=True, slots=True)
 class Cascade:
     """What a deletion takes away. An edge or link between two deleted items counts once."""
 
@@ -121,13 +61,14 @@ class Cascade:
     revisions: int = 0
     embeddings: int = 0
 
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """One item of a listing, with `created_at` as text to the nanosecond, which Python's datetime does not hold."""
-
-    item: "FoundItem"
-    created_at: str
+    def __add__(self, other: "Cascade") -> "Cascade":
+        return Cascade(
+            by_kind=Counter(self.by_kind) + Counter(other.by_kind),
+            edges=self.edges + other.edges,
+            evidence_links=self.evidence_links + other.evidence_links,
+            revisions=self.revisions + other.revisions,
+            embeddings=self.embeddings + other.embeddings,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +106,8 @@ class PoolRow:
     """What ranking needs to know of a candidate; None where its kind has no such thing.
 
     `day`: when it occurred; `asks`: its text ends in a question mark; `tells_time`: it matches the search's words of
-    time; `text`: its first 4,000 characters; `cosines` (-1..1, None without a vector) answer the queries that were
-    asked for, in their order.
+    time; `text`: its first 8,000 characters; `when` it occurred and `ends`, when a fact ceases to hold (None: it
+    holds); `cosines` (-1..1, None without a vector) answer the queries that were asked for, in their order.
     """
 
     uid: str
@@ -180,6 +121,11 @@ class PoolRow:
     name: str | None = field(repr=False)
     caption: str | None = field(repr=False)
     text: str = field(repr=False)
+    kind: Kind = Kind.MESSAGE
+    when: datetime | None = None
+    ends: datetime | None = None
+    subject: str | None = field(default=None, repr=False)
+    predicate: str | None = field(default=None, repr=False)
     cosines: Sequence[float | None] = ()
 
 
@@ -195,16 +141,6 @@ class Evidence:
     path: str | None = None
     start_line: int | None = None
     end_line: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FoundItem:
-    """An item's properties as stored (times native, internal ones left out) and its evidence."""
-
-    uid: str
-    kind: Kind
-    properties: Mapping[str, Any] = field(repr=False)
-    evidence: Sequence[Evidence] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,12 +225,12 @@ class NewSpace:
 
 
 def time_of(text: str) -> datetime:
-    """A time that the database wrote as text; the name of a zone stands behind its offset and is dropped."""
+    """Return a time that the database wrote as text; the name of a zone stands behind its offset and is dropped."""
     return datetime.fromisoformat(text.partition("[")[0])
 
 
 def native(value: Any) -> Any:
-    """A driver value as plain Python: Neo4j times become `datetime`, containers are converted inside."""
+    """Return a driver value as plain Python: Neo4j times become `datetime`, containers are converted inside."""
     if hasattr(value, "to_native"):
         return value.to_native()
     if isinstance(value, dict):

@@ -8,10 +8,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from librarian.contracts.relevant import MemoryHit
-    from librarian.embedded import Librarian
-    from librarian.settings import Settings
-    from librarian.wiring import open_librarian
+    from librarian.app import Librarian, open_librarian
+    from librarian.base.settings.settings import Settings
+    from librarian.search.contracts import MemoryHit
     from retrieval.answerness import score_hit_for_query
     from retrieval.context import format_hits_as_context
 
@@ -25,11 +24,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Librarian": "librarian.embedded",
-    "MemoryHit": "librarian.contracts.relevant",
-    "Settings": "librarian.settings",
+    "Librarian": "librarian.app",
+    "MemoryHit": "librarian.search.contracts",
+    "Settings": "librarian.base.settings.settings",
     "format_hits_as_context": "retrieval.context",
-    "open_librarian": "librarian.wiring",
+    "open_librarian": "librarian.app",
     "score_hit_for_query": "retrieval.answerness",
 }
 

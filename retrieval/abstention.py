@@ -1,60 +1,70 @@
-"""Which hits stay: those near enough to the query, and those that nearness says nothing about. Pure functions.
+"""Which candidates stay: those near enough to the query, and those that nearness says nothing about. Pure functions.
 
-A bound only removes hits, it brings no others in: fusion knows more of a hit than its vector does, so the order is left
-alone, and of an adaptive bound only the lowest step removes anything (docs/decisions/0010).
+A bound only removes candidates, it brings no others in: fusion knows more of one than its vector does, so the order is
+left alone, and of an adaptive bound only the lowest step removes anything (docs/decisions/0010). It is kept on the
+whole pool; what fills the limit is chosen from what stays.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
-from graph.types import FoundItem
 from retrieval.arms import PlannedQuery
 from retrieval.distinctive import Distinctive, distinctive, holds_distinctive
-from retrieval.thresholds import Bound, Threshold, threshold_for
-from retrieval.types import Exempt, ScoredItem
+from retrieval.fusion import Fused
+from retrieval.thresholds import AdaptiveBound, Bound, Threshold, threshold_for
+from retrieval.types import Below, Exempt
 
-_READ = ("name", "text", "author_name", "caption", "subject", "object", "path")
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A candidate with what a bound judges: its similarity (0..1, None without a vector) and its text."""
+
+    entry: Fused
+    similarity: float | None
+    text: str = field(repr=False)
+    exempt: Exempt | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """The hits that stay, in their order, those that do not, and the threshold; None where no query has a vector."""
+    """The candidates that stay, in their order, those that do not, and the threshold; None where no query has a vector.
 
-    hits: Sequence[ScoredItem]
-    below: Sequence[ScoredItem]
+    `exempt` says of some that stay why they were not judged.
+    """
+
+    kept: Sequence[Near]
+    below: Sequence[Below]
     threshold: Threshold | None
 
 
-def remaining(
-    hits: Sequence[ScoredItem], queries: Sequence[PlannedQuery], bound: Bound | None, *, limit: int
-) -> Remaining:
-    """What is left of `hits` (best first) with `bound`; the threshold is found on the first `limit` of them."""
+def remaining(pool: Sequence[Near], queries: Sequence[PlannedQuery], bound: Bound | None, *, limit: int) -> Remaining:
+    """Return what is left of `pool` (best first) with `bound`.
+
+    What holds a distinctive term of a query is exempt from an adaptive bound only: a caller's own threshold is kept for
+    everything that has a vector.
+    """
     if bound is None or all(query.vector is None for query in queries):
-        return Remaining(hits, [], None)
-    terms = [distinctive(query.text) for query in queries]
-    unread = {query.number for query in queries if query.vector is None}
-    judged = [replace(hit, exempt=_exempt(hit, terms, unread)) for hit in hits]
-    threshold = threshold_for(bound, [_to_judge(hit) for hit in judged[:limit]], limit=limit)
-    stays = [(similarity := _to_judge(hit)) is None or similarity >= threshold.floor for hit in judged]
+        return Remaining(pool, [], None)
+    terms = [distinctive(query.text) for query in queries] if isinstance(bound, AdaptiveBound) else []
+    without_vector = {query.number for query in queries if query.vector is None}
+    judged = [Near(near.entry, near.similarity, near.text, _exempt(near, terms, without_vector)) for near in pool]
+    threshold = threshold_for(bound, [_to_judge(near) for near in judged], limit=limit)
+    stays = [(similarity := _to_judge(near)) is None or similarity >= threshold.floor for near in judged]
     return Remaining(
-        [hit for hit, stay in zip(judged, stays, strict=True) if stay],
-        [hit for hit, stay in zip(judged, stays, strict=True) if not stay],
+        [near for near, stay in zip(judged, stays, strict=True) if stay],
+        [Below(near.entry.uid, near.similarity or 0.0) for near, stay in zip(judged, stays, strict=True) if not stay],
         threshold,
     )
 
 
-def _exempt(hit: ScoredItem, terms: Sequence[Distinctive], unread: set[int]) -> Exempt | None:
-    """Why `hit` stays whatever its similarity; `unread` are the numbers of the queries without a vector."""
-    if any(share.query in unread for share in hit.shares):
+def _exempt(near: Near, terms: Sequence[Distinctive], without_vector: set[int]) -> Exempt | None:
+    """Why a candidate stays whatever its similarity; `without_vector` are the numbers of such queries."""
+    if any(share.query in without_vector for share in near.entry.shares):
         return Exempt.UNREAD_QUERY
-    if hit.similarity is None:
+    if near.similarity is None:
         return Exempt.NO_VECTOR
-    return Exempt.WORDS if holds_distinctive(_read(hit.item), terms) else None
+    return Exempt.WORDS if holds_distinctive(near.text, terms) else None
 
 
-def _to_judge(hit: ScoredItem) -> float | None:
-    return hit.similarity if hit.exempt is None else None
-
-
-def _read(item: FoundItem) -> str:
-    return " ".join(str(value) for name in _READ if (value := item.properties.get(name)))
+def _to_judge(near: Near) -> float | None:
+    return near.similarity if near.exempt is None else None

@@ -1,8 +1,8 @@
 """Running both arms of one query: together, alone, deeper when filters bite, and never silent about what went wrong.
 
 A first look takes the same number of rows of every index. An index that had more to give although too few of its rows
-passed the filters is hungry: it is asked again for many more rows, which are judged in the database, and after that the
-items that pass the filters are searched one by one. So an arm ends with enough items, or with all there are.
+passed the filters is underfilled: it is asked again for many more rows, which are judged in the database, and then the
+items that pass the filters are searched individually. So an arm ends with enough items, or with all there are.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from graph.search import (
 )
 from graph.types import Candidate, ItemFilter, Noise
 from retrieval.fusion import Ranking
-from retrieval.signals import Asked
+from retrieval.signals import QueryTraits
 from retrieval.types import KEYWORD, VECTOR
 
 log = logging.getLogger("librarian.retrieval")
@@ -61,7 +61,7 @@ class PlannedQuery:
     noise: Noise | None
     keyword: KeywordQuery
     status: Mapping[str, str]
-    asked: Asked
+    traits: QueryTraits
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,9 @@ async def run_arms(executor: Executor, where: ItemFilter, query: PlannedQuery, d
     run = _Run(executor, where, query, depth)
     await run.first_look()
     for effort in (Effort.DEEPER_LOOK, Effort.EXACT_SCAN):
-        if run.hungry:
+        if run.underfilled:
             await run.look_again(effort)
-    return ArmResults(_rankings(query.number, run.candidates), run.status, run.effort, complete=not run.unread)
+    return ArmResults(_rankings(query.number, run.candidates), run.status, run.effort, complete=not run.unexhausted)
 
 
 class _Run:
@@ -106,13 +106,13 @@ class _Run:
         self.status = dict(query.status)
         self.effort = Effort.FIRST_LOOK
         self.candidates: list[Candidate] = []
-        self.unread: set[str] = set()
+        self.unexhausted: set[str] = set()
         """Indexes that may hold more items which pass the filters."""
 
     @property
-    def hungry(self) -> set[str]:
+    def underfilled(self) -> set[str]:
         """Unread indexes that have given too few items."""
-        return {index for index in self.unread if len(_items(self.candidates, index)) < self._depth.wanted}
+        return {index for index in self.unexhausted if len(_items(self.candidates, index)) < self._depth.wanted}
 
     async def first_look(self) -> None:
         """The same number of rows of every index the query asks."""
@@ -123,20 +123,20 @@ class _Run:
         given: defaultdict[str, int] = defaultdict(int)
         for row in self.candidates:
             given[_index(row)] += 1
-        self.unread = {index for index, count in given.items() if count >= min(rows, INDEX_ROWS)}
+        self.unexhausted = {index for index, count in given.items() if count >= min(rows, INDEX_ROWS)}
         self.candidates = [row for row in self.candidates if row.keep]
 
     async def look_again(self, effort: Effort) -> None:
-        """Search the arms of the hungry indexes with more effort; what they gave before is replaced."""
-        hungry, self.effort = self.hungry, effort
+        """Search the arms of the underfilled indexes with more effort; what they gave before is replaced."""
+        underfilled, self.effort = self.underfilled, effort
         looks = []
-        if self._query.vector is not None and VECTOR in hungry:
+        if self._query.vector is not None and VECTOR in underfilled:
             looks.append(self._replace(VECTOR, self._vector_again(self._query.vector, effort)))
-        if hungry - {VECTOR}:
+        if underfilled - {VECTOR}:
             looks.append(self._replace(KEYWORD, self._keyword_again(effort)))
         await asyncio.gather(*looks)
         if effort is Effort.EXACT_SCAN:
-            self.unread -= {i for i in hungry if len(_items(self.candidates, i)) < self._depth.rows}
+            self.unexhausted -= {i for i in underfilled if len(_items(self.candidates, i)) < self._depth.rows}
 
     def _vector_again(self, vector: VectorQuery, effort: Effort) -> Awaitable[list[Candidate]]:
         rows = self._depth.rows
@@ -154,7 +154,7 @@ class _Run:
         if self.status[arm] == OK:
             self.candidates = [*(row for row in self.candidates if _arm(_index(row)) != arm), *found]
         else:
-            self.unread = {index for index in self.unread if _arm(index) != arm}
+            self.unexhausted = {index for index in self.unexhausted if _arm(index) != arm}
 
     async def _both(self, vector: VectorQuery | None, rows: int) -> list[Candidate]:
         """Both arms in one statement; when it fails as a whole, each arm by itself, with its failure in `status`."""

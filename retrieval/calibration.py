@@ -79,7 +79,9 @@ def probe_noise(queries: Vectors, passages: Vectors) -> Noise:
 
 def needs_calibration(recorded: Mapping[str, Calibration], languages: Collection[str], vectors: int) -> bool:
     """Whether noise has to be measured (anew) in a space that covers `languages` and holds `vectors` now."""
-    return recorded.keys() != set(languages) or any(_outgrown(one, vectors) for one in recorded.values())
+    return recorded.keys() != set(languages) or any(
+        _outgrown(calibration, vectors) for calibration in recorded.values()
+    )
 
 
 def _outgrown(calibration: Calibration, vectors: int) -> bool:

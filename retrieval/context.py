@@ -49,6 +49,14 @@ class ContextHit(Protocol):
         """When it was sent, or happened."""
 
     @property
+    def valid_to(self) -> datetime | None:
+        """When it ceased to hold."""
+
+    @property
+    def superseded_by(self) -> str | None:
+        """The uid of a later statement about the same."""
+
+    @property
     def content(self) -> str:
         """Its text."""
 
@@ -118,6 +126,8 @@ def _entry(number: int, cited_by: str, hit: ContextHit, most: int) -> str | None
         "date": f"{hit.sent_at:%Y-%m-%d %H:%M}" if hit.sent_at else None,
         "author": hit.author_name,
         "role": hit.role,
+        "held_until": f"{hit.valid_to:%Y-%m-%d}" if hit.valid_to else None,
+        "superseded_by": hit.superseded_by,
     }
     named = " ".join(f'{name}="{_attribute(value)}"' for name, value in said.items() if value)
     head, tail = f"<memory {named}>\n", "\n</memory>"

@@ -1,10 +1,11 @@
 """Items that say the same are one hit. Pure functions."""
 
+import json
 import unicodedata
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
-from graph.types import FoundItem, Kind
+from graph.item import Fact, Item, Message
 from retrieval.types import ScoredItem
 
 
@@ -22,14 +23,21 @@ def deduplicate(ranked: Sequence[ScoredItem]) -> list[ScoredItem]:
     return list(kept.values())
 
 
-def _identity(item: FoundItem) -> Hashable:
-    properties = item.properties
-    if item.kind is Kind.FACT and properties.get("fact_object"):
-        about = properties.get("person_id") or properties.get("subject")
-        said = (properties.get(field) for field in ("fact_type", "fact_object", "relationship_type"))
-        return (item.kind, about, *said)
-    text = unicodedata.normalize("NFKC", str(properties["text"]))
-    return (item.kind, properties.get("author_name"), " ".join(text.casefold().split()))
+def _identity(item: Item) -> Hashable:
+    if isinstance(item, Fact) and item.fact_object:
+        about = item.person_id or item.subject
+        return (item.kind, about, item.fact_type, item.fact_object, _relationship(item))
+    text = unicodedata.normalize("NFKC", item.text)
+    author = item.author_name if isinstance(item, Message) else None
+    return (item.kind, author, " ".join(text.casefold().split()))
+
+
+def _relationship(fact: Fact) -> str | None:
+    """The kind of relationship, which some sources keep among the attributes."""
+    if fact.relationship_type or not fact.attributes:
+        return fact.relationship_type
+    kept = json.loads(fact.attributes).get("relationship_type")
+    return None if kept is None else str(kept)
 
 
 def _merged(best: ScoredItem, other: ScoredItem) -> ScoredItem:
@@ -37,6 +45,6 @@ def _merged(best: ScoredItem, other: ScoredItem) -> ScoredItem:
     added = [source for source in other.item.evidence if source.uid not in known]
     return replace(
         best,
-        item=replace(best.item, evidence=[*best.item.evidence, *added]),
+        item=replace(best.item, evidence=(*best.item.evidence, *added)),
         duplicates=(*best.duplicates, other.item.uid),
     )

@@ -62,8 +62,8 @@ def _is_identifier(joined: str) -> bool:
     parts = _WORD.findall(joined)
     if len(parts) == 1:
         return True
-    told = any(len(part) >= _MIN_PART and part.casefold() not in ENGLISH for part in parts)
-    return told and (not joined.replace("-", "").isalpha() or joined.isupper())
+    telling = any(len(part) >= _MIN_PART and part.casefold() not in ENGLISH for part in parts)
+    return telling and (not joined.replace("-", "").isalpha() or joined.isupper())
 
 
 def _holds(text: str, term: str) -> bool:

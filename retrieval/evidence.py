@@ -73,11 +73,11 @@ class EncoderSimilarity:
         spoken = [language(query) for query in queries]
         if not queries or not texts or not self._languages.issuperset(spoken):
             return None
-        noises = [await self._noise_of(one) for one in spoken]
+        noises = [await self._noise_of(value) for value in spoken]
         asked = await self._encoder.encode_query(queries)
         given = await self._encoder.encode_passages(texts)
         cosines: list[list[float]] = (asked @ given.T).tolist()
-        return [[calibrated(one, noise) for one in row] for row, noise in zip(cosines, noises, strict=True)]
+        return [[calibrated(value, noise) for value in row] for row, noise in zip(cosines, noises, strict=True)]
 
     async def _noise_of(self, spoken: str) -> Noise:
         if spoken not in self._noise:

@@ -1,70 +1,93 @@
-"""An answer without a language model: the sentences of the best hits that share most with the question.
+"""An answer without a language model: what the best hits say, quoted. Pure functions.
 
-Pure functions. They quote, they do not conclude.
+They quote, they do not conclude: the best hit, or for a question that wants all there is every hit that is nearly as
+good. What repeats the question, says that nobody knows, or gives orders is never quoted.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from retrieval.answerness import Answerable, is_question, overlap
-from retrieval.thresholds import DEFAULT_FIXED, DEFAULT_MIN
+from retrieval.answering import Verdict, asks_for_all, sentences_of
+from retrieval.text import has_cjk
 
-H = TypeVar("H", bound=Answerable)
+MAX_QUOTED = 8
+"""Hits quoted at most, where all are asked for."""
 
-MAX_SENTENCES = 3
-# Sentences come from so many hits at most: further down similarity tells little.
-_HITS = 8
-_MAX_SENTENCE_CHARS = 400
-# How much of a sentence's worth its share of the question's words is, beside the worth of its hit (0..1).
-_OVERLAP_WEIGHT = 0.5
-# A sentence that asks repeats the words of the question, which must not count for it.
-_QUESTION_PENALTY = _OVERLAP_WEIGHT
-# A further sentence must be worth almost as much as the best.
+LEAST_SUPPORT = 0.55
+LEAST_SUPPORT_UNREAD = 0.4
+"""How well the question's own words and meaning have to back a hit that answers (0..1), where the question is in a
+language without similarity words alone.
+"""
+
 _NEARLY = 0.8
-_SENTENCE = re.compile(r"[^\s].*?(?:[.!?…]+(?=\s|$)|[。！？]+|(?=\n)|$)", re.DOTALL | re.MULTILINE)
-_WORD = re.compile(r"\w")
+_WHOLE_CHARS = 320
+_MAX_SENTENCE_CHARS = 400
+_TELLS = frozenset({Verdict.ANSWERS.value, Verdict.SHARES_TOPIC.value})
+
+
+class Answering(Protocol):
+    """A hit as far as an answer made of quotations goes."""
+
+    @property
+    def content(self) -> str:
+        """Its text."""
+
+    @property
+    def verdict(self) -> str | None:
+        """What it does with the question (retrieval.answering.Verdict)."""
+
+    @property
+    def support(self) -> float | None:
+        """How well the question backs it (0..1)."""
+
+    @property
+    def relevance(self) -> float | None:
+        """How well it answers, beside the other hits (0..1)."""
+
+    @property
+    def passage(self) -> str | None:
+        """Its sentence that answers best."""
+
+
+H = TypeVar("H", bound=Answering)
 
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """A sentence of the hit at place `hit` (from 0); `worth` orders extracts of one question."""
+    """What the hit at index `hit` (from 0) says that answers."""
 
     hit: int
-    sentence: str
-    worth: float
+    text: str
 
 
 def supporting(hits: Sequence[H], query: str) -> list[H]:
-    """The hits that may support an answer: similar enough, or with a word of the question."""
-    return [hit for hit in hits if hit.score >= DEFAULT_MIN or overlap(query, hit.content) > 0]
+    """Return the hits that may support an answer, in their order; none where the best is not backed well enough."""
+    telling = [hit for hit in hits if hit.verdict is None or hit.verdict in _TELLS]
+    least = LEAST_SUPPORT_UNREAD if has_cjk(query) else LEAST_SUPPORT
+    backed = [hit for hit in telling if (hit.support or 0.0) >= least]
+    return backed if backed and backed[0] in telling[:3] else []
 
 
-def extracts(hits: Sequence[Answerable], query: str, most: int = MAX_SENTENCES) -> list[Extract]:
-    """The best sentences of `hits` (best first) for `query`, the best first, at most one of a hit.
-
-    None where no sentence shares a word with the question and no hit is very similar. Questions count less, and every
-    sentence after the first must be worth nearly as much and share a word.
-    """
-    best = [found for place, hit in enumerate(hits[:_HITS]) if (found := _best_of(place, hit, query)) is not None]
-    best.sort(key=lambda found: (-found.worth, found.hit))
-    further = [one for one in best[1:] if one.worth >= best[0].worth * _NEARLY and overlap(query, one.sentence) > 0]
-    return [*best[:1], *further][:most]
+def extracts(hits: Sequence[Answering], query: str) -> list[Extract]:
+    """Return what the best of `hits` (best first) say to `query`, at most one extract a hit."""
+    if not hits:
+        return []
+    best = hits[0].relevance or 0.0
+    wanted = MAX_QUOTED if asks_for_all(query) else 1
+    nearly = [index for index, hit in enumerate(hits) if (hit.relevance or 0.0) >= _NEARLY * best]
+    return [Extract(index, _said(hits[index])) for index in (nearly or [0])[:wanted]]
 
 
-def _best_of(place: int, hit: Answerable, query: str) -> Extract | None:
-    sentences = [found[0].strip() for found in _SENTENCE.finditer(hit.content)]
-    rated = [(_worth(one, hit, query), -number, one) for number, one in enumerate(sentences) if _WORD.search(one)]
-    rated = [one for one in rated if hit.score >= DEFAULT_FIXED or overlap(query, one[2]) > 0]
-    if not rated:
-        return None
-    worth, _, sentence = max(rated)
-    if len(sentence) > _MAX_SENTENCE_CHARS:
-        sentence = sentence[: _MAX_SENTENCE_CHARS - 1].rstrip() + "…"
-    return Extract(place, sentence, worth)
+def _said(hit: Answering) -> str:
+    """A short text as a whole, of a longer one the sentence that answers best and the next."""
+    text = hit.content.strip()
+    if len(text) <= _WHOLE_CHARS or not hit.passage:
+        return _cut(" ".join(text.split()))
+    sentences = sentences_of(hit.content)
+    at = sentences.index(hit.passage) if hit.passage in sentences else 0
+    return _cut(" ".join(sentences[at : at + 2]))
 
 
-def _worth(sentence: str, hit: Answerable, query: str) -> float:
-    asks = _QUESTION_PENALTY if is_question(sentence) else 0.0
-    return hit.score + _OVERLAP_WEIGHT * overlap(query, sentence) - asks
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_SENTENCE_CHARS else text[: _MAX_SENTENCE_CHARS - 1].rstrip() + "…"

@@ -83,12 +83,12 @@ def boosted(fused: Sequence[Fused], queries: int, boost: float) -> list[Fused]:
     """
     if queries < 2 or boost == 0:
         return list(fused)
-    return in_order(replace(one, score=one.score * (1 + boost * _agreement(one, queries))) for one in fused)
+    return in_order(replace(entry, score=entry.score * (1 + boost * _agreement(entry, queries))) for entry in fused)
 
 
 def in_order(fused: Iterable[Fused]) -> list[Fused]:
     """Best first, ties by uid."""
-    return sorted(fused, key=lambda one: (-one.score, one.uid))
+    return sorted(fused, key=lambda entry: (-entry.score, entry.uid))
 
 
 def _scaled(ranking: Ranking) -> list[float]:
@@ -106,8 +106,8 @@ def _combined(
         rows = zip(ranking.uids, ranking.scores, values(ranking), strict=True)
         for rank, (uid, score, value) in enumerate(rows, start=1):
             shares[uid].append(Share(ranking.query, ranking.arm, rank, score, value))
-    return in_order([Fused(uid, combine([one.share for one in own]), own) for uid, own in shares.items()])
+    return in_order([Fused(uid, combine([entry.share for entry in own]), own) for uid, own in shares.items()])
 
 
-def _agreement(one: Fused, queries: int) -> float:
-    return (len({share.query for share in one.shares}) - 1) / (queries - 1)
+def _agreement(entry: Fused, queries: int) -> float:
+    return (len({share.query for share in entry.shares}) - 1) / (queries - 1)

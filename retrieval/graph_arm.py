@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from graph.errors import DatabaseAuthFailed, DatabaseUnavailable, GraphError
 from graph.executor import Executor
-from graph.neighbours import Neighbour, neighbours
-from graph.types import ItemFilter
+from graph.search import Neighbour, neighbours
+from graph.types import ItemFilter, Noise
 from retrieval.arms import OK, ArmResults, Effort, PlannedQuery
 from retrieval.fusion import Fused, Ranking
 from retrieval.linear import Pool
@@ -58,32 +58,44 @@ async def _joined(
     rankings = [ranked(pool.query, own, beside) for pool, own in zip(found.pools, seeds, strict=True)]
     unseen = [_unseen(pool, ranking) for pool, ranking in zip(found.pools, rankings, strict=True)]
     new = await pooled(executor, where.namespace, queries, unseen)
-    pools = [_with(*one) for one in zip(found.pools, new.pools, rankings, strict=True)]
-    judged = [(noise, {**known, **more}) for (noise, known), (_, more) in zip(found.judged, new.judged, strict=True)]
-    return Pooled(pools, judged)
+    pools = [_with(*neighbour) for neighbour in zip(found.pools, new.pools, rankings, strict=True)]
+    return Pooled(pools, _judged(found, new))
+
+
+def joined(found: Pooled, new: Pooled) -> Pooled:
+    """Return `found` with the candidates of `new`."""
+    pools = [
+        replace(pool, traits={**pool.traits, **other.traits})
+        for pool, other in zip(found.pools, new.pools, strict=True)
+    ]
+    return Pooled(pools, _judged(found, new))
+
+
+def _judged(found: Pooled, new: Pooled) -> list[tuple[Noise, Mapping[str, float]]]:
+    return [(noise, {**known, **more}) for (noise, known), (_, more) in zip(found.judged, new.judged, strict=True)]
 
 
 def ranked(query: int, seeds: Mapping[str, float], beside: Sequence[Neighbour]) -> Ranking:
     """The neighbours of `seeds` (uid -> 0..1), best first: each by the best seed and edge that lead to it."""
     best: dict[str, float] = {}
-    for one in beside:
-        if one.seed in seeds:
-            best[one.uid] = max(best.get(one.uid, 0.0), seeds[one.seed] * one.confidence)
+    for neighbour in beside:
+        if neighbour.seed in seeds:
+            best[neighbour.uid] = max(best.get(neighbour.uid, 0.0), seeds[neighbour.seed] * neighbour.confidence)
     order = sorted(best, key=lambda uid: (-best[uid], uid))
     return Ranking(query, GRAPH, order, [best[uid] for uid in order])
 
 
 def seeds_of(pool: Pool, fused: Sequence[Fused]) -> dict[str, float]:
     """The best that the query of `pool` found, with their scores relative to the first (0..1)."""
-    own = [one for one in fused if one.uid in pool.traits][:SEEDS]
+    own = [neighbour for neighbour in fused if neighbour.uid in pool.traits][:SEEDS]
     top = own[0].score if own else 0.0
-    return {one.uid: one.score / top for one in own if one.score > 0}
+    return {neighbour.uid: neighbour.score / top for neighbour in own if neighbour.score > 0}
 
 
 def _unseen(pool: Pool, ranking: Ranking) -> ArmResults:
     """What the arm found that the others did not, as an answer to be completed with traits and cosines."""
-    places = [place for place, uid in enumerate(ranking.uids) if uid not in pool.traits]
-    uids, scores = [ranking.uids[place] for place in places], [ranking.scores[place] for place in places]
+    indexes = [index for index, uid in enumerate(ranking.uids) if uid not in pool.traits]
+    uids, scores = [ranking.uids[index] for index in indexes], [ranking.scores[index] for index in indexes]
     return ArmResults([Ranking(ranking.query, GRAPH, uids, scores)], {}, Effort.FIRST_LOOK, complete=True)
 
 

@@ -8,19 +8,24 @@ from functools import cache
 from importlib.resources import files
 
 from retrieval.fusion import Fused, Ranking, Share, SignalShare, in_order
-from retrieval.signals import Asked, Traits, signals
+from retrieval.signals import QueryTraits, Traits, signals
+from retrieval.whole import WHOLE
 
 WEIGHTS_FILE = "weights.toml"
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The candidates of one query: the rankings they come from, their traits by uid, and what the query asks."""
+    """The candidates of one query: the rankings they come from, their traits by uid, and what the query asks.
+
+    `whole`: they are all that there is.
+    """
 
     query: int
     rankings: Sequence[Ranking]
     traits: Mapping[str, Traits]
-    asked: Asked
+    query_traits: QueryTraits
+    whole: bool = False
 
 
 @cache
@@ -39,26 +44,26 @@ def linear_fusion(pools: Sequence[Pool], weights: Mapping[str, float]) -> list[F
     best: dict[str, Fused] = {}
     shares: defaultdict[str, list[Share]] = defaultdict(list)
     for pool in pools:
-        for one in _scored(pool, weights):
-            shares[one.uid].extend(one.shares)
-            if one.uid not in best or one.score > best[one.uid].score:
-                best[one.uid] = one
-    return in_order(Fused(uid, one.score, shares[uid], one.signals) for uid, one in best.items())
+        for entry in _scored(pool, weights):
+            shares[entry.uid].extend(entry.shares)
+            if entry.uid not in best or entry.score > best[entry.uid].score:
+                best[entry.uid] = entry
+    return in_order(Fused(uid, entry.score, shares[uid], entry.signals) for uid, entry in best.items())
 
 
 def _scored(pool: Pool, weights: Mapping[str, float]) -> list[Fused]:
     uids = list(pool.traits)
-    values = signals(pool.traits, pool.asked)
+    values = signals(pool.traits, pool.query_traits)
     speaking = [name for name in weights if any(values[name])]
     total = sum(weights[name] for name in speaking if weights[name] > 0) or 1.0
     ranks = _ranks(pool)
     scored = []
-    for place, uid in enumerate(uids):
+    for index, uid in enumerate(uids):
         own = [
-            SignalShare(pool.query, name, values[name][place], weights[name] * values[name][place] / total)
+            SignalShare(pool.query, name, values[name][index], weights[name] * values[name][index] / total)
             for name in speaking
         ]
-        scored.append(Fused(uid, sum(one.share for one in own), ranks[uid], own))
+        scored.append(Fused(uid, sum(entry.share for entry in own), ranks[uid], own))
     return scored
 
 
@@ -66,6 +71,8 @@ def _ranks(pool: Pool) -> defaultdict[str, list[Share]]:
     """Where each arm had the item; the shares of a linear sum are told by signal instead."""
     ranks: defaultdict[str, list[Share]] = defaultdict(list)
     for ranking in pool.rankings:
+        if ranking.arm == WHOLE:
+            continue
         for rank, (uid, score) in enumerate(zip(ranking.uids, ranking.scores, strict=True), start=1):
             ranks[uid].append(Share(ranking.query, ranking.arm, rank, score, 0.0))
     return ranks

@@ -33,7 +33,7 @@ _QUESTION = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class SearchPlan:
+class LookupPlan:
     """What to look for: `path` among paths, `text` in lines, `meaning` by vectors and words; None: not that way.
 
     `definition` says that the definition of `text` is wanted before its uses.
@@ -47,37 +47,37 @@ class SearchPlan:
     definition: bool = False
 
 
-def plan_search(query: str) -> SearchPlan:
+def plan_lookup(query: str) -> LookupPlan:
     """How to look for a query."""
     text = normalise(query)
     if _is_path(text):
-        return SearchPlan("path", "it looks like a path, so paths are searched", path=text)
+        return LookupPlan("path", "it looks like a path, so paths are searched", path=text)
     if found := _DEFINED.fullmatch(text):
         name = _last_name(next(group for group in found.groups() if group))
         why = f"it asks where {name} is defined: definitions first, then other lines, and files of that name"
-        return SearchPlan("definition", why, path=name, text=name, definition=True)
+        return LookupPlan("definition", why, path=name, text=name, definition=True)
     if quoted := _QUOTED.search(text):
         words = quoted[1] or quoted[2]
         why = "it has words in quotation marks, which are searched exactly"
-        return SearchPlan("phrase", why, text=words, meaning=text if _is_question(text) else None)
+        return LookupPlan("phrase", why, text=words, meaning=text if _is_question(text) else None)
     if _IDENTIFIER.fullmatch(text) and text.casefold() not in ENGLISH:
         why = "one name may be a file or something in the code, so both are searched"
-        return SearchPlan("identifier", why, path=text, text=_last_name(text), definition=True)
+        return LookupPlan("identifier", why, path=text, text=_last_name(text), definition=True)
     return _words(text)
 
 
-def _words(text: str) -> SearchPlan:
+def _words(text: str) -> LookupPlan:
     """Several words: a question, with the names in it; else words that may stand in a path or in a line."""
     names = [word.strip("`,;:?!()") for word in text.split() if _CODE_LIKE.search(word.strip("`,;:?!"))]
     if _is_question(text):
         why = "it is a question, so parts of files are searched by meaning"
         if not names:
-            return SearchPlan("question", why, meaning=text)
+            return LookupPlan("question", why, meaning=text)
         name = _last_name(names[0])
         path = names[0] if _is_path(names[0]) else None
-        return SearchPlan("question", f"{why}, and {name}, which it names, exactly", path, name, text, definition=True)
+        return LookupPlan("question", f"{why}, and {name}, which it names, exactly", path, name, text, definition=True)
     why = "words without a question may be a file's name or a phrase in its text, so both and the meaning are searched"
-    return SearchPlan("phrase", why, path=text, text=text, meaning=text)
+    return LookupPlan("phrase", why, path=text, text=text, meaning=text)
 
 
 def _is_path(text: str) -> bool:

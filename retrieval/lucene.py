@@ -1,13 +1,17 @@
 """Full-text queries from user text. User text is data: only words survive, every operator is ours. Pure functions."""
 
 import re
+from collections.abc import Iterable
 
 from graph.search import KeywordQuery
+from graph.tokens import required_clause
+from graph.types import Kind
 from retrieval.stopwords import ENGLISH
 from retrieval.text import has_cjk, normalise, split_identifier
 
 MAX_TERMS = 32
 MAX_CHARS = 512
+MAX_NAMES = 8
 # Words joined by these are one name (HRB-412, api/v2, pool.size): found as words, preferred side by side.
 _JOINED = re.compile(r"\w+(?:[-./:@#]\w+)+")
 _QUOTED = re.compile(r'["“「『]([^"”」』]{2,100})["”」』]')
@@ -29,6 +33,29 @@ def keyword_query(query: str) -> KeywordQuery:
         plain = [word for word in words if not has_cjk(word)]
         return KeywordQuery(english=_english(plain, text), cjk=_field(_bigrams(words), []), files=_field(words, []))
     return KeywordQuery(english=_english(words, text), files=_field(words, _phrases(text)))
+
+
+def memories_naming(namespace: str, names: Iterable[str]) -> str | None:
+    """Return the whole Lucene query for memories of `namespace` that hold one of the longest MAX_NAMES names; None
+    without a name.
+    """
+    longest = sorted(names, key=lambda name: (-len(name), name))[:MAX_NAMES]
+    phrases = (" ".join(_WORD.findall(name)) for name in longest)
+    alternatives = " ".join(f'"{phrase}"' for phrase in phrases if phrase)
+    return _of_memories(namespace, f"search_text:({alternatives})") if alternatives else None
+
+
+def memories_telling(namespace: str, clause: str) -> tuple[str | None, str | None]:
+    """Return the whole Lucene queries for memories of `namespace` that hold words of `clause`, for the index of all
+    texts and for that of Chinese, Japanese and Korean; None where there is nothing to ask.
+    """
+    words = keyword_query(clause)
+    english = _of_memories(namespace, words.english) if words.english else None
+    return english, _of_memories(namespace, words.cjk) if words.cjk else None
+
+
+def _of_memories(namespace: str, alternatives: str) -> str:
+    return f"{required_clause(namespace, [Kind.MEMORY.value], None)} +({alternatives})"
 
 
 def _english(words: list[str], text: str) -> str | None:

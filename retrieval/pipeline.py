@@ -8,27 +8,34 @@ when duplicates leave too few hits. What is not similar enough goes last.
 import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TypeAlias
 
 from graph.executor import Executor
+from graph.item import Item
 from graph.search import KeywordQuery, VectorQuery, hydrate
-from graph.types import FoundItem, Noise
-from retrieval.abstention import remaining
+from graph.types import Noise
+from retrieval.abstention import Near, Remaining, remaining
+from retrieval.answering import Judgement, asks_why
 from retrieval.arms import OK, ArmResults, Depth, Effort, PlannedQuery, run_arms
+from retrieval.causes import with_causes
 from retrieval.dedupe import deduplicate
 from retrieval.encoders.base import Encoder
 from retrieval.encoders.errors import EncoderError
-from retrieval.fusion import Fused, boosted, reciprocal_rank_fusion, score_max, score_sum
+from retrieval.fusion import Fused, Ranking, boosted, reciprocal_rank_fusion, score_max, score_sum
 from retrieval.graph_arm import with_neighbours
+from retrieval.judging import Judged, judged
 from retrieval.linear import Pool, default_weights, linear_fusion
 from retrieval.lucene import keyword_query
 from retrieval.names import NameBook, authors_named, without_names
-from retrieval.pool import Nearness, pooled
-from retrieval.signals import asked
+from retrieval.pool import Nearness, Pooled, pooled
+from retrieval.signals import query_traits
 from retrieval.stopwatch import Stopwatch
 from retrieval.text import language, normalise
-from retrieval.types import GRAPH, KEYWORD, VECTOR, Overfetch, ScoredItem, SearchRequest, SearchResult
+from retrieval.thresholds import FixedBound
+from retrieval.types import BOTH_ARMS, GRAPH, KEYWORD, VECTOR, Below, Overfetch, ScoredItem, SearchRequest, SearchResult
+from retrieval.whole import WHOLE, SmallNamespaces
 
 # Statements side by side: two to five of them took 32-37 ms where one with five queries took 48-54 ms (2 cores, 100k
 # items).
@@ -51,6 +58,8 @@ _DEEPER = 4
 # Candidates hydrated at once for each hit wanted: a few more than one, since duplicates are dropped afterwards.
 # Fetching properties is a third of a search's time, so more are fetched only when these do not fill the limit.
 HYDRATED_PER_HIT = 1.5
+LEAST_SUPPORT = 0.32
+"""What has to speak for a candidate (0..1, retrieval.answering.Judgement) to be found at all."""
 NOT_ASKED = "skipped: not asked for"
 NearnessOf: TypeAlias = Callable[[str], Nearness | None]
 _NOTES = {
@@ -71,11 +80,15 @@ class VectorArm:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far a search looks: index rows at first (for each hit wanted, and at least), and in a deeper look."""
+    """How far a search looks: index rows at first (for each hit wanted, and at least), and in a deeper look.
+
+    `whole`: whether a small namespace is read whole beside that.
+    """
 
     rows_per_hit: int = ROWS_PER_HIT
     min_rows: int = MIN_ROWS
     deeper_rows: int = DEEPER_ROWS
+    whole: bool = True
 
     def depth(self, limit: int, times: int) -> Depth:
         """Where to stop for `limit` hits, in a search that looks `times` as far."""
@@ -100,10 +113,11 @@ class SearchPipeline:
         self._reach = reach
         self._stopwatch = stopwatch
         self._names = NameBook(executor)
+        self._small = SmallNamespaces(executor)
         self._slots = asyncio.Semaphore(SIDE_BY_SIDE)
 
     async def search(self, request: SearchRequest) -> SearchResult:
-        """Hits for `request`, best first: as many as its limit, or all that pass its filters and an arm can find.
+        """Return hits for `request`, best first: as many as its limit, or all that pass its filters and can be found.
 
         Raises graph.errors.DatabaseUnavailable when nobody answers; one broken arm is reported in `arms` instead.
         """
@@ -112,29 +126,37 @@ class SearchPipeline:
             queries = await self.plan(request)
         times = 1
         while True:
-            answers, hits, linked = await self._look(request, queries, times, clock)
-            if len(hits) >= request.limit or all(answer.complete for answer in answers):
+            look = await self._look(request, queries, times, clock)
+            if len(look.hits) >= request.limit or all(answer.complete for answer in look.answers):
                 break
             times *= _DEEPER
-        hits = hits[: request.limit + request.spare]
-        overfetch = _overfetch(answers, again=times > 1, filled=len(hits) >= request.limit)
+        hits = look.hits[: request.limit + request.spare]
+        overfetch = _overfetch(look.answers, again=times > 1, filled=len(hits) >= request.limit)
         notes = [] if overfetch is None else [_NOTES[overfetch].format(hits=len(hits), limit=request.limit)]
-        left = remaining(hits, queries, request.bound, limit=request.limit)
         if request.bound is not None:
             notes += _unjudged(queries)
-        return SearchResult(
-            left.hits, _statuses(answers) | linked, notes, overfetch, clock.read_ms(), left.threshold, left.below
-        )
+        statuses = {**_statuses(look.answers), **look.linked}
+        return SearchResult(hits, statuses, notes, overfetch, clock.read_ms(), look.left.threshold, look.left.below)
 
     async def _look(
         self, request: SearchRequest, queries: Sequence[PlannedQuery], times: int, clock: Stopwatch
-    ) -> tuple[list[ArmResults], list[ScoredItem], dict[str, str]]:
+    ) -> "_Look":
         """What the arms give, the hits made of it, and what the graph arm says, looking `times` as far as at first."""
         depth = self._reach.depth(request.limit, times)
+        linear = request.fusion_method == "linear"
         with clock.stage("arms"):
-            answers = await asyncio.gather(*(self._run(request, query, depth) for query in queries))
+            whole, answers = await asyncio.gather(
+                self._small.items(request.where) if linear and self._reads_whole(request) else _nothing(),
+                asyncio.gather(*(self._run(request, query, depth) for query in queries)),
+            )
+        if whole:
+            everything = [Ranking(query.number, WHOLE, whole, [0.0] * len(whole)) for query in queries]
+            answers = [
+                replace(answer, rankings=[*answer.rankings, ranking])
+                for answer, ranking in zip(answers, everything, strict=True)
+            ]
         with clock.stage("traits"):
-            found = await pooled(self._executor, request.where.namespace, queries, answers)
+            found = await pooled(self._executor, request.where.namespace, queries, answers, self._arm.noise.keys())
         with clock.stage("fuse"):
             fused = _fused(request, found.pools)
         linked: dict[str, str] = {}
@@ -142,9 +164,49 @@ class SearchPipeline:
             with clock.stage("graph"):
                 found, linked[GRAPH] = await with_neighbours(self._executor, request.where, queries, fused, found)
                 fused = _fused(request, found.pools)
+        judged = Judged(fused)
+        if linear and request.weights is None:
+            with clock.stage("judge"):
+                judged, found = await self._judge(request, queries, fused, found)
+        left = self._left(request, queries, judged, found)
         with clock.stage("hydrate"):
-            hits = await self._hits(request, fused, found.nearness)
-        return answers, hits, linked
+            hits = await self._hits(request, left.kept, found.nearness, judged.judgements)
+        return _Look(answers, hits, linked, left)
+
+    def _reads_whole(self, request: SearchRequest) -> bool:
+        return self._reach.whole and request.arms >= BOTH_ARMS
+
+    async def _judge(
+        self, request: SearchRequest, queries: Sequence[PlannedQuery], fused: Sequence[Fused], found: Pooled
+    ) -> tuple[Judged, Pooled]:
+        """The candidates in the order of how well they answer, with what led to the best where a query asks why."""
+        causes: Mapping[str, Sequence[str]] = {}
+        if any(asks_why(query.text) for query in queries):
+            found, causes = await with_causes(self._executor, request.where, queries, fused, found)
+            fused = _fused(request, found.pools)
+        now = request.now or datetime.now(UTC)
+        return judged([query.text for query in queries], found.pools, fused, found.similarity, causes, now), found
+
+    def _left(
+        self, request: SearchRequest, queries: Sequence[PlannedQuery], judged: Judged, found: Pooled
+    ) -> Remaining:
+        """The candidates that keep the bound, and that something speaks for where the caller did not choose it."""
+        texts = {uid: traits.passage for pool in found.pools for uid, traits in pool.traits.items()}
+        pool = [
+            Near(entry, found.similarity(entry.uid), texts[entry.uid].whole)
+            for entry in judged.fused
+            if entry.uid in texts
+        ]
+        left = remaining(pool, queries, request.bound, limit=request.limit)
+        if isinstance(request.bound, FixedBound):
+            return left
+        backed = [near for near in left.kept if _backed(judged.judgements.get(near.entry.uid))]
+        unbacked = [
+            Below(near.entry.uid, near.similarity or 0.0)
+            for near in left.kept
+            if not _backed(judged.judgements.get(near.entry.uid))
+        ]
+        return replace(left, kept=backed, below=[*left.below, *unbacked])
 
     async def _run(self, request: SearchRequest, query: PlannedQuery, depth: Depth) -> ArmResults:
         async with self._slots:
@@ -176,7 +238,7 @@ class SearchPipeline:
                         VECTOR: failure or reason if reason == OK else reason,
                         KEYWORD: _keyword_status(request, keyword),
                     },
-                    asked=asked(text, named[number]),
+                    traits=query_traits(text, named[number]),
                 )
             )
         return planned
@@ -202,40 +264,80 @@ class SearchPipeline:
         space = encoder.space.id
         return {text: VectorQuery(space, vector.tolist()) for text, vector in zip(texts, vectors, strict=True)}, ""
 
-    async def _hits(self, request: SearchRequest, fused: Sequence[Fused], nearness: NearnessOf) -> list[ScoredItem]:
+    async def _hits(
+        self,
+        request: SearchRequest,
+        kept: Sequence[Near],
+        nearness: NearnessOf,
+        judgements: Mapping[str, Judgement],
+    ) -> list[ScoredItem]:
         """Hydrated hits without duplicates: at least the limit, where that many different ones were found."""
         hits: list[ScoredItem] = []
         wanted = request.limit + request.spare
         at, step = 0, math.ceil(wanted * HYDRATED_PER_HIT)
-        while at < len(fused) and len(hits) < wanted:
-            hits = deduplicate([*hits, *await self._hydrate(request, fused[at : at + step], nearness)])
+        while at < len(kept) and len(hits) < wanted:
+            own = kept[at : at + step]
+            items = await hydrate(self._executor, request.where.namespace, [near.entry.uid for near in own])
+            found = {item.uid: item for item in items}
+            hits = deduplicate(
+                [
+                    *hits,
+                    *(
+                        _scored(item, near, nearness(item.uid), judgements.get(item.uid))
+                        for near in own
+                        if (item := found.get(near.entry.uid)) is not None
+                    ),
+                ]
+            )
             at, step = at + step, step * 2
         return hits
 
-    async def _hydrate(self, request: SearchRequest, fused: Sequence[Fused], nearness: NearnessOf) -> list[ScoredItem]:
-        items = await hydrate(self._executor, request.where.namespace, [entry.uid for entry in fused])
-        found = {item.uid: item for item in items}
-        return [
-            _scored(item, entry, nearness(entry.uid)) for entry in fused if (item := found.get(entry.uid)) is not None
-        ]
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One look at the indexes, and the hits that it gave."""
+
+    answers: Sequence[ArmResults]
+    hits: Sequence[ScoredItem]
+    linked: Mapping[str, str]
+    left: Remaining
 
 
-def _scored(item: FoundItem, entry: Fused, near: Nearness | None) -> ScoredItem:
-    similarity, cosine = (None, None) if near is None else (near.similarity, near.cosine)
-    return ScoredItem(item, entry.score, similarity, entry.shares, entry.signals, cosine=cosine)
+async def _nothing() -> list[str]:
+    return []
+
+
+def _backed(judgement: Judgement | None) -> bool:
+    """Whether something speaks for a candidate: a question about something else finds nothing."""
+    return judgement is None or judgement.support >= LEAST_SUPPORT
+
+
+def _scored(item: Item, near: Near, nearness: Nearness | None, judgement: Judgement | None) -> ScoredItem:
+    similarity, cosine = (None, None) if nearness is None else (nearness.similarity, nearness.cosine)
+    entry = near.entry
+    return ScoredItem(
+        item,
+        entry.score,
+        similarity,
+        entry.shares,
+        entry.signals,
+        cosine=cosine,
+        exempt=near.exempt,
+        judgement=judgement,
+    )
 
 
 def _unjudged(queries: Sequence[PlannedQuery]) -> list[str]:
     """A note where nothing is known of the similarity of hits to some query."""
-    unread = sum(query.vector is None for query in queries)
-    if not unread:
+    without_vector = sum(query.vector is None for query in queries)
+    if not without_vector:
         return []
-    which = "no query was" if unread == len(queries) else f"{unread} of {len(queries)} queries were not"
+    which = "no query was" if without_vector == len(queries) else f"{without_vector} of {len(queries)} queries were not"
     return [f"{which} read by an encoder: what these find is kept whatever its similarity"]
 
 
 def _fused(request: SearchRequest, found: Sequence[Pool]) -> list[Fused]:
-    rankings = [ranking for pool in found for ranking in pool.rankings]
+    rankings = [ranking for pool in found for ranking in pool.rankings if ranking.arm != WHOLE]
     match request.fusion_method:
         case "linear":
             fused = linear_fusion(found, default_weights() if request.weights is None else request.weights)

@@ -1,6 +1,6 @@
 """The candidates of a search with all that ranking needs to know of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.executor import Executor
@@ -12,7 +12,9 @@ from retrieval.fusion import Ranking
 from retrieval.linear import Pool
 from retrieval.sentences import Passage
 from retrieval.signals import TIME_WORDS_PATTERN, Traits
+from retrieval.text import language
 from retrieval.types import GRAPH, VECTOR
+from retrieval.whole import WHOLE
 
 _SIMILARITY_DIGITS = 4
 """As many as are shown: what is shown is what a threshold judges."""
@@ -42,7 +44,12 @@ class Pooled:
             for noise, cosines in self.judged
             if uid in cosines
         ]
-        return max(near, key=lambda one: one.similarity, default=None)
+        return max(near, key=lambda entry: entry.similarity, default=None)
+
+    def similarity(self, uid: str) -> float | None:
+        """Return the calibrated similarity (0..1) of a candidate to the query that it is nearest to."""
+        near = self.nearness(uid)
+        return None if near is None else near.similarity
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +62,16 @@ class _Cosines:
 
 
 async def pooled(
-    executor: Executor, namespace: str, queries: Sequence[PlannedQuery], answers: Sequence[ArmResults]
+    executor: Executor,
+    namespace: str,
+    queries: Sequence[PlannedQuery],
+    answers: Sequence[ArmResults],
+    covered: Collection[str] | None = None,
 ) -> Pooled:
-    """One pool a query, from one round trip for all of them: the traits, and the cosines that the vector arm lacks."""
+    """Return one pool a query, from one round trip for all: the traits, and the cosines that the vector arm lacks.
+
+    What is written in a language that is not `covered` (None: all are) has no cosine, whatever the encoder made of it.
+    """
     to_rank = [
         _Cosines(query.number, query.vector, _by_uid(answers[query.number], VECTOR))
         for query in queries
@@ -70,6 +84,11 @@ async def pooled(
         if query.as_asked is not None and query.as_asked is not query.vector
     ]
     rows = await _completed(executor, namespace, queries, answers, [*to_rank, *to_judge])
+    if covered is not None:
+        unreadable = {uid for uid, row in rows.items() if language(row.text) not in covered}
+        for cosines in (*to_rank, *to_judge):
+            for uid in unreadable & cosines.known.keys():
+                del cosines.known[uid]
     ranked = {cosines.number: cosines.known for cosines in to_rank}
     judged = ranked | {cosines.number: cosines.known for cosines in to_judge}
     return Pooled(
@@ -92,13 +111,13 @@ async def _completed(
     unknown = _unknown(answers, cosines)
     if not unknown:
         return {}
-    when = TIME_WORDS_PATTERN if any(query.asked.when for query in queries) else None
-    vectors = [one.vector for one in cosines]
+    when = TIME_WORDS_PATTERN if any(query.traits.when for query in queries) else None
+    vectors = [entry.vector for entry in cosines]
     rows = await pool_rows(executor, namespace, unknown, vectors=vectors, time_words=when)
     for row in rows:
-        for place, cosine in zip(unknown[row.uid], row.cosines, strict=False):
+        for index, cosine in zip(unknown[row.uid], row.cosines, strict=False):
             if cosine is not None:
-                cosines[place].known[row.uid] = cosine
+                cosines[index].known[row.uid] = cosine
     return {row.uid: row for row in rows}
 
 
@@ -107,10 +126,10 @@ def _unknown(answers: Sequence[ArmResults], cosines: Sequence[_Cosines]) -> dict
     unknown: dict[str, list[int]] = {
         uid: [] for answer in answers for ranking in answer.rankings for uid in ranking.uids
     }
-    for place, one in enumerate(cosines):
-        own = {uid for ranking in answers[one.number].rankings for uid in ranking.uids}
-        for uid in own - one.known.keys():
-            unknown[uid].append(place)
+    for index, entry in enumerate(cosines):
+        own = {uid for ranking in answers[entry.number].rankings for uid in ranking.uids}
+        for uid in own - entry.known.keys():
+            unknown[uid].append(index)
     return unknown
 
 
@@ -118,7 +137,8 @@ def _pool(query: PlannedQuery, answer: ArmResults, found: Mapping[str, PoolRow],
     keyword = _keyword_scores(answer.rankings)
     uids = dict.fromkeys(uid for ranking in answer.rankings for uid in ranking.uids if uid in found)
     traits = {uid: _traits(found[uid], cosines.get(uid), keyword.get(uid, 0.0)) for uid in uids}
-    return Pool(query.number, answer.rankings, traits, query.asked)
+    whole = any(ranking.arm == WHOLE for ranking in answer.rankings)
+    return Pool(query.number, answer.rankings, traits, query.traits, whole)
 
 
 def _traits(row: PoolRow, cosine: float | None, keyword: float) -> Traits:
@@ -132,6 +152,11 @@ def _traits(row: PoolRow, cosine: float | None, keyword: float) -> Traits:
         day=row.day,
         asks=row.asks,
         tells_time=row.tells_time,
+        kind=row.kind,
+        when=row.when,
+        ends=row.ends,
+        attribute=(row.subject.casefold(), row.predicate.casefold()) if row.subject and row.predicate else None,
+        caption=row.caption,
         passage=Passage(" ".join(part for part in (row.name, row.author, row.caption) if part), row.text),
     )
 
@@ -151,7 +176,7 @@ def _keyword_scores(rankings: Sequence[Ranking]) -> dict[str, float]:
     """
     best: dict[str, float] = {}
     for ranking in rankings:
-        if ranking.arm in (VECTOR, GRAPH) or not ranking.scores:
+        if ranking.arm in (VECTOR, GRAPH, WHOLE) or not ranking.scores:
             continue
         bound, top = 1.0, ranking.scores[0] or 1.0
         for uid, score in zip(ranking.uids, ranking.scores, strict=True):

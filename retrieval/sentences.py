@@ -35,6 +35,11 @@ class Passage:
     head: str = field(default="", repr=False)
     text: str = field(default="", repr=False)
 
+    @property
+    def whole(self) -> str:
+        """Return both together."""
+        return f"{self.head} {self.text}"
+
 
 def terms(query: str) -> frozenset[str]:
     """What `query` is about: stems of its words without English function words, and pairs of Chinese, Japanese and
@@ -58,12 +63,12 @@ def _sentences(wanted: Set[str], passage: Passage) -> list[set[str]]:
     """The terms of `wanted` in each sentence that has any, with those of the head: at least one set."""
     head = _found(wanted, passage.head.casefold()).keys()
     text = passage.text.casefold()
-    places = _found(wanted - head, text)
-    if len(places) < 2:
-        return [{*head, *places}]
+    starts_of = _found(wanted - head, text)
+    if len(starts_of) < 2:
+        return [{*head, *starts_of}]
     ends = [end.end() for end in _END.finditer(text)]
     sentences: defaultdict[int, set[str]] = defaultdict(lambda: set(head))
-    for term, starts in places.items():
+    for term, starts in starts_of.items():
         for start in starts:
             sentences[bisect_right(ends, start)].add(term)
     return list(sentences.values())
@@ -84,10 +89,10 @@ def _starts(term: str, text: str) -> Iterator[int]:
         at = text.find(term, at + 1)
 
 
-def _is_word(stem: str, text: str, at: int) -> bool:
-    """Whether a word of `stem` begins at `at`: a stem is the beginning of all of its words."""
+def _is_word(wanted: str, text: str, at: int) -> bool:
+    """Whether a word of the stem `wanted` begins at `at`: a stem is the beginning of all of its words."""
     word = _WORD.match(text, at)
-    return word is not None and not (at and _LETTER.match(text[at - 1])) and _stem(word[0]) == stem
+    return word is not None and not (at and _LETTER.match(text[at - 1])) and stem(word[0]) == wanted
 
 
 def _rarity(wanted: Set[str], passages: Sequence[Set[str]]) -> dict[str, float]:
@@ -111,11 +116,11 @@ def _is_cjk(run: str) -> bool:
 def _terms(run: str) -> list[str]:
     if _is_cjk(run):
         return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
-    return [] if run in ENGLISH else [_stem(run)]
+    return [] if run in ENGLISH else [stem(run)]
 
 
 @lru_cache(maxsize=20_000)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     """An English word without its ending, roughly: painting, painted and paints become paint.
 
     Ranks nearly as the Snowball stemmer does (LoCoMo nDCG@10 .688 against .690), in a fraction of its time.

@@ -8,8 +8,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 
+from graph.types import Kind
 from retrieval.sentences import Passage, coverage, terms
 
 _MONTHS = (
@@ -46,7 +47,8 @@ class Traits:
     """What signals need to know of a candidate; None where its kind has no such thing.
 
     `asks`: its text ends in a question mark; `tells_time`: it holds a time word; `cosine` (-1..1) is its similarity to
-    the query, None without a vector; `linked` (0..1): how good the hit is that the graph joins it to.
+    the query, None without a vector; `linked` (0..1): how good the hit is that the graph joins it to; `when`
+    it happened, `ends` when a fact ceases to hold; `attribute`: what of whom a fact tells.
     """
 
     cosine: float | None = None
@@ -60,10 +62,15 @@ class Traits:
     tells_time: bool = False
     linked: float = 0.0
     passage: Passage = _NOTHING_SAID
+    kind: Kind = Kind.MESSAGE
+    when: datetime | None = None
+    ends: datetime | None = None
+    attribute: tuple[str, str] | None = None
+    caption: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryTraits:
     """What a query says: whom it names, whether it asks for a time, which dates it holds, and what it is about."""
 
     author: str | None = None
@@ -72,9 +79,9 @@ class Asked:
     terms: frozenset[str] = frozenset()
 
 
-def asked(query: str, named: Sequence[str]) -> Asked:
+def query_traits(query: str, named: Sequence[str]) -> QueryTraits:
     """What `query` says; `named` are the authors it names. Two of them are no prior for one."""
-    return Asked(
+    return QueryTraits(
         author=named[0] if len(named) == 1 else None,
         when=bool(_ASKS_WHEN.match(query) or _ASKS_WHEN_JA.search(query)),
         dates=_dates(query),
@@ -92,7 +99,7 @@ def scaled(values: Sequence[float], *, when_equal: float = 0.0, least_span: floa
     return [(value - low) / span for value in values] if high > low else [when_equal for _ in values]
 
 
-def signals(pool: Mapping[str, Traits], query: Asked) -> dict[str, list[float]]:
+def signals(pool: Mapping[str, Traits], query: QueryTraits) -> dict[str, list[float]]:
     """Each signal's value for each candidate of `pool`, in its order.
 
     vector, keyword: its own scores; window: the mean cosine of the turn and its neighbours; previous_keyword: the score
@@ -103,23 +110,23 @@ def signals(pool: Mapping[str, Traits], query: Asked) -> dict[str, list[float]]:
     says, for the best by vector and keyword.
     """
     candidates = list(pool.values())
-    lowest = min((one.cosine for one in candidates if one.cosine is not None), default=0.0)
-    cosine = [lowest if one.cosine is None else one.cosine for one in candidates]
+    lowest = min((candidate.cosine for candidate in candidates if candidate.cosine is not None), default=0.0)
+    cosine = [lowest if candidate.cosine is None else candidate.cosine for candidate in candidates]
     neighbours = _Neighbours(candidates)
-    vector, keyword = _scaled_cosines(cosine), [one.keyword for one in candidates]
-    lone = [_session_key(one) is None for one in candidates]
+    vector, keyword = _scaled_cosines(cosine), [candidate.keyword for candidate in candidates]
+    lone = [_session_key(candidate) is None for candidate in candidates]
     return {
         "vector": vector,
         "keyword": keyword,
-        "window": _scaled_cosines([neighbours.window(place, cosine) for place in range(len(candidates))]),
-        "previous_keyword": _or_own([neighbours.before(place) for place in range(len(lone))], keyword, lone),
+        "window": _scaled_cosines([neighbours.window(index, cosine) for index in range(len(candidates))]),
+        "previous_keyword": _or_own([neighbours.before(index) for index in range(len(lone))], keyword, lone),
         "session_keyword": _or_own(_session_sums(candidates), keyword, lone),
         "session_vector": _or_own(_scaled_cosines(_session_best(candidates, cosine)), vector, lone),
-        "author": [float(query.author is not None and one.author == query.author) for one in candidates],
-        "question": [float(one.asks) for one in candidates],
-        "time_words": [float(query.when and one.tells_time) for one in candidates],
-        "date": [_date_overlap(query.dates, one.day) for one in candidates],
-        "graph": [one.linked for one in candidates],
+        "author": [float(query.author is not None and candidate.author == query.author) for candidate in candidates],
+        "question": [float(candidate.asks) for candidate in candidates],
+        "time_words": [float(query.when and candidate.tells_time) for candidate in candidates],
+        "date": [_date_overlap(query.dates, candidate.day) for candidate in candidates],
+        "graph": [candidate.linked for candidate in candidates],
         "sentence": _sentences(candidates, query, [sum(pair) for pair in zip(vector, keyword, strict=True)]),
     }
 
@@ -128,12 +135,12 @@ def _scaled_cosines(values: Sequence[float]) -> list[float]:
     return scaled(values, least_span=_LEAST_COSINE_SPAN)
 
 
-def _sentences(candidates: Sequence[Traits], query: Asked, first: Sequence[float]) -> list[float]:
+def _sentences(candidates: Sequence[Traits], query: QueryTraits, first: Sequence[float]) -> list[float]:
     """Reads the candidates that `first` puts first; the others are behind them anyway."""
-    read = sorted(range(len(candidates)), key=lambda place: -first[place])[:_READ]
-    found = coverage(query.terms, [candidates[place].passage for place in read])
+    read = sorted(range(len(candidates)), key=lambda index: -first[index])[:_READ]
+    found = coverage(query.terms, [candidates[index].passage for index in read])
     values = dict(zip(read, found, strict=True))
-    return [values.get(place, 0.0) for place in range(len(candidates))]
+    return [values.get(index, 0.0) for index in range(len(candidates))]
 
 
 def _or_own(values: Sequence[float], own: Sequence[float], lone: Sequence[bool]) -> list[float]:
@@ -148,34 +155,36 @@ class _Neighbours:
 
     def __init__(self, candidates: Sequence[Traits]) -> None:
         self._candidates = candidates
-        self._places = {
-            _spot(one, one.position): place for place, one in enumerate(candidates) if one.position is not None
+        self._indexes = {
+            _spot(candidate, candidate.position): index
+            for index, candidate in enumerate(candidates)
+            if candidate.position is not None
         }
 
-    def window(self, place: int, cosine: Sequence[float]) -> float:
+    def window(self, index: int, cosine: Sequence[float]) -> float:
         """Mean cosine of the turn and its neighbours; one outside the pool counts nine tenths of the turn's own."""
-        own = cosine[place]
-        around = [self._at(place, step) for step in (-1, 1)]
+        own = cosine[index]
+        around = [self._at(index, step) for step in (-1, 1)]
         return (own + sum(own * 0.9 if other is None else cosine[other] for other in around)) / 3
 
-    def before(self, place: int) -> float:
+    def before(self, index: int) -> float:
         """Keyword score of the turn before; 0 outside the pool."""
-        other = self._at(place, -1)
+        other = self._at(index, -1)
         return 0.0 if other is None else self._candidates[other].keyword
 
-    def _at(self, place: int, step: int) -> int | None:
-        one = self._candidates[place]
-        return None if one.position is None else self._places.get(_spot(one, one.position + step))
+    def _at(self, index: int, step: int) -> int | None:
+        candidate = self._candidates[index]
+        return None if candidate.position is None else self._indexes.get(_spot(candidate, candidate.position + step))
 
 
-def _spot(one: Traits, position: int) -> tuple[str | None, str | None, int]:
-    return (one.conversation, one.session, position)
+def _spot(candidate: Traits, position: int) -> tuple[str | None, str | None, int]:
+    return (candidate.conversation, candidate.session, position)
 
 
-def _session_key(one: Traits) -> tuple[str | None, str] | None:
-    if one.session is None and one.conversation is None:
+def _session_key(candidate: Traits) -> tuple[str | None, str] | None:
+    if candidate.session is None and candidate.conversation is None:
         return None
-    return (one.conversation, one.session or "")
+    return (candidate.conversation, candidate.session or "")
 
 
 def _session_sums(candidates: Sequence[Traits]) -> list[float]:
@@ -183,20 +192,20 @@ def _session_sums(candidates: Sequence[Traits]) -> list[float]:
     topic says so often.
     """
     scores: defaultdict[object, list[float]] = defaultdict(list)
-    for one in candidates:
-        scores[_session_key(one)].append(one.keyword)
+    for candidate in candidates:
+        scores[_session_key(candidate)].append(candidate.keyword)
     sums = {key: sum(sorted(own)[-_KEPT_SESSION_ROWS:]) for key, own in scores.items() if key is not None}
     most = max(sums.values(), default=0.0) or 1.0
-    return [sums.get(_session_key(one), 0.0) / most for one in candidates]
+    return [sums.get(_session_key(candidate), 0.0) / most for candidate in candidates]
 
 
 def _session_best(candidates: Sequence[Traits], cosine: Sequence[float]) -> list[float]:
     best: dict[object, float] = {}
-    for one, value in zip(candidates, cosine, strict=True):
-        key = _session_key(one)
+    for candidate, value in zip(candidates, cosine, strict=True):
+        key = _session_key(candidate)
         best[key] = max(value, best.get(key, value))
     lowest = min(cosine, default=0.0)
-    return [lowest if _session_key(one) is None else best[_session_key(one)] for one in candidates]
+    return [lowest if _session_key(candidate) is None else best[_session_key(candidate)] for candidate in candidates]
 
 
 def _dates(query: str) -> frozenset[str]:

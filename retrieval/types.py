@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
-from graph.types import FoundItem, ItemFilter
+from graph.item import Item
+from graph.types import ItemFilter
+from retrieval.answering import Judgement
 from retrieval.fusion import FusionMethod, Share, SignalShare
 from retrieval.thresholds import Bound, Threshold
 
@@ -22,7 +25,8 @@ class SearchRequest:
     """What to search: at least one query; `where` holds the namespace; `limit` hits at most; `arms` says which may
     answer (GRAPH only adds to what the others find). `spare` more hits are given where they are at hand, for a reranker
     to choose from. `multi_query_boost` (0..1) favours what several queries find; `weights` are those of linear fusion,
-    None for the measured ones. `bound` says how similar a hit has to be; None: as fusion ranks them.
+    None for the measured ones. `bound` says how similar a hit has to be; None: as fusion ranks them. `now` is
+    the moment that the queries are asked at (None: the clock's).
     """
 
     queries: Sequence[str]
@@ -34,6 +38,7 @@ class SearchRequest:
     multi_query_boost: float = DEFAULT_MULTI_QUERY_BOOST
     weights: Mapping[str, float] | None = None
     bound: Bound | None = None
+    now: datetime | None = None
 
 
 class Exempt(StrEnum):
@@ -47,13 +52,21 @@ class Exempt(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Below:
+    """A candidate that a threshold cost, and its similarity (0..1)."""
+
+    uid: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
 class ScoredItem:
     """A hit: fused score (relative to this answer), calibrated similarity (0..1) and the cosine (-1..1) that it was
     made of, both to the query as asked (None without a vector), and where the score comes from. `exempt` is told only
-    where a bound was to be kept.
+    where a bound was to be kept. `judgement`: how well it answers, where linear fusion asked for that.
     """
 
-    item: FoundItem
+    item: Item
     score: float
     similarity: float | None
     shares: Sequence[Share]
@@ -61,6 +74,7 @@ class ScoredItem:
     duplicates: Sequence[str] = ()
     cosine: float | None = None
     exempt: Exempt | None = None
+    judgement: Judgement | None = None
 
 
 class Overfetch(StrEnum):
@@ -75,10 +89,10 @@ class Overfetch(StrEnum):
 class SearchResult:
     """Hits best first; `arms` says of each arm "ok", "skipped: …" or "failed: …"; `notes` are for the caller.
 
-    `threshold` is None where nothing had to be similar, or no query had a vector; `below` are the hits that it cost, in
-    their order. `overfetch` is None when a first look was enough. `timings_ms` has the stages encode, arms, traits,
-    fuse, hydrate and, where that arm was asked for, graph, each summed up when a search looked more than once, and
-    total.
+    `threshold` is None where nothing had to be similar, or no query had a vector; `below` are the candidates that it
+    cost, or that nothing spoke for, in their order. `overfetch` is None when a first look was enough. `timings_ms` has
+    the stages encode, arms, traits, fuse, judge (in linear fusion), hydrate and, where that arm was asked for, graph,
+    each summed up when a search looked more than once, and total.
     """
 
     hits: Sequence[ScoredItem]
@@ -87,4 +101,4 @@ class SearchResult:
     overfetch: Overfetch | None
     timings_ms: Mapping[str, float]
     threshold: Threshold | None = None
-    below: Sequence[ScoredItem] = ()
+    below: Sequence[Below] = ()

@@ -7,9 +7,9 @@ from enum import StrEnum
 from typing import Any
 
 from graph.executor import Executor
-from graph.search import INDEX_ROWS, hydrate
-from graph.standing import Standing, standing_of
-from graph.types import FOREVER, UNKNOWN_TIME, FoundItem, ItemFilter, Kind
+from graph.item import Fact, FileChunk, Item, Memory, Message
+from graph.search import INDEX_ROWS, Standing, hydrate, standing_of
+from graph.types import FOREVER, UNKNOWN_TIME, ItemFilter
 from retrieval.arms import OK, ArmResults, Depth, PlannedQuery, run_arms
 from retrieval.pipeline import SearchPipeline
 from retrieval.types import KEYWORD, VECTOR, SearchRequest, SearchResult
@@ -77,45 +77,41 @@ async def diagnose(executor: Executor, pipeline: SearchPipeline, request: Search
         return Diagnosis(Verdict.SUPERSEDED, superseded_by=standing.superseded_by)
     arms = await _standings(executor, pipeline, request, uid, standing)
     result = await pipeline.search(replace(request, spare=_WHOLE_POOL))
-    return replace(_placed(result, uid, request.limit) or _unplaced(arms), arms=arms)
+    diagnosis = _placed(result, uid, request.limit) or Diagnosis(Verdict.OUTSIDE_POOL)
+    if diagnosis.verdict in (Verdict.BELOW_THRESHOLD, Verdict.OUTSIDE_POOL) and _lacks_vector(arms):
+        diagnosis = Diagnosis(Verdict.NOT_EMBEDDED)
+    return replace(diagnosis, arms=arms)
 
 
-def failing_filters(item: FoundItem, where: ItemFilter) -> list[str]:
+def failing_filters(item: Item, where: ItemFilter) -> list[str]:
     """Names of the filters of `where` that `item` does not pass, as requests spell them."""
     given = [name for name in _PASSES if getattr(where, name) is not None]
-    return [name for name in given if not _PASSES[name](item.properties, getattr(where, name))]
+    return [name for name in given if not _PASSES[name](item, getattr(where, name))]
 
 
-def _is(field: str) -> Callable[[Mapping[str, Any], Any], bool]:
-    return lambda item, wanted: bool(item.get(field) == wanted)
-
-
-def _is_one_of(field: str) -> Callable[[Mapping[str, Any], Any], bool]:
-    return lambda item, wanted: item.get(field) in wanted
-
-
-def _held_at(item: Mapping[str, Any], moment: datetime) -> bool:
+def _held_at(item: Item, moment: datetime) -> bool:
     """Facts that were valid then; other kinds always are."""
-    begins, ends = item.get("valid_from") or UNKNOWN_TIME, item.get("valid_to") or FOREVER
-    return item["kind"] != Kind.FACT or bool(begins <= moment < ends)
+    if not isinstance(item, Fact):
+        return True
+    return (item.valid_from or UNKNOWN_TIME) <= moment < (item.valid_to or FOREVER)
 
 
-_PASSES: Mapping[str, Callable[[Mapping[str, Any], Any], bool]] = {
-    "kinds": _is_one_of("kind"),
-    "types": _is_one_of("type"),
-    "authors": _is_one_of("author_name"),
-    "conversation_id": _is("conversation_id"),
-    "session_id": _is("session_id"),
-    "person_id": _is("person_id"),
-    "domain": _is("domain"),
-    "tags": lambda item, wanted: set(wanted) <= set(item.get("tags") or ()),
-    "agent": _is("agent"),
-    "path_prefix": lambda item, wanted: str(item.get("path") or "").startswith(wanted) and "path" in item,
-    "occurred_from": lambda item, wanted: (item.get("occurred_at") or UNKNOWN_TIME) >= wanted,
-    "occurred_to": lambda item, wanted: (item.get("occurred_at") or UNKNOWN_TIME) <= wanted,
+_PASSES: Mapping[str, Callable[[Item, Any], bool]] = {
+    "kinds": lambda item, wanted: item.kind in wanted,
+    "types": lambda item, wanted: isinstance(item, Memory) and item.type in wanted,
+    "authors": lambda item, wanted: isinstance(item, Message) and item.author_name in wanted,
+    "conversation_id": lambda item, wanted: isinstance(item, Message) and item.conversation_id == wanted,
+    "session_id": lambda item, wanted: isinstance(item, Message) and item.session_id == wanted,
+    "person_id": lambda item, wanted: isinstance(item, Fact) and item.person_id == wanted,
+    "domain": lambda item, wanted: item.domain == wanted,
+    "tags": lambda item, wanted: set(wanted) <= set(item.tags),
+    "agent": lambda item, wanted: isinstance(item, Memory) and item.agent == wanted,
+    "path_prefix": lambda item, wanted: isinstance(item, FileChunk) and item.path.startswith(wanted),
+    "occurred_from": lambda item, wanted: (item.occurred_at or UNKNOWN_TIME) >= wanted,
+    "occurred_to": lambda item, wanted: (item.occurred_at or UNKNOWN_TIME) <= wanted,
     "as_of": _held_at,
 }
-"""Filter -> whether an item's properties pass it: the conditions of `item_filters` in cypher/search.cypher, one by
+"""Filter -> whether an item passes it: the conditions of `item_filters` in cypher/search.cypher, one by
 one."""
 
 
@@ -127,17 +123,15 @@ def _placed(result: SearchResult, uid: str, limit: int) -> Diagnosis | None:
             return Diagnosis(verdict, rank=rank, similarity=hit.similarity)
         if uid in hit.duplicates:
             return Diagnosis(Verdict.DUPLICATE, rank=rank, similarity=hit.similarity, duplicate_of=hit.item.uid)
-    for hit in result.below:
-        if uid in (hit.item.uid, *hit.duplicates):
+    for below in result.below:
+        if uid == below.uid:
             threshold = result.threshold.floor if result.threshold else None
-            return Diagnosis(Verdict.BELOW_THRESHOLD, similarity=hit.similarity, threshold=threshold)
+            return Diagnosis(Verdict.BELOW_THRESHOLD, similarity=below.similarity, threshold=threshold)
     return None
 
 
-def _unplaced(arms: Sequence[ArmStanding]) -> Diagnosis:
-    """Why the item is no candidate: its vector is missing, or both arms have too much that fits better."""
-    lacks_vector = any(arm.reason in _WITHOUT_VECTOR for arm in arms)
-    return Diagnosis(Verdict.NOT_EMBEDDED if lacks_vector else Verdict.OUTSIDE_POOL)
+def _lacks_vector(arms: Sequence[ArmStanding]) -> bool:
+    return any(arm.reason in _WITHOUT_VECTOR for arm in arms)
 
 
 async def _standings(
@@ -155,8 +149,8 @@ def _standing_in(query: PlannedQuery, answer: ArmResults, arm: str, uid: str, st
     rankings = [ranking for ranking in answer.rankings if (ranking.arm == VECTOR) == (arm == VECTOR)]
     for ranking in rankings:
         if uid in ranking.uids:
-            place = list(ranking.uids).index(uid)
-            return ArmStanding(query.number, arm, place + 1, ranking.scores[place] if arm == VECTOR else None)
+            index = list(ranking.uids).index(uid)
+            return ArmStanding(query.number, arm, index + 1, ranking.scores[index] if arm == VECTOR else None)
     beyond = any(len(ranking.uids) >= INDEX_ROWS for ranking in rankings)
     return ArmStanding(query.number, arm, None, reason=_absence(answer.status[arm], arm, standing, beyond=beyond))
 

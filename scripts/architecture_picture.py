@@ -1,8 +1,10 @@
-"""The architecture and the search agent's steps as pictures."""
+"""The architecture, the ways of a search and of a swept memory, and the search agent's steps as pictures."""
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 
-from agents.search_agent import drawing
+from agents.search.loop import drawing
 from scripts.pictures import Arrow, Box, Picture
 
 _STEP = re.compile(r"^\t(\w+) (-->|-\.->) (\w+);$", re.MULTILINE)
@@ -31,8 +33,8 @@ def architecture() -> Picture:
         "analyst": _box(5, 0, "analyst", "Neo4j Browser"),
         "mcp": _box(0, 1, "MCP", "stdio, streamable HTTP", fill="ours"),
         "http": _box(1, 1, "HTTP", "JSON, events, web page", fill="ours"),
-        "cli": _box(2, 1, "command line", "one module a command", fill="ours"),
-        "facade": _box(0, 2, "librarian", "one facade, use cases, contracts, settings", columns=4, fill="ours"),
+        "cli": _box(2, 1, "command line", "one module a feature", fill="ours"),
+        "facade": _box(0, 2, "librarian", "one facade of rooms, one table of operations", columns=4, fill="ours"),
         "keys": _box(4, 2, "key file", "hashes, not in the graph", fill="store"),
         "agents": _box(0, 3, "agents", "search agent, sweeps", fill="ours"),
         "migrations": _box(1, 3, "migrations", "plan, lock, apply", fill="ours"),
@@ -41,7 +43,7 @@ def architecture() -> Picture:
         "llm": _box(0, 4, "language model", "answers, judgements", fill="optional"),
         "graph": _box(1, 4, "graph", "domain verbs, executor: all that speaks Bolt", columns=2, fill="ours"),
         "cypher": _box(3, 4, "cypher", "statements as text", fill="ours"),
-        "neo4j": _box(1, 5, "Neo4j", "managed by Librarian, or one of yours", columns=5, fill="store"),
+        "neo4j": _box(1, 5, "Neo4j", "managed by Librarian, or your own", columns=5, fill="store"),
     }
     calls = (
         *(("agent", "mcp"), ("professor", "http"), ("operator", "cli"), ("program", "facade"), ("analyst", "neo4j")),
@@ -58,6 +60,97 @@ def architecture() -> Picture:
         boxes,
         arrows,
     )
+
+
+# The files that a search passes, in order: down to the statement, and from its rows up to the answer. A row of the
+# picture, then the file and what it does.
+_SEARCH_DOWN = (
+    ("librarian/http/server.py", "socket, TLS, draining at the end"),
+    ("librarian/http/middleware.py", "request id, deadline, body limit, problems"),
+    ("librarian/http/endpoints.py", "key, rate, scope, namespace, slot; decodes SearchInput"),
+    ("librarian/http/calls.py", "from the row of the table to the room's method"),
+    ("librarian/app.py", "the facade: librarian.search"),
+    ("librarian/search/room.py", "the room, with its pipeline and its defaults"),
+    ("librarian/search/search.py", "SearchInput becomes a SearchPlan with an ItemFilter"),
+    ("retrieval/pipeline.py", "normalises, finds languages, looks again when too few fit"),
+    ("retrieval/encoders/onnx.py", "all queries in one batch: vectors"),
+    ("retrieval/arms.py", "both arms in one statement for each query, side by side"),
+    ("graph/search.py", "filters become parameters"),
+    ("graph/executor.py", "one managed read transaction within the deadline"),
+    ("cypher/search.cypher", "vector index and full text, bound to $namespace"),
+)
+_SEARCH_UP = (
+    (11, "retrieval/pool.py", "candidates with properties and missing cosines"),
+    (9, "retrieval/linear.py", "signals and both arms fused into one score"),
+    (8, "retrieval/dedupe.py", "items that say the same are dropped; cut to the limit"),
+    (6, "librarian/search/results.py", "hits with evidence, dates and explanation"),
+    (3, "librarian/http/responses.py", "SearchOutput as JSON, with its headers"),
+)
+# The files that a memory passes in a sweep, and the value that each hands on.
+_SWEEP = (
+    ("librarian/sweep/room.py", "takes a SweepRequest from HTTP, CLI, tool or Python"),
+    ("librarian/sweep/run.py", "holds the lease, reports progress, resumes"),
+    ("librarian/sweep/plan.py", "reads the memories page by page"),
+    ("graph/sweep.py", "1. SweptMemory: the stored memory and its version"),
+    ("agents/sweep/classify.py", "2. Verdict: type, confidence, reason"),
+    ("agents/sweep/template.py", "the same sentences in sections, nothing lost"),
+)
+_SWEEP_BACK = (
+    (5, "librarian/sweep/texts.py", "3. Retype | Template | Flag"),
+    (4, "librarian/sweep/edges.py", "3. Edge | Merge, with agents/sweep/causal.py"),
+    (3, "librarian/sweep/apply.py", "4. ChangeRow: chunks of 100 memories"),
+    (2, "graph/sweep_writes.py", "one transaction a chunk, with revisions and edges"),
+    (1, "librarian/sweep/changes.py", "5. SweepChange: the line of the report"),
+    (0, "librarian/sweep/undo.py", "from the recorded changes back, byte for byte"),
+)
+
+
+def search_path() -> Picture:
+    """A search from the socket to Cypher and back, file by file."""
+    return _there_and_back(
+        "The way of a search",
+        "Left, from top to bottom: the files that a request passes down to the statement. Right, from bottom to top: "
+        "what becomes of its rows.",
+        _SEARCH_DOWN,
+        _SEARCH_UP,
+        turn=12,
+    )
+
+
+def sweep_path() -> Picture:
+    """A swept memory from the request to the report, file by file, with the values that stand for it."""
+    return _there_and_back(
+        "The way of a swept memory",
+        "Left, from top to bottom: how a memory is read and judged. Right, from bottom to top: how the changes are "
+        "planned, applied, reported and undone. Numbers name the five values that stand for it.",
+        _SWEEP,
+        _SWEEP_BACK,
+        turn=5,
+    )
+
+
+def _there_and_back(
+    title: str,
+    description: str,
+    down: Sequence[tuple[str, str]],
+    up: Sequence[tuple[int, str, str]],
+    *,
+    turn: int,
+) -> Picture:
+    """Two columns of files; from the row `turn` of the left one the way goes over to the right one."""
+    boxes = {file: _step(0, row, file, does) for row, (file, does) in enumerate(down)}
+    boxes |= {file: _step(1, row, file, does) for row, file, does in up}
+    files = [file for file, _ in down]
+    back = [files[turn], *(file for _, file, _ in up)]
+    arrows = [Arrow(*ends) for ends in (*pairwise(files), *pairwise(back))]
+    return Picture(title, description, boxes, arrows)
+
+
+def _step(column: int, row: int, file: str, does: str) -> Box:
+    fill = {"graph": "store", "cypher": "store", "retrieval": "item", "agents": "item"}.get(
+        file.partition("/")[0], "ours"
+    )
+    return Box(24 + column * 424, 24 + row * 76, 384, 48, file, [does], fill)
 
 
 def search_agent() -> Picture:

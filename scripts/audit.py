@@ -27,11 +27,11 @@ _AUDIT = (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an audit says, in lines for people; `asked` is False where nobody answered."""
+    """What an audit says, in lines for people; `answered` is False if there was no answer."""
 
     lines: tuple[str, ...]
     findings: int = 0
-    asked: bool = True
+    answered: bool = True
 
 
 def audited(command: Sequence[str], patience_s: float) -> Outcome:
@@ -39,19 +39,19 @@ def audited(command: Sequence[str], patience_s: float) -> Outcome:
     try:
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=patience_s)
     except subprocess.TimeoutExpired:
-        return Outcome((f"audit skipped: no network (no answer within {patience_s:g} s)",), asked=False)
+        return Outcome((f"audit skipped: no network (no answer within {patience_s:g} s)",), answered=False)
     try:
         packages = json.loads(done.stdout)["dependencies"]
     except (ValueError, KeyError, TypeError):
         reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        return Outcome((f"audit skipped: no network ({reason[:200]})",), asked=False)
+        return Outcome((f"audit skipped: no network ({reason[:200]})",), answered=False)
     findings = [
         f"{package['name']} {package['version']}: {known['id']}{_fixed(known['fix_versions'])}"
         for package in packages
         for known in package.get("vulns", ())
     ]
-    told = f"audit: {len(findings)} known vulnerabilities in {len(packages)} packages"
-    return Outcome((*findings, told), len(findings))
+    summary = f"audit: {len(findings)} known vulnerabilities in {len(packages)} packages"
+    return Outcome((*findings, summary), len(findings))
 
 
 def _fixed(versions: Sequence[str]) -> str:
@@ -70,16 +70,16 @@ class Memory:
         """What was found out not long ago."""
         try:
             kept = json.loads(self._file.read_text(encoding="utf-8"))
-            outcome = Outcome(tuple(kept["lines"]), kept["findings"], kept["asked"])
+            outcome = Outcome(tuple(kept["lines"]), kept["findings"], kept["answered"])
             age_s = self._clock() - kept["at"]
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        counts_s = _ANSWER_COUNTS_S if outcome.asked else _SKIP_COUNTS_S
+        counts_s = _ANSWER_COUNTS_S if outcome.answered else _SKIP_COUNTS_S
         return outcome if kept["packages"] == self._packages and 0 <= age_s < counts_s else None
 
     def keep(self, outcome: Outcome) -> None:
         """Remember it for the next time."""
-        kept = {"lines": outcome.lines, "findings": outcome.findings, "asked": outcome.asked}
+        kept = {"lines": outcome.lines, "findings": outcome.findings, "answered": outcome.answered}
         self._file.write_text(json.dumps({**kept, "packages": self._packages, "at": self._clock()}), encoding="utf-8")
 
 
@@ -88,7 +88,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--strict", action="store_true", help="ask anew, and fail where something is found")
     strict = parser.parse_args().strict
-    installed = (f"{one.name}=={one.version}" for one in distributions())
+    installed = (f"{package.name}=={package.version}" for package in distributions())
     memory = Memory(Path(sys.prefix) / "audit.json", installed)
     outcome = None if strict else memory.recall()
     if outcome is None:

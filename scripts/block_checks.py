@@ -45,7 +45,7 @@ def is_run(statement: str) -> bool:
 
 
 def faults_of(statement: str, project: Path) -> list[str]:
-    """What a statement names and is not there; empty for a good one, and for programs of which nothing is known."""
+    """Return what a statement names and is not there; nothing for programs that are not known."""
     words = _simple(words_of(statement))
     if not words:
         return []
@@ -65,7 +65,7 @@ def synopsis_faults(line: str) -> list[str]:
     command = _command_at(path)
     if command is None:
         return [f"there is no command {' '.join(words[:2])}"]
-    known = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
+    known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
     return [f"{' '.join(path)} has no option {name}" for name in _OPTION.findall(line) if name not in known]
 
 
@@ -91,7 +91,7 @@ def _simple(words: Sequence[str]) -> list[str]:
 
 
 def _librarian(arguments: Sequence[str], _project: Path) -> Iterator[str]:
-    """The command line takes the arguments; what they mean is not asked."""
+    """Yield the usage error of the arguments; the command is not run."""
     command, name, rest, context = typer.main.get_command(app), "librarian", [*arguments], None
     try:
         while True:
@@ -122,8 +122,8 @@ def _command_at(path: Sequence[str]) -> Any:
 
 def _make(arguments: Sequence[str], project: Path) -> Iterator[str]:
     targets = set(_TARGET.findall((project / "Makefile").read_text(encoding="utf-8")))
-    asked = [word for word in arguments if "=" not in word and not word.startswith("-")]
-    yield from (f"make has no target {word}" for word in asked if word not in targets)
+    targets_named = [word for word in arguments if "=" not in word and not word.startswith("-")]
+    yield from (f"make has no target {word}" for word in targets_named if word not in targets)
 
 
 def _pip(arguments: Sequence[str], project: Path) -> Iterator[str]:
@@ -143,8 +143,8 @@ def _docker(arguments: Sequence[str], project: Path) -> Iterator[str]:
     services = {name for file in read if (project / file).is_file() for name in _services(project / file)}
     for number, word in enumerate(words):
         if word in {"exec", "run", "logs", "restart", "stop"}:
-            named = [one for one in words[number + 1 :] if not one.startswith("-")][:1]
-            yield from (f"{', '.join(read)} has no service {one}" for one in named if one not in services)
+            named = [name for name in words[number + 1 :] if not name.startswith("-")][:1]
+            yield from (f"{', '.join(read)} has no service {name}" for name in named if name not in services)
 
 
 def _services(file: Path) -> Mapping[str, Any]:

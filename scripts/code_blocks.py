@@ -23,6 +23,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts.generated import generated
+
 KNOWN_OPTIONS = frozenset(
     {"no-run", "exit", "file", "answer", "output", "schema", "background", "managed", "synopsis", "empty", "width"}
 )
@@ -69,26 +71,28 @@ def blocks_of(page: str, text: str) -> list[Block]:
     return found
 
 
-def pages(project: Path) -> list[str]:
-    """The pages whose blocks are checked, as paths from the project's folder."""
-    listed = [project / "README.md", project / "CONTRIBUTING.md", *sorted((project / "docs").rglob("*.md"))]
-    return [path.relative_to(project).as_posix() for path in listed]
+def pages(project: Path) -> dict[str, str]:
+    """Return the texts of the pages whose blocks are checked, generated ones too, by their paths in the project."""
+    docs = project / "docs"
+    listed = [project / "README.md", project / "CONTRIBUTING.md", *sorted(docs.rglob("*.md"))]
+    written = {path.relative_to(project).as_posix(): path.read_text(encoding="utf-8") for path in listed}
+    return written | {f"docs/{name}": text for name, text in generated(docs).items() if name.endswith(".md")}
 
 
 def commands_of(console: str) -> list[Command]:
     """The commands after the prompts of a console block, continued lines included, each with its output."""
     commands: list[Command] = []
-    asked: list[str] = []
+    typed: list[str] = []
     shown: list[str] = []
     for line in console.splitlines():
-        if line.startswith(PROMPT) or (asked and not shown and is_open("\n".join(asked))):
-            if line.startswith(PROMPT) and asked:
-                commands.append(Command("\n".join(asked), "\n".join(shown)))
-                asked, shown = [], []
-            asked.append(line.removeprefix(PROMPT))
+        if line.startswith(PROMPT) or (typed and not shown and is_open("\n".join(typed))):
+            if line.startswith(PROMPT) and typed:
+                commands.append(Command("\n".join(typed), "\n".join(shown)))
+                typed, shown = [], []
+            typed.append(line.removeprefix(PROMPT))
         else:
             shown.append(line)
-    return [*commands, Command("\n".join(asked), "\n".join(shown))]
+    return [*commands, Command("\n".join(typed), "\n".join(shown))]
 
 
 def statements_of(script: str) -> list[str]:
@@ -101,7 +105,7 @@ def statements_of(script: str) -> list[str]:
         if not is_open(whole):
             statements.append(whole)
             pending = []
-    return [one for one in [*statements, "\n".join(pending)] if words_of(one)]
+    return [statement for statement in [*statements, "\n".join(pending)] if words_of(statement)]
 
 
 def is_open(statement: str) -> bool:

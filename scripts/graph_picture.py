@@ -10,7 +10,7 @@ from scripts.pictures import Arrow, Box, Picture
 _WIDTH, _HEIGHT = 190, 62
 _COLUMN, _ROW = 320, 138
 _LEFT, _TOP = 24, 70
-# Column and row of each label; a label without a place is an error, so that the picture has all of them.
+# Column and row of each label; a label without a position is an error, so that the picture has all of them.
 _PLACES = {
     "Conversation": (0, 0),
     "Message": (1, 0),
@@ -34,7 +34,7 @@ _PLACES = {
 
 
 def data_model() -> Picture:
-    """Every label with its key, and every relationship; items are blue. Raises KeyError for a label without a place."""
+    """Every label with its key, and every relationship; items are blue. Raises KeyError for one without a position."""
     keys = {rule.labels[0]: rule.properties for rule in CONSTRAINTS}
     boxes = {label: _box(label, keys.get(label, ())) for label in NODE_MODELS}
     return Picture(
@@ -68,9 +68,12 @@ def _arrows() -> list[Arrow]:
 def _links(model: Any) -> dict[str, dict[str, str]]:
     """The relationships of a model by name, inherited ones included, each with type and target."""
     properties = model.defined_properties(aliases=False, properties=False)
-    return {name: {"type": one.definition["relation_type"], "target": _target(one)} for name, one in properties.items()}
+    return {
+        name: {"type": relation.definition["relation_type"], "target": _target(relation)}
+        for name, relation in properties.items()
+    }
 
 
 def _target(relationship: Any) -> str:
     """The label at the other end, as it was declared: neomodel's own look-up finds any class of that name."""
-    return str(relationship._raw_class)  # noqa: SLF001 - told nowhere else
+    return str(relationship._raw_class)  # noqa: SLF001 - public nowhere

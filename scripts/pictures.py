@@ -1,6 +1,6 @@
 """The pictures of the documentation: boxes on a grid, arrows between them, as SVG that needs nothing else.
 
-tests/unit/scripts_documentation/test_pictures.py keeps docs/pictures/ equal to what is drawn here.
+tests/unit/scripts/test_pictures.py keeps docs/pictures/ equal to what is drawn here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,50 +1,51 @@
-"""The reference pages and files of `docs/`, made from the program itself.
+"""The reference pages and the snapshots of the interface, generated from the program itself.
 
-tests/unit/librarian_contracts/test_public_surface.py keeps them equal, and writes them anew when it is told to.
+The pages become part of the built site (scripts/generated.py). tests/unit/librarian/test_public_surface.py compares the
+snapshots in `docs/` with the program.
 """
 
 import inspect
 import json
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, get_args
 
 import typer
 
 import librarian
+from librarian.base.schemas import inlined_schema
 from librarian.cli.lazy import COMMANDS, SECTIONS, load
-from librarian.contracts.examples import examples_of
-from librarian.contracts.tools import ToolFormat
-from librarian.http.api import OPERATIONS
+from librarian.http.api import DOCUMENTED
+from librarian.http.examples import examples_of
 from librarian.http.openapi import document
-from librarian.schemas import inlined_schema
-from librarian.tools import TOOLS, Tool, described
+from librarian.mcp.contracts import ToolFormat
+from librarian.mcp.tools import TOOLS, OfferedTool, described
 
-MADE = "<!-- Made from the program; do not edit. -->\n"
 LIST_BEGIN = "<!-- made from the table of operations: begin -->\n"
 LIST_END = "<!-- made from the table of operations: end -->\n"
+
+# Objects of a snapshot are expanded down to this depth, where they do not fit on a line: an operation's parameters and
+# answers, and a schema's fields, have a line each.
+_EXPANDED_DEPTH = 5
+_LINE_WIDTH = 100
 
 _Schema = Mapping[str, Any]
 
 
 def openapi() -> str:
     """docs/openapi.json."""
-    return as_json(document(OPERATIONS))
+    return compact_json(document(DOCUMENTED))
 
 
 def tools_json() -> str:
-    """docs/tools.json: the tools in each form."""
-    return as_json({form: [described(tool, form) for tool in TOOLS] for form in get_args(ToolFormat)})
+    """tools.json: the tools in each form."""
+    tools = {form: [described(tool, form) for tool in TOOLS] for form in get_args(ToolFormat)}
+    return json.dumps(tools, ensure_ascii=False, indent=2) + "\n"
 
 
 def command_surface() -> str:
     """docs/cli-surface.txt: every command with its options, a line each."""
-    return "".join(
-        line
-        for name, (module, _) in sorted(COMMANDS.items())
-        for line in _command_lines(f"librarian {name}", load(module))
-    )
+    return "".join(line for name in sorted(COMMANDS) for line in _command_lines(f"librarian {name}", load(name)))
 
 
 def python_surface() -> str:
@@ -56,44 +57,46 @@ def http_operations(page: str) -> str:
     """docs/http-api.md as it stands, with its list of operations made anew."""
     head, _, rest = page.partition(LIST_BEGIN)
     _, _, tail = rest.partition(LIST_END)
-    paths = document(OPERATIONS)["paths"]
+    paths = document(DOCUMENTED)["paths"]
     rows = "".join(
-        f"| {_linked(f'{one.method} {one.path}')} | {one.scope or 'open'} "
-        f"| {paths[one.path][one.method.lower()]['summary']} |\n"
-        for one in OPERATIONS
+        f"| {_linked(f'{operation.method} {operation.path}')} | {operation.scope or 'open'} "
+        f"| {paths[operation.path][operation.method.lower()]['summary']} |\n"
+        for operation in DOCUMENTED
     )
     return f"{head}{LIST_BEGIN}| operation | scope | what |\n|---|---|---|\n{rows}{LIST_END}{tail}"
 
 
 def tools_page() -> str:
-    """docs/reference/tools.md."""
+    """reference/tools.md."""
     head = "What each tool takes, with an example. [tools.md](../tools.md) says how tools are called.\n"
-    return f"{MADE}# Tools\n\n{head}{''.join(_tool(tool) for tool in TOOLS)}"
+    return f"# Tools\n\n{head}{''.join(_tool(tool) for tool in TOOLS)}"
 
 
 def http_page() -> str:
-    """docs/reference/http.md: the operations and the objects that they read and answer."""
-    whole = document(OPERATIONS)
+    """reference/http.md: the operations and the objects that they read and answer."""
+    whole = document(DOCUMENTED)
     head = (
         "Every operation, and below them every object. [http-api.md](../http-api.md) explains headers, limits and\n"
         "errors; [openapi.json](../openapi.json) is the same for programs.\n"
     )
     operations = "".join(
-        _operation(method, path, one) for path, methods in whole["paths"].items() for method, one in methods.items()
+        _operation(method, path, operation)
+        for path, methods in whole["paths"].items()
+        for method, operation in methods.items()
     )
-    objects = "".join(_object(name, one) for name, one in sorted(whole["components"]["schemas"].items()))
-    return f"{MADE}# HTTP\n\n{head}\n## Operations\n{operations}\n## Objects\n{objects}"
+    objects = "".join(_object(name, schema) for name, schema in sorted(whole["components"]["schemas"].items()))
+    return f"# HTTP\n\n{head}\n## Operations\n{operations}\n## Objects\n{objects}"
 
 
 def cli_page() -> str:
-    """docs/reference/cli.md: every command with its arguments and options."""
+    """reference/cli.md: every command with its arguments and options."""
     head = "Every command with its options. [cli.md](../cli.md) explains them with examples.\n"
     parts = [
         f"\n## {title}\n" if part is None else part
         for title, commands in SECTIONS.items()
-        for part in (None, *(one for name, (module, _) in commands.items() for one in _commands(name, load(module))))
+        for part in (None, *(section for name in commands for section in _commands(name, load(name))))
     ]
-    return f"{MADE}# Command line\n\n{head}{''.join(parts)}"
+    return f"# Command line\n\n{head}{''.join(parts)}"
 
 
 def anchor(heading: str) -> str:
@@ -101,16 +104,25 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
-def as_json(value: object) -> str:
-    """`value` as the files of `docs/` hold it."""
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+def compact_json(value: object) -> str:
+    """`value` as the snapshots in `docs/` hold it: short enough to read, a line for what changes on its own."""
+    return _compact(value, 0) + "\n"
+
+
+def _compact(value: object, depth: int) -> str:
+    line = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict) or len(line) + depth <= _LINE_WIDTH or depth >= _EXPANDED_DEPTH:
+        return line
+    margin = " " * depth
+    members = (f"{margin} {json.dumps(key)}: {_compact(member, depth + 1)}" for key, member in value.items())
+    return "{\n" + ",\n".join(members) + f"\n{margin}}}"
 
 
 def _linked(operation: str) -> str:
     return f"[`{operation}`](reference/http.md#{anchor(operation)})"
 
 
-def _tool(tool: Tool[Any]) -> str:
+def _tool(tool: OfferedTool) -> str:
     title, example = next(iter(examples_of(tool.input).items()))
     return (
         f"\n## {tool.name}\n\n{tool.description}\n\nScope `{tool.scope}`.\n\n"
@@ -122,7 +134,7 @@ def _tool(tool: Tool[Any]) -> str:
 def _field_rows(schema: _Schema, above: str = "") -> Iterator[str]:
     """A row for each field, those of objects within included."""
     for name, field in schema["properties"].items():
-        kind = _given(field, required=name in schema.get("required", ()))
+        kind = _type_and_default(field, required=name in schema.get("required", ()))
         yield f"| `{above}{name}` | {kind} | {_in_a_cell(field['description'])} |\n"
         for inner in field.get("anyOf", []):
             if "properties" in inner:
@@ -149,12 +161,12 @@ def _type_of(schema: _Schema) -> str:
         case None:
             return "any"
         case [*several]:
-            return " or ".join({"string": "text"}.get(one, one) for one in several)
+            return " or ".join({"string": "text"}.get(kind, kind) for kind in several)
         case other:
             return str(other)
 
 
-def _given(schema: _Schema, *, required: bool) -> str:
+def _type_and_default(schema: _Schema, *, required: bool) -> str:
     """The type, and whether a value must be given or what it is without."""
     default = schema.get("default")
     if required or default in (None, [], {}):
@@ -171,30 +183,30 @@ def _in_a_cell(description: str) -> str:
     return description.partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
 
 
-def _operation(method: str, path: str, one: _Schema) -> str:
-    """A section with its summary, parameters, body and answers."""
-    told = f"{one['summary']}.\n\n{one['description']}".strip()
-    return f"\n### {method.upper()} {path}\n\n{told}\n{_parameters(one)}{_body(one)}{_answers(one)}"
+def _operation(method: str, path: str, operation: _Schema) -> str:
+    """Return a section with the summary, parameters, body and answers of an operation."""
+    text = f"{operation['summary']}.\n\n{operation['description']}".strip()
+    return f"\n### {method.upper()} {path}\n\n{text}\n{_parameters(operation)}{_body(operation)}{_answers(operation)}"
 
 
-def _parameters(one: _Schema) -> str:
+def _parameters(operation: _Schema) -> str:
     rows = "".join(
-        f"| `{given['name']}` | {given['in']} | {_given(given['schema'], required='required' in given)} "
-        f"| {_in_a_cell(given.get('description', ''))} |\n"
-        for given in one["parameters"]
-        if "$ref" not in given
+        f"| `{entry['name']}` | {entry['in']} | {_type_and_default(entry['schema'], required='required' in entry)} "
+        f"| {_in_a_cell(entry.get('description', ''))} |\n"
+        for entry in operation["parameters"]
+        if "$ref" not in entry
     )
     return f"\n| parameter | in | type | meaning |\n|---|---|---|---|\n{rows}" if rows else ""
 
 
-def _body(one: _Schema) -> str:
+def _body(operation: _Schema) -> str:
     """What is sent, in each form, and an example of it."""
-    contents = one.get("requestBody", {}).get("content", {})
+    contents = operation.get("requestBody", {}).get("content", {})
     kinds: dict[str, list[str]] = {}
     for kind, content in contents.items():
         kinds.setdefault(_type_of(content["schema"]) if "schema" in content else "bytes", []).append(f"`{kind}`")
-    told = "".join(f"\nBody: {what} as {', '.join(named)}.\n" for what, named in kinds.items())
-    return told + "".join(_example(content) for content in list(contents.values())[:1])
+    text = "".join(f"\nBody: {what} as {', '.join(named)}.\n" for what, named in kinds.items())
+    return text + "".join(_example(content) for content in list(contents.values())[:1])
 
 
 def _example(content: _Schema) -> str:
@@ -210,19 +222,19 @@ def _json_block(value: object, schema: str) -> str:
     return f"```json{named}\n{json.dumps(value, ensure_ascii=False, indent=2)}\n```\n"
 
 
-def _answers(one: _Schema) -> str:
+def _answers(operation: _Schema) -> str:
     rows = "".join(
         f"| {status} | {_answered(answer)} | {_in_a_cell(answer.get('description', ''))} |\n"
-        for status, answer in one["responses"].items()
+        for status, answer in operation["responses"].items()
         if "$ref" not in answer
     )
-    refusals = ", ".join(status for status, answer in one["responses"].items() if "$ref" in answer)
+    refusals = ", ".join(status for status, answer in operation["responses"].items() if "$ref" in answer)
     return f"\n| status | answer | |\n|---|---|---|\n{rows}" + (f"\nProblems: {refusals}.\n" if refusals else "")
 
 
 def _answered(answer: _Schema) -> str:
     contents = answer.get("content", {}).values()
-    return ", ".join(dict.fromkeys(_type_of(one["schema"]) for one in contents if "schema" in one)) or ""
+    return ", ".join(dict.fromkeys(_type_of(content["schema"]) for content in contents if "schema" in content)) or ""
 
 
 def _object(name: str, schema: _Schema) -> str:
@@ -232,8 +244,9 @@ def _object(name: str, schema: _Schema) -> str:
         return f"{head}\nIs {_type_of(schema)}.\n"
     required = schema.get("required", [])
     rows = "".join(
-        f"| `{field}` | {_given(one, required=field in required)} | {_in_a_cell(one.get('description', ''))} |\n"
-        for field, one in schema["properties"].items()
+        f"| `{field}` | {_type_and_default(value, required=field in required)} "
+        f"| {_in_a_cell(value.get('description', ''))} |\n"
+        for field, value in schema["properties"].items()
     )
     return f"{head}\n| field | type | meaning |\n|---|---|---|\n{rows}" if rows else f"{head}\nHas no fields.\n"
 
@@ -249,15 +262,17 @@ def _commands(path: str, command: Any) -> Iterator[str]:
 
 def _command(path: str, command: Any) -> str:
     """What `--help` says: the usage, the text, and a row for each argument and option."""
-    arguments = [one for one in command.params if one.param_type_name == "argument"]
-    options = [one for one in command.params if one.param_type_name == "option" and one.name != "help"]
-    usage = " ".join(["librarian", path, *(one.metavar or one.name.upper() for one in arguments)])
+    arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
+    options = [
+        parameter for parameter in command.params if parameter.param_type_name == "option" and parameter.name != "help"
+    ]
+    usage = " ".join(["librarian", path, *(parameter.metavar or parameter.name.upper() for parameter in arguments)])
     context = typer.Context(command, info_name=path)
-    records = (one.get_help_record(context) for one in (*arguments, *options))
+    records = (parameter.get_help_record(context) for parameter in (*arguments, *options))
     rows = "".join(f"| `{_in_a_cell(names)}` | {_in_a_cell(text)} |\n" for names, text in filter(None, records))
-    told = inspect.cleandoc(command.help or "")
+    text = inspect.cleandoc(command.help or "")
     table = f"\n| argument, option | meaning |\n|---|---|\n{rows}" if rows else ""
-    return f"\n### {path}\n\n`{usage}{' [OPTIONS]' if options else ''}`\n\n{told}\n{table}"
+    return f"\n### {path}\n\n`{usage}{' [OPTIONS]' if options else ''}`\n\n{text}\n{table}"
 
 
 def _command_lines(path: str, command: Any) -> list[str]:
@@ -265,9 +280,15 @@ def _command_lines(path: str, command: Any) -> list[str]:
     below = getattr(command, "commands", {})
     if below:
         return [line for name in sorted(below) for line in _command_lines(f"{path} {name}", below[name])]
-    placed = [one.metavar or one.name for one in command.params if one.param_type_name == "argument"]
-    options = [" ".join(one.opts + one.secondary_opts) for one in command.params if one.param_type_name == "option"]
-    return [" ".join([path, *placed]) + "\n", *(f"    {names}\n" for names in sorted(options))]
+    arguments = [
+        parameter.metavar or parameter.name for parameter in command.params if parameter.param_type_name == "argument"
+    ]
+    options = [
+        " ".join(parameter.opts + parameter.secondary_opts)
+        for parameter in command.params
+        if parameter.param_type_name == "option"
+    ]
+    return [" ".join([path, *arguments]) + "\n", *(f"    {names}\n" for names in sorted(options))]
 
 
 def _exported(name: str, value: object) -> Iterator[str]:
@@ -277,10 +298,3 @@ def _exported(name: str, value: object) -> Iterator[str]:
     for member, method in members:
         if not member.startswith("_"):
             yield f"    {member}({', '.join(inspect.signature(method).parameters)})\n"
-
-
-def write(docs: Path, made: Mapping[str, str]) -> None:
-    """Write pages by their paths below `docs`."""
-    for name, text in made.items():
-        (docs / name).parent.mkdir(parents=True, exist_ok=True)
-        (docs / name).write_text(text, encoding="utf-8")

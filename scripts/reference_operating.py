@@ -1,4 +1,4 @@
-"""The reference pages of settings, metrics and errors, made from what reads, keeps and tells them."""
+"""The reference pages of settings, metrics and errors, generated from what reads, keeps and raises them."""
 
 import re
 from collections.abc import Iterator
@@ -7,10 +7,9 @@ from pathlib import Path
 import platformdirs
 from prometheus_client.metrics import MetricWrapperBase
 
-from librarian import metrics, problems
-from librarian.setting_reader import Entry
-from librarian.settings import Settings
-from scripts.reference import MADE
+from librarian.base import metrics, problems
+from librarian.base.settings.reader import Entry
+from librarian.base.settings.settings import Settings
 
 # Where the meaning of a setting is looked for first.
 _MAIN_PAGE = "operations.md"
@@ -20,35 +19,35 @@ _HERE = re.compile(r"\]\(#")
 
 
 def settings_page(docs: Path) -> str:
-    """docs/reference/settings.md: name and default as the program has them, the meaning as a page of `docs` tells it.
+    """reference/settings.md: name and default as the program has them, the meaning as a page of `docs` tells it.
 
     Raises ValueError for a setting that no table of a page explains.
     """
-    told = dict(_told(docs))
+    explained = dict(_explained(docs))
     entries = Settings.from_env({}).entries
-    if missing := [entry.name for entry in entries if entry.name not in told]:
+    if missing := [entry.name for entry in entries if entry.name not in explained]:
         raise ValueError(f"no table in docs/ explains {', '.join(missing)}")
-    rows = "".join(_row(entry, *told[entry.name]) for entry in entries)
+    rows = "".join(_row(entry, *explained[entry.name]) for entry in entries)
     head = (
         "Every setting is an environment variable; an empty one counts as unset. `librarian config show` prints the\n"
         "values in force. [operations.md](../operations.md#settings) groups them by what they are for.\n"
     )
-    return f"{MADE}# Settings\n\n{head}\n| setting | default | meaning | told in |\n|---|---|---|---|\n{rows}"
+    return f"# Settings\n\n{head}\n| setting | default | meaning | explained in |\n|---|---|---|---|\n{rows}"
 
 
 def metrics_page() -> str:
-    """docs/reference/metrics.md: every metric with its labels."""
-    found = [one for one in vars(metrics).values() if isinstance(one, MetricWrapperBase)]
-    rows = "".join(sorted(map(_metric, found)))
+    """reference/metrics.md: every metric with its labels."""
+    every = [metric for metric in vars(metrics).values() if isinstance(metric, MetricWrapperBase)]
+    rows = "".join(sorted(map(_metric, every)))
     head = (
         "What `GET /metrics` gives, for one process. Histograms also have `_bucket`, `_sum` and `_count`.\n"
         "[operations.md](../operations.md#metrics) says what to watch.\n"
     )
-    return f"{MADE}# Metrics\n\n{head}\n| metric | type | labels | what | buckets |\n|---|---|---|---|---|\n{rows}"
+    return f"# Metrics\n\n{head}\n| metric | type | labels | what | buckets |\n|---|---|---|---|---|\n{rows}"
 
 
 def errors_page() -> str:
-    """docs/reference/errors.md: every code of a problem with its status and exit code."""
+    """reference/errors.md: every code of a problem with its status and exit code."""
     known = {rule.code: (kind, rule) for kind, rule in problems.RULES.items()}
     rows = "".join(_error(*known[code]) for code in sorted(known))
     head = (
@@ -57,10 +56,10 @@ def errors_page() -> str:
         "what a problem looks like, [cli.md](../cli.md#exit-codes) groups the exit codes.\n"
     )
     columns = "| code | status | exit code | again | meaning |\n|---|---|---|---|---|\n"
-    return f"{MADE}# Errors\n\n{head}\n{columns}{rows}"
+    return f"# Errors\n\n{head}\n{columns}{rows}"
 
 
-def _told(docs: Path) -> Iterator[tuple[str, tuple[str, str]]]:
+def _explained(docs: Path) -> Iterator[tuple[str, tuple[str, str]]]:
     """(setting, (meaning, page)) of every table row that begins with settings; the later one counts."""
     pages = sorted(docs.glob("*.md"), key=lambda path: (path.name == _MAIN_PAGE, path.name))
     for page in pages:
@@ -78,11 +77,11 @@ def _row(entry: Entry, meaning: str, page: str) -> str:
     return f"| `{entry.name}` | {shown} | {_LINK.sub('](../', there.replace('](../', ']('))} | [{page}](../{page}) |\n"
 
 
-def _metric(one: MetricWrapperBase) -> str:
-    (family,) = one.describe()
+def _metric(metric: MetricWrapperBase) -> str:
+    (family,) = metric.describe()
     name = f"{family.name}_total" if family.type == "counter" else family.name
-    labels = ", ".join(f"`{label}`" for label in one._labelnames)  # noqa: SLF001 - told nowhere else
-    bounds = ", ".join(f"{bound:g}" for bound in getattr(one, "_upper_bounds", ()) if bound != float("inf"))
+    labels = ", ".join(f"`{label}`" for label in metrics.LABELS[family.name])
+    bounds = ", ".join(f"{bound:g}" for bound in getattr(metric, "_upper_bounds", ()) if bound != float("inf"))
     return f"| `{name}` | {family.type} | {labels} | {family.documentation} | {bounds} |\n"
 
 

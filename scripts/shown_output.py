@@ -29,23 +29,23 @@ def missing_lines(shown: str, printed: str) -> list[str]:
     """The lines of `shown` that `printed` does not have, in their order; empty where the page tells the truth."""
     lines = [_comparable(line) for line in printed.splitlines()]
     missing = []
-    place = 0
+    index = 0
     for line in filter(_comparable, shown.splitlines()):
         pattern = _pattern(line)
-        found = next((number for number in range(place, len(lines)) if pattern.fullmatch(lines[number])), None)
+        found = next((number for number in range(index, len(lines)) if pattern.fullmatch(lines[number])), None)
         if found is None:
             missing.append(_comparable(line))
         else:
-            place = found + 1
+            index = found + 1
     return missing
 
 
 def ids(shown: str, printed: str) -> dict[str, str]:
-    """The ids and tokens that a page shows, each with the one that came in its place."""
-    places = iter(printed.splitlines())
+    """The ids and tokens that a page shows, each with the one printed instead."""
+    came_lines = iter(printed.splitlines())
     pairs: dict[str, str] = {}
     for line in filter(_comparable, shown.splitlines()):
-        came = next((one for one in places if _pattern(line).fullmatch(_comparable(one))), "")
+        came = next((other for other in came_lines if _pattern(line).fullmatch(_comparable(other))), "")
         pairs.update(zip(_IDS.findall(line), _IDS.findall(came), strict=False))
     return pairs
 
@@ -88,12 +88,12 @@ def _field(shown: Mapping[str, Any], answered: Mapping[str, Any], name: str, pat
 
 def _elements(shown: Sequence[Any], answered: Sequence[Any], path: str) -> str | None:
     """Each element shown is one of those answered, in their order."""
-    place = 0
+    index = 0
     for number, element in enumerate(shown):
-        faults = [difference(element, other, f"{path}[{number}]") for other in answered[place:]]
+        faults = [difference(element, other, f"{path}[{number}]") for other in answered[index:]]
         if None not in faults:
             return _first(faults) or f"{path}[{number}] is not there; {len(answered)} were answered"
-        place += faults.index(None) + 1
+        index += faults.index(None) + 1
     return None
 
 

@@ -1,8 +1,8 @@
-"""What MkDocs does beside its own work when it makes a site of `docs/` (mkdocs.yml names this file).
+"""Hooks of MkDocs for the site made of `docs/` (mkdocs.yml names this file).
 
 Pages are written for any reader of Markdown: they link to files outside of `docs/` (the README, a data file), say in
-the info strings of blocks how these are tested, and hold blocks in comments. Here such files become part of the site
-below `project/`, and the rest is taken out.
+the info strings of blocks how these are tested, and hold blocks in comments. On the site such files stand below
+`project/`, the info strings and comments are gone, and the pages generated from the program are there.
 """
 
 import os
@@ -15,19 +15,34 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from scripts.generated import GENERATED, generated
+
 _LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)#\s]+)")
 _INFO = re.compile(r"^( *`{3,}[\w-]+)[ \t].*$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _ELSEWHERE = "project"
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """List every decision record in the navigation."""
+    docs = Path(config.docs_dir)
+    records = sorted(path.relative_to(docs).as_posix() for path in docs.glob("decisions/[0-9]*.md"))
+    for section in config.nav or ():
+        for entry in next(iter(section.values())):
+            if isinstance(entry, dict) and "Decisions" in entry:
+                entry["Decisions"].extend(records)
+    return config
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add what pages link to outside of `docs/`, and what those pages link to."""
+    """Add the generated files, and what pages link to outside of `docs/`, and what those pages link to."""
     waiting = [Path(str(file.abs_src_path)) for file in files.documentation_pages()]
     waiting.append(_project(config) / "README.md")
+    for name, text in generated(Path(config.docs_dir)).items():
+        files.append(File.generated(config, name, content=text))
     while waiting:
         page = waiting.pop()
-        for target in {page, *_targets(page)}:
+        for target in {page, *_targets(page, config)}:
             uri = _uri(target, config)
             if uri.startswith(_ELSEWHERE) and files.get_file_from_path(uri) is None:
                 files.append(File.generated(config, uri, abs_src_path=str(target)))
@@ -36,27 +51,29 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - as called
-    """The text that readers of the site see, with links as the site has its files."""
-    source = Path(str(page.file.abs_src_path))
+    """Return the text that readers of the site see, with links as the site has its files."""
+    source = Path(page.file.abs_src_path or Path(config.docs_dir) / page.file.src_uri)
     here = posixpath.dirname(page.file.src_uri)
 
     def moved(link: re.Match[str]) -> str:
-        target = _target(source, link[1])
+        target = _target(source, link[1], config)
         return link[1] if target is None else posixpath.relpath(_uri(target, config), here or ".")
 
     return _LINK.sub(moved, _INFO.sub(r"\1", _COMMENT.sub("", markdown)))
 
 
-def _targets(page: Path) -> Iterator[Path]:
+def _targets(page: Path, config: MkDocsConfig) -> Iterator[Path]:
     """The files that a page links to, as far as they are there."""
-    found = (_target(page, link) for link in _LINK.findall(page.read_text(encoding="utf-8")))
+    found = (_target(page, link, config) for link in _LINK.findall(page.read_text(encoding="utf-8")))
     return (target for target in found if target is not None)
 
 
-def _target(page: Path, link: str) -> Path | None:
-    """The file behind a link; None where there is none, which MkDocs then tells of."""
+def _target(page: Path, link: str, config: MkDocsConfig) -> Path | None:
+    """The file behind a link; None where there is none, which MkDocs then reports."""
     target = Path(os.path.normpath(page.parent / link))
-    return target if target.is_file() else None
+    docs = Path(config.docs_dir)
+    is_generated = target.is_relative_to(docs) and target.relative_to(docs).as_posix() in GENERATED
+    return target if is_generated or target.is_file() else None
 
 
 def _uri(target: Path, config: MkDocsConfig) -> str:

@@ -1,13 +1,21 @@
-"""How a run is divided between processes."""
+"""How a run is divided between processes, and how long property tests may take."""
 
 from typing import Any
 
+import hypothesis
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
 # They start, move and kill servers of their own: one after another, or they would take each other's ports; and first,
 # or they would keep one process busy at the end and leave the other one idle.
 SERVERS = tuple(f"tests/integration/{folder}/" for folder in ("faults", "local", "migrations", "spaces"))
+
+
+# A machine that is busy is no reason to fail: neither a test's deadline nor the pace of its examples.
+hypothesis.settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
+)
+hypothesis.settings.load_profile("patient")
 
 
 class Scheduling(LoadFileScheduling):

@@ -1,17 +1,15 @@
-"""Fits the two heads of agents/causal_weights.toml on labelled pairs, and measures them on documents left out.
+"""Fits the head of agents/sweep/causal_weights.toml on labelled sentences, and measures it on documents left out.
 
     PYTHONPATH=. python training/causal.py ../shared/data/causality [--write]
 
-Reads sentences.jsonl (what one sentence says of two of its parts), pairs.jsonl and agent_notes_pairs.jsonl (what two
-texts say of each other), causal_memories.jsonl beside this script (pairs of memories written for it, since the other
-texts hardly refer to each other), and ../memory_types/memories.jsonl: memories of different repositories, drawn at
-random, which have nothing to do with each other. Without --write nothing is changed. The figures are cross-validated:
-ten folds by document, story or repository, so that no sentence of a tested document is trained on.
+The head weighs what one sentence says of two of its parts; it is fitted on sentences.jsonl and judges a pair of texts
+that comes with the context that holds both, as in pairs.jsonl. How well a sweep connects memories, which have no such
+context, is measured by training/sweep_worlds.py. Without --write nothing is changed. The figures are cross-validated:
+ten folds by document or story, so that no sentence of a tested document is trained on.
 """
 
 import argparse
 import json
-import random
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,24 +18,17 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.causal_between import claims
-from agents.causal_head import Head, Heads
-from agents.causal_stated import locate, statements
-from agents.causal_terms import Reading
-from agents.causal_types import Direction, Note, Relation, Verdict
-from librarian.contracts.evaluation_causal import EdgeScores
-from librarian.usecases.causal_cases import CausalCase, read_cases
-from librarian.usecases.evaluate_causal import Judged, read_case, score, score_kind
+from agents.sweep.causal_head import Head
+from agents.sweep.causal_stated import locate, statements
+from agents.sweep.causal_types import Verdict
+from librarian.evaluation.causal import CausalCase, Judged, read_case, read_cases, score, score_kind
+from librarian.evaluation.contracts import EdgeScores
 
 FOLDS = 10
 # Strength of the L2 penalty: a feature seen a few times must not decide alone.
 PENALTY = 1.0
-NO_ANSWERS: frozenset[tuple[Relation, Direction | None]] = frozenset()
 STEPS = 40
-OWN = Path(__file__).with_name("causal_memories.jsonl")
-WEIGHTS = Path(__file__).parents[1] / "agents" / "causal_weights.toml"
-
-UNRELATED = 6000
+WEIGHTS = Path(__file__).parents[1] / "agents" / "sweep" / "causal_weights.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,33 +47,6 @@ def stated_examples(case: CausalCase) -> Iterable[Example]:
         return
     for read in statements(case.context or "", first, second):
         yield Example(case.group, read.features(), case.right(Verdict(read.hit.cue.relation, read.direction)))
-
-
-def between_examples(case: CausalCase) -> Iterable[Example]:
-    """The readings of a pair by what the texts say of each other."""
-    for claim in claims(Reading(case.first.text), Reading(case.second.text)):
-        yield Example(case.group, claim.features, case.right(Verdict(claim.relation, claim.direction)))
-
-
-def unrelated(file: Path, seed: int) -> list[CausalCase]:
-    """Pairs of memories of different repositories, drawn at random."""
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    draw = random.Random(seed)
-    pairs = (draw.sample(rows, 2) for _ in range(UNRELATED))
-    return [
-        CausalCase(
-            one["id"] + two["id"],
-            "unrelated",
-            one["repo"],
-            Note(one["text"]),
-            Note(two["text"]),
-            None,
-            None,
-            NO_ANSWERS,
-        )
-        for one, two in pairs
-        if one["repo"] != two["repo"]
-    ]
 
 
 def fit(examples: Sequence[Example]) -> Head:
@@ -106,21 +70,20 @@ def fold_of(group: str) -> int:
     return int(sha256(group.encode()).hexdigest(), 16) % FOLDS
 
 
-def left_out(cases: Sequence[CausalCase], stated: Sequence[Example], between: Sequence[Example]) -> Judged:
-    """Each pair judged by heads that were fitted without its document."""
+def left_out(cases: Sequence[CausalCase], stated: Sequence[Example]) -> Judged:
+    """Judge each pair by a head that was fitted without its document."""
     judged: list[tuple[CausalCase, Verdict]] = []
     for fold in range(FOLDS):
-        heads = Heads(*(fit([one for one in part if fold_of(one.group) != fold]) for part in (stated, between)))
-        judged += [(case, read_case(case, heads)) for case in cases if fold_of(case.group) == fold]
+        head = fit([example for example in stated if fold_of(example.group) != fold])
+        judged += [(case, read_case(case, head)) for case in cases if fold_of(case.group) == fold]
     return judged
 
 
-def toml(heads: Heads, sizes: Sequence[int]) -> str:
-    """The text of causal_weights.toml."""
-    lines = ["# Made by training/causal.py: logistic regressions over the readings of labelled pairs."]
-    for name, head, size in zip(("stated", "between"), (heads.stated, heads.between), sizes, strict=True):
-        lines += ["", f"# {size} readings", f"[{name}]", f"bias = {head.bias}", "", f"[{name}.weights]"]
-        lines += [f"{json.dumps(feature, ensure_ascii=False)} = {weight}" for feature, weight in head.weights.items()]
+def toml(head: Head, size: int) -> str:
+    """Return the text of causal_weights.toml."""
+    lines = ["# Made by training/causal.py: a logistic regression over the readings of labelled pairs.", ""]
+    lines += [f"# {size} readings", f"bias = {head.bias}", "", "[weights]"]
+    lines += [f"{json.dumps(feature, ensure_ascii=False)} = {weight}" for feature, weight in head.weights.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -130,21 +93,12 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    files = {
-        name: read_cases(options.data / name)[0]
-        for name in ("sentences.jsonl", "pairs.jsonl", "agent_notes_pairs.jsonl")
-    }
-    files[OWN.name] = read_cases(OWN)[0]
-    sentences, pairs, notes, own = files.values()
-    strangers = unrelated(options.data.parent / "memory_types" / "memories.jsonl", seed=1)
-    files["unrelated memories"] = unrelated(options.data.parent / "memory_types" / "memories.jsonl", seed=2)
-    stated = [example for case in sentences for example in stated_examples(case)]
-    between = [example for case in [*pairs, *notes, *own, *strangers] for example in between_examples(case)]
+    files = {name: read_cases(options.data / name)[0] for name in ("sentences.jsonl", "pairs.jsonl")}
+    stated = [example for case in files["sentences.jsonl"] for example in stated_examples(case)]
     for name, cases in files.items():
-        _report(name, left_out(cases, stated, between))
+        _report(name, left_out(cases, stated))
     if options.write:
-        heads = Heads(fit(stated), fit(between))
-        WEIGHTS.write_text(toml(heads, (len(stated), len(between))), encoding="utf-8")
+        WEIGHTS.write_text(toml(fit(stated), len(stated)), encoding="utf-8")
 
 
 def _report(name: str, judged: Judged) -> None:

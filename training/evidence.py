@@ -1,4 +1,4 @@
-"""Fits the two regressions of agents/reasoners/evidence.json on labelled questions, and measures them on others.
+"""Fits the two regressions of agents/search/reasoners/evidence.json on labelled questions, and measures them on others.
 
     python training/evidence.py ../shared/data/evidence_selection ../shared/data/locomo [--write]
 
@@ -19,20 +19,19 @@ from typing import Any
 
 import numpy as np
 
-from agents.reasoners.chain import Asked, Model, features
-from agents.reasoners.heuristic import HeuristicReasoner
-from agents.reasoners.passages import Passage, read_all
-from agents.reasoners.scoring import Scoring
-from agents.types import Findings, Search
+from agents.search.ports import Scoring
+from agents.search.reasoners.chain import SetModel, SetQuestion, features
+from agents.search.reasoners.heuristic import HeuristicReasoner
+from agents.search.reasoners.passages import Passage, read_all
+from agents.search.types import Findings, Search
 from librarian import Librarian
-from librarian.lab import Lab
-from librarian.reasoning import Meaning
-from librarian.usecases.evaluate_evidence import Outcome, ask
-from librarian.usecases.evidence_cases import EvidenceCase, Store, evidence_folders, read_cases
+from librarian.agent.reasoning import SemanticSimilarity
+from librarian.evaluation.evidence import EvidenceCase, Outcome, Store, ask, evidence_folders, read_cases
+from librarian.evaluation.lab import Lab
 from retrieval.answerness import is_question
 from retrieval.evidence import terms
 
-WEIGHTS = Path(__file__).parents[1] / "agents" / "reasoners" / "evidence.json"
+WEIGHTS = Path(__file__).parents[1] / "agents" / "search" / "reasoners" / "evidence.json"
 POOLED = "documents"
 # From which probability on a further passage is taken: the best of a few tried in cross-validation.
 ENOUGH = {"documents": 0.25, "messages": 0.15}
@@ -52,14 +51,14 @@ class Question:
     """A labelled question after its first search: the ids of its passages, those that are evidence, and its group."""
 
     case: EvidenceCase
-    asked: Asked
+    asked: SetQuestion
     ids: Mapping[int, str]
     group: str
 
     @property
     def right(self) -> list[Passage]:
         """The passages that are evidence."""
-        return [one for one in self.asked.passages if self.ids[one.index] in self.case.evidence]
+        return [passage for passage in self.asked.passages if self.ids[passage.index] in self.case.evidence]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,30 +80,30 @@ async def _question(case: EvidenceCase) -> Question:
     tool = case.open()
     found = tuple(await tool.search(case.question))
     passages = read_all(Findings((Search(case.question, found),)), (case.question,), terms)[:READ]
-    asked = Asked.of(case.question, passages, SCORING)
-    return Question(case, asked, {one.index: tool.id_of(one.index) for one in passages}, case.group)
+    asked = SetQuestion.of(case.question, passages, SCORING)
+    return Question(case, asked, {passage.index: tool.id_of(passage.index) for passage in passages}, case.group)
 
 
 def examples(question: Question) -> Iterator[Example]:
     """Every passage beside every set that may arise: nothing, parts of the evidence, and a mistaken start."""
     right = question.right
-    wrong = [one for one in question.asked.passages if one not in right]
+    wrong = [passage for passage in question.asked.passages if passage not in right]
     yield from _beside(question, (), 1.0)
     for size in range(1, len(right) + 1):
         states = list(combinations(right, size))[:MOST_STATES]
         for state in states:
             yield from _beside(question, state, 1 / len(states))
-    for mistake in sorted(wrong, key=lambda one: -one.relevance)[:1]:
+    for mistake in sorted(wrong, key=lambda passage: -passage.relevance)[:1]:
         yield from _beside(question, (mistake,), MISTAKEN)
-        for one in right[:2]:
-            yield from _beside(question, (one, mistake), MISTAKEN / 2)
+        for passage in right[:2]:
+            yield from _beside(question, (passage, mistake), MISTAKEN / 2)
 
 
 def _beside(question: Question, chosen: Sequence[Passage], weight: float) -> Iterator[Example]:
     right = question.right
-    for one in question.asked.passages:
-        if one not in chosen:
-            yield Example(features(question.asked, one, chosen), one in right, weight)
+    for passage in question.asked.passages:
+        if passage not in chosen:
+            yield Example(features(question.asked, passage, chosen), passage in right, weight)
 
 
 def fit(sample: Sequence[Example]) -> dict[str, float]:
@@ -133,7 +132,7 @@ async def left_out(questions: Sequence[Question], enough: float, scoring: Scorin
             if question.group != fold
             for each in sample
         ]
-        model = Model(fit(known), enough)
+        model = SetModel(fit(known), enough)
         agent = HeuristicReasoner(scoring, dict.fromkeys(ENOUGH, model))
         outcomes.extend([await ask(question.case, agent) for question in questions if question.group == fold])
     return outcomes
@@ -141,7 +140,9 @@ async def left_out(questions: Sequence[Question], enough: float, scoring: Scorin
 
 def measured(outcomes: Sequence[Outcome]) -> dict[str, float]:
     """Means over questions."""
-    means = np.mean([(one.precision, one.recall, one.f1, one.set_ratio, one.searches) for one in outcomes], axis=0)
+    means = np.mean(
+        [(each.precision, each.recall, each.f1, each.set_ratio, each.searches) for each in outcomes], axis=0
+    )
     names = ("precision", "recall", "f1", "mean_set_ratio", "mean_searches")
     return {"questions": len(outcomes), **dict(zip(names, means.round(3).tolist(), strict=True))}
 
@@ -151,8 +152,8 @@ def folded(questions: Sequence[Question]) -> list[Question]:
     order = list(range(len(questions)))
     random.Random(0).shuffle(order)
     return [
-        Question(questions[place].case, questions[place].asked, questions[place].ids, f"fold {number % FOLDS}")
-        for number, place in enumerate(order)
+        Question(questions[index].case, questions[index].asked, questions[index].ids, f"fold {number % FOLDS}")
+        for number, index in enumerate(order)
     ]
 
 
@@ -160,7 +161,7 @@ async def trained(folders: Sequence[Path]) -> dict[str, Any]:
     """The content of the weights file."""
     models: dict[str, Any] = {}
     async with Librarian() as librarian:
-        scoring = replace(SCORING, similarity=Meaning(librarian.lifecycle))
+        scoring = replace(SCORING, similarity=SemanticSimilarity(librarian.lifecycle))
         for folder in folders:
             questions = await questions_of(librarian, folder)
             name = "documents" if (folder / "documents.jsonl").is_file() else "messages"

@@ -1,10 +1,12 @@
 """Fits the heads of agents/models/ on labelled texts, and measures them on repositories left out.
 
-    python training/memory_types.py ../shared/data/memory_types [--write]
+    python training/memory_types.py ../shared/data/memory_types --calibrate ../shared/data/sweep_worlds [--write]
 
 Reads memories.jsonl and agent_notes.jsonl there, and beside this script memory_types.jsonl and memory_documents.jsonl:
 texts written for the training, none of them taken from the labelled data. Without --write nothing is changed. One head
-sees words alone, one the default encoder's vectors too; it is loaded from the cache of the settings.
+sees words alone, one the default encoder's vectors too, and where there is a vector the mean of both counts; the
+encoder is loaded from the cache of the settings. Confidence is calibrated on worlds of another author
+(--calibrate; the format of training/sweep_worlds), which no head is trained on.
 
 A word counts when at least two repositories (or written texts) have it, so that none speaks for one project. In each
 fold the written texts that resemble one left out (cosine >= .7) are left out too. Repositories that are the only
@@ -20,7 +22,7 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,30 +31,32 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, hstack
 from sklearn.linear_model import LogisticRegression
 
-from agents.classify import ACCEPTED, Verdict, decided_by
-from agents.features import Features, features
-from agents.markers import markers
-from agents.memory_types import MemoryType
-from agents.type_head import Embedding, Head, parse_head
-from librarian.settings import Settings
-from librarian.usecases.evaluate_types import first_passage
-from librarian.wiring import open_encoder
+from agents.sweep.classify import ACCEPTED, Verdict, decided_by
+from agents.sweep.features import Features, features
+from agents.sweep.markers import markers
+from agents.sweep.memory_types import MemoryType
+from agents.sweep.type_head import Embedding, Head, joint_probabilities, parse_head
+from librarian.base.settings.settings import Settings
+from librarian.evaluation.types import first_passage
+from librarian.runtime.assembly import open_encoder
 
 TYPES = list(MemoryType)
 HERE = Path(__file__).parent
 # Texts written for the training: short notes, and documents such as TIL entries, pages of patterns, bug reports.
 WRITTEN = {"written notes": HERE / "memory_types.jsonl", "written documents": HERE / "memory_documents.jsonl"}
-MODELS = Path(__file__).parents[1] / "agents" / "models"
+MODELS = Path(__file__).parents[1] / "agents" / "sweep" / "models"
 FOLDS = 8
+WORLDS = HERE / "sweep_worlds"
 # Documents are long, and the memories alike and from few sources; at full weight they drown the notes.
 WEIGHTS = {"memories": 0.4, "written documents": 0.7}
 INVERSE_PENALTY = 4.0
 SCALE_OF_WORDS = math.sqrt(2.0)
-SCALE_OF_SIGNS = {"first": math.sqrt(1 / 6), "label": 0.5, "marker": 0.5, "form": 0.5}
+SCALE_OF_SIGNS = {"first": math.sqrt(1 / 6), "label": 0.5, "marker": 0.5, "form": 0.5, "lexicon": 0.3}
 SCALE_OF_VECTOR = 1.25
 LEAST_SOURCES = 2
 TOO_NEAR = 0.7
-SURE = 0.88
+SURE = 0.9
+CALIBRATING = "other worlds"
 
 Matrix = NDArray[np.float64]
 
@@ -68,6 +72,7 @@ class Row:
     marked: Verdict | None
     seen: Features
     vector: NDArray[np.float32]
+    latin: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +101,8 @@ def source_of(record: Mapping[str, Any]) -> str:
     return upstream[0] if upstream else str(record.get("repo", ""))
 
 
-async def read_rows(folder: Path) -> tuple[list[Row], str]:
-    """All rows, and the space of their vectors."""
+async def read_rows(folder: Path, calibrating: Path | None) -> tuple[list[Row], str]:
+    """Return all rows, and the space of their vectors."""
     records = [
         {**json.loads(line), "part": part}
         for part, file in {
@@ -106,6 +111,7 @@ async def read_rows(folder: Path) -> tuple[list[Row], str]:
         }.items()
         for line in file.read_text(encoding="utf-8").splitlines()
     ]
+    records += [*_of_worlds(WORLDS, "worlds"), *(_of_worlds(calibrating, CALIBRATING) if calibrating else ())]
     async with open_encoder(Settings.from_env()) as encoder:
         if encoder is None:
             raise SystemExit("LIBRARIAN_ENCODER is none")
@@ -115,12 +121,22 @@ async def read_rows(folder: Path) -> tuple[list[Row], str]:
     return rows, space
 
 
+def _of_worlds(folder: Path, part: str) -> Iterator[dict[str, Any]]:
+    """Yield the memories of worlds whose types are stated there; a world is a source."""
+    for file in sorted(folder.glob("*.json")):
+        world = json.loads(file.read_text(encoding="utf-8"))
+        texts = {memory["uid"]: memory["text"] for memory in world["memories"]}
+        for uid, type_ in world["types"].items():
+            yield {"type": type_, "text": texts[uid], "part": part, "repo": world["name"]}
+
+
 def _row(number: int, record: Mapping[str, Any], vector: NDArray[np.float32]) -> Row:
     source = source_of(record) or f"written {number}"
     document = f"{source} {record.get('path', '')}"
     text = record["text"]
     marked = decided_by(markers(text))
-    return Row(MemoryType(record["type"]), source, document, record["part"], marked, features(text), vector)
+    latin = not re.search("[\u3040-\u30ff]", text)
+    return Row(MemoryType(record["type"]), source, document, record["part"], marked, features(text), vector, latin)
 
 
 def vocabulary(rows: Sequence[Row]) -> tuple[dict[str, float], list[str]]:
@@ -210,34 +226,39 @@ def _resembles(row: Row, tested: NDArray[np.float32]) -> bool:
 
 
 def cross_validated(rows: Sequence[Row], part: str, key: str, space: str | None) -> list[Judged]:
-    """The verdicts on every row of `part` by heads that saw nothing of its group."""
+    """Return the verdicts on every row of `part` by heads that saw nothing of its group."""
     judged = []
     for training, tested in folds(rows, part, key):
-        head = fit(training, space)
+        heads = [fit(training, None), *([fit(training, space)] if space else [])]
         for row in tested:
-            guess, probability = _top(head, row)
+            guess, probability = _top(heads, row, space)
             judged.append(Judged(row, guess, probability))
     return judged
 
 
-def _top(head: Head, row: Row) -> tuple[MemoryType, float]:
-    embedding = Embedding(head.space, row.vector.tolist()) if head.space else None
-    probabilities = head.probabilities(row.seen, embedding)
+def _top(heads: Sequence[Head], row: Row, space: str | None) -> tuple[MemoryType, float]:
+    embedding = Embedding(space, row.vector.tolist()) if space else None
+    probabilities = joint_probabilities(heads, row.seen, embedding)
     guess = max(probabilities, key=lambda type_: probabilities[type_])
     return guess, probabilities[guess]
 
 
 def calibrated(judged: Sequence[Judged]) -> tuple[float, float]:
-    """Slope and offset from log-odds of the likeliest type to log-odds of being right (Platt 1999), with the offset
-    lowered until SURE of the accepted are right: a wrong type that is written costs more than one that is asked about.
+    """Return slope and offset from log-odds of the likeliest type to log-odds of being right (Platt 1999), with the
+    offset such that SURE of the accepted are right: a wrong type that is written costs more than one that is asked
+    about. What markers decide and what counts as Unknown is never accepted by a head, and left out.
     """
-    odds = np.array([[math.log(one.probability / (1 - min(one.probability, 1 - 1e-6)))] for one in judged])
-    model = LogisticRegression(C=1e6).fit(odds, [one.right for one in judged])
-    slope, offset = float(model.coef_[0, 0]), float(model.intercept_[0])
-    right = np.array([one.right for one in judged])
-    while right[odds[:, 0] * slope + offset >= math.log(ACCEPTED / (1 - ACCEPTED))].mean() < SURE:
-        offset -= 0.01
-    return round(slope, 3), round(offset, 3)
+    left = [one for one in judged if one.row.marked is None and one.guess is not MemoryType.UNKNOWN]
+    odds = np.array([math.log(one.probability / (1 - min(one.probability, 1 - 1e-6))) for one in left])
+    right = np.array([one.right for one in left])
+    slope = max(0.5, float(LogisticRegression(C=1e6).fit(odds[:, None], right).coef_[0, 0]))
+    floor = min(bound for bound in np.arange(0.0, 3.0, 0.02) if right[odds >= bound].mean() >= SURE)
+    return round(slope, 3), round(math.log(ACCEPTED / (1 - ACCEPTED)) - slope * float(floor), 3)
+
+
+def judged_by(heads: Sequence[Head], rows: Sequence[Row], space: str | None) -> list[Judged]:
+    """Return the verdicts of heads on rows that they have not seen."""
+    return [Judged(row, *_top(heads, row, space)) for row in rows]
 
 
 def show(title: str, judged: Sequence[Judged], head: Head) -> None:
@@ -252,33 +273,28 @@ def show(title: str, judged: Sequence[Judged], head: Head) -> None:
         print(f"  {label:10}", *(f"{confusion[label, guess]:4}" for guess in TYPES), f"  F1 {f1[label]:.2f}")
 
 
-def reliability(judged: Sequence[Judged], head: Head) -> None:
-    """How many are right in each tenth of confidence."""
-    told = [one.told(head) for one in judged]
-    for low in range(10):
-        bin_ = [one.row.type is type_ for one, (type_, sure) in zip(judged, told, strict=True) if int(sure * 10) == low]
-        if bin_:
-            print(f"  confidence .{low}: {np.mean(bin_):.2f} right of {len(bin_)}")
-
-
 def _f1(told: Sequence[tuple[MemoryType, MemoryType]], type_: MemoryType) -> float:
     hits = sum(label is guess is type_ for label, guess in told)
     return 2 * hits / max(1, sum((label is type_) + (guess is type_) for label, guess in told))
 
 
-def trained(rows: Sequence[Row], space: str | None) -> Head:
-    """The head of all rows, calibrated on repositories left out; prints its figures on the way."""
-    notes = cross_validated(rows, "agent_notes", "source", space)
-    memories = cross_validated(rows, "memories", "source", space)
-    documents = cross_validated(rows, "memories", "document", space)
+def trained(rows: Sequence[Row], others: Sequence[Row], space: str | None) -> Head:
+    """Return the head of all rows, calibrated on `others`, which it has not seen; print its figures on the way."""
     head = fit(rows, space)
-    slope, offset = calibrated(notes)
-    head = Head(head.space, head.bias, head.words, head.signs, head.vector, slope, offset)
+    heads = [fit(rows, None), head] if space else [head]
+    readable = [row for row in others if space is None or row.latin]
+    unseen = judged_by(heads, readable, space)
+    slope, offset = calibrated(unseen)
+    head = replace(head, slope=slope, offset=offset)
     print(f"{space or 'words'}: {len(head.words)} words, {len(head.signs)} signs, slope {slope}, offset {offset}")
-    show("agent notes, by repository", notes, head)
-    show("memories, by repository", memories, head)
-    show("memories, by document", documents, head)
-    reliability([*notes, *memories], head)
+    show("other worlds, never trained on", unseen, head)
+    for part, key in (
+        ("agent_notes", "source"),
+        ("worlds", "source"),
+        ("memories", "source"),
+        ("memories", "document"),
+    ):
+        show(f"{part}, by {key}", cross_validated(rows, part, key, space), head)
     return head
 
 
@@ -312,11 +328,14 @@ def main() -> None:
     """Fit, measure and, if asked to, write both heads."""
     parser = argparse.ArgumentParser(description="Fit the heads of the memory types.")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--calibrate", type=Path, required=True, help="worlds that no head is trained on")
     parser.add_argument("--write", action="store_true", help="replace the files of agents/models/")
     arguments = parser.parse_args()
-    rows, space = asyncio.run(read_rows(arguments.folder))
+    every, space = asyncio.run(read_rows(arguments.folder, arguments.calibrate))
+    rows = [row for row in every if row.part != CALIBRATING]
+    others = [row for row in every if row.part == CALIBRATING]
     for name, own in (("memory_types_words.json", None), ("memory_types_bge_small.json", space)):
-        head = trained(rows, own)
+        head = trained(rows, others, own)
         if arguments.write:
             write(head, MODELS / name, rows)
 

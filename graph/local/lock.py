@@ -53,19 +53,19 @@ class Group:
         return sum(jar.size for jar in self.jars)
 
     def folder(self, cache: Path) -> Path:
-        """Where the files of this group and version lie in a cache."""
+        """Return where the files of this group and version lie in a cache."""
         return cache / f"{self.name}-{self.version}"
 
 
 @functools.cache
 def load_group(name: str) -> Group:
-    """The locked group "server" or "encoder"."""
+    """Return the locked group "server" or "encoder"."""
     table = tomllib.loads(LOCK_FILE.read_text(encoding="utf-8"))[name]
     return Group(name, table["version"], tuple(Jar(**jar) for jar in table["jars"]))
 
 
 def render(groups: Iterator[Group]) -> str:
-    """The lock file's text, stable from run to run."""
+    """Return the lock file's text, stable from run to run."""
     lines = ["# Made by `python -m graph.local.lock` from Maven's own resolution. Do not edit by hand."]
     for group in groups:
         lines += ["", f"[{group.name}]", f'version = "{group.version}"']

@@ -37,7 +37,8 @@ class PasswordRefused(ServerStartFailed):
 
 
 def answers(home: Home, bolt_port: int) -> bool:
-    """Whether the server answers a query with the home's password, which is set now if it is still the first one.
+    """Return whether the server answers a query with the home's password, which is set now if it is still the first
+    one.
 
     Raises PasswordRefused when the server wants another password than the home has. A starting server may do so for a
     moment, before it has read its users.

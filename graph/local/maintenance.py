@@ -28,7 +28,7 @@ def announced(home: Home, what: str) -> Iterator[None]:
 
 
 def under_way(home: Home) -> str:
-    """What is under way at this moment; empty for nothing."""
+    """Return what is under way at this moment; empty for nothing."""
     if not is_held(home.maintenance_lock):
         return ""
     return home.maintenance_lock.read_text(encoding="utf-8").strip() or "maintenance"

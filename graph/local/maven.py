@@ -8,7 +8,7 @@ logger = logging.getLogger("librarian.graph")
 
 
 def repository_url(explicit: str | None = None, *, settings: Path | None = None) -> str:
-    """The base address to download from, without a trailing slash.
+    """Return the base address to download from, without a trailing slash.
 
     Order: `explicit`; the mirror for "central" in `settings` (default ~/.m2/settings.xml); jgo's own constant.
     """
@@ -16,7 +16,7 @@ def repository_url(explicit: str | None = None, *, settings: Path | None = None)
 
 
 def central_mirror(settings: Path) -> str | None:
-    """The address of the first mirror in a Maven settings.xml that stands for "central", or None."""
+    """Return the address of the first mirror in a Maven settings.xml that stands for "central", or None."""
     try:
         root = ET.parse(settings).getroot()  # noqa: S314 - the user's own file, not foreign input
     except FileNotFoundError:

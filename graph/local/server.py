@@ -146,7 +146,7 @@ class ManagedServer:
         return Lease(descriptor, asyncio.create_task(self._replace_dead_keepers()))
 
     async def wait_ready(self, timeout_s: float = 180) -> Endpoint:
-        """The running server's address, as soon as it answers queries.
+        """Return the running server's address, as soon as it answers queries.
 
         Raises ServerStartFailed with the tail of the server's log, ServerNotRunning when it was stopped meanwhile, or
         ServerTimeout.
@@ -165,7 +165,7 @@ class ManagedServer:
             await asyncio.sleep(_POLL_S)
 
     def status(self) -> ServerStatus:
-        """What is known of the server; starts and changes nothing."""
+        """Return what is known of the server; starts and changes nothing."""
         state = read_state(self._home.state)
         kept = is_held(self._home.keeper_lock)
         ended = state.phase in (Phase.FAILED, Phase.STOPPED)
@@ -248,7 +248,7 @@ class ManagedServer:
         return True
 
     def logs(self, lines: int) -> str:
-        """The last lines that the server printed."""
+        """Return the last lines that the server printed."""
         return tail(self._home.console_log, lines)
 
     @property
@@ -257,7 +257,7 @@ class ManagedServer:
         return self._home.password_file
 
     def password(self) -> str:
-        """The database password of the user neo4j. Raises ServerNotRunning before the first start."""
+        """Return the database password of the user neo4j. Raises ServerNotRunning before the first start."""
         return self._home.password()
 
     async def _prepare_once(self) -> None:
@@ -280,7 +280,7 @@ class ManagedServer:
         await spawn_keeper(self._home)
 
     async def _keeper_to_stop(self) -> psutil.Process | None:
-        """The keeper; a server that has lost its own gets one, because only keepers end servers."""
+        """Return the keeper; a server that has lost its own gets one, because only keepers end servers."""
         if not is_held(self._home.keeper_lock):
             if find(self._home, read_state(self._home.state)) is None:
                 return None

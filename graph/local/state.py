@@ -64,7 +64,7 @@ class Launch:
 
 
 def read_state(path: Path) -> ServerState:
-    """The last state; a home without one, or with an unreadable one, has no running server."""
+    """Return the last state; a home without one, or with an unreadable one, has no running server."""
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
         return ServerState(**{**fields, "phase": Phase(fields["phase"])})
@@ -78,7 +78,7 @@ def write_state(path: Path, state: ServerState) -> None:
 
 
 def read_launch(path: Path) -> Launch:
-    """What to start, as the last user wrote it."""
+    """Return what to start, as the last user wrote it."""
     return Launch(**json.loads(path.read_text(encoding="utf-8")))
 
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from librarian.checks.origins import REMEDY, strangers
-from librarian.cli import remote
-from librarian.cli.lazy import SECTIONS, lazy_group
+from librarian.cli.doctor_checks.origins import REMEDY, conflicting_distributions
+from librarian.cli.lazy import SECTIONS, asks_services, lazy_group
+from librarian.cli.runtime import remote_option
 
 app = typer.Typer(
     cls=lazy_group(SECTIONS),
@@ -30,17 +30,17 @@ def _root(
     ] = None,
 ) -> None:
     """Note the service, which only some commands can ask."""
-    if url is not None and context.invoked_subcommand not in remote.COMMANDS:
+    if url is not None and not asks_services(context.invoked_subcommand or ""):
         raise typer.BadParameter(
             f"`{context.invoked_subcommand}` works on this machine only; run it where the service runs.",
             param_hint="--remote",
         )
-    remote.given.set(url)
+    remote_option.set(url)
 
 
 def main() -> None:
     """Run the command line, unless another distribution's package stands in the place of one of ours."""
-    if foreign := strangers():
-        typer.echo(f"error: {'; '.join(foreign)}\n{REMEDY}", err=True)
+    if conflicts := conflicting_distributions():
+        typer.echo(f"error: {'; '.join(conflicts)}\n{REMEDY}", err=True)
         sys.exit(os.EX_CONFIG)
     app()

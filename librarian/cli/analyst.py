@@ -2,36 +2,38 @@
 
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from librarian.analyst import AnalystServer, AnalystStatus
 from librarian.cli.browser_link import (
     OpeningOption,
     ServiceOption,
     ShowPasswordOption,
-    browser_place,
+    browser_address,
     service_url,
     show_browser,
 )
 from librarian.cli.display import Bar, table
+from librarian.cli.lazy import deferred, new_app
 from librarian.cli.opening import opened
 from librarian.cli.options import JsonOption
-from librarian.cli.runtime import namespace_or, new_app, print_json, run, run_async, say, settings_for
-from librarian.settings import Settings
+from librarian.cli.runtime import namespace_or, print_json, run, run_async, say, settings_for
 
-app = new_app("Give analysts a read-only copy of the graph, on a server of its own.")
+if TYPE_CHECKING:
+    from librarian.analyst import server as copies
+    from librarian.base.settings.settings import Settings
+else:
+    copies = deferred("librarian.analyst.server")
+
+app = new_app()
+analyst = new_app("Give analysts a read-only copy of the graph, on a server of its own.")
+app.add_typer(analyst, name="analyst")
 
 _Port = Annotated[int | None, typer.Option(min=1, max=65535, help="Default: the one before, the usual or a free one.")]
 
 
-@app.callback()
-def analyst() -> None:
-    """Give analysts a read-only copy of the graph, on a server of its own."""
-
-
-@app.command()
+@analyst.command()
 def start(
     namespace: Annotated[
         str | None, typer.Option("--namespace", "-n", help="Copy only this one. Default: all.")
@@ -48,7 +50,7 @@ def start(
     async def work() -> None:
         settings = settings_for()
         wanted = None if namespace is None else namespace_or(namespace, settings.namespace)
-        analysts = AnalystServer(settings)
+        analysts = copies.AnalystServer(settings)
         if (before := analysts.status().copy) is not None:
             say(f"There is a copy of {before.scope}, {_age(before.taken_at)} old; a fresh one takes its place.")
         async with opened(settings, "analyst") as librarian:
@@ -62,18 +64,18 @@ def start(
     run_async(work)
 
 
-@app.command()
+@analyst.command()
 def stop() -> None:
     """Stop the analysts' server; its copy stays on the disk until the next start."""
 
     async def work() -> None:
-        stopped = await AnalystServer(settings_for()).stop()
+        stopped = await copies.AnalystServer(settings_for()).stop()
         say("The analysts' server is stopped." if stopped else "The analysts' server was not running.")
 
     run_async(work)
 
 
-@app.command()
+@analyst.command()
 def status(
     service: ServiceOption = None,
     *,
@@ -85,7 +87,7 @@ def status(
 
     def work() -> None:
         settings = settings_for()
-        analysts = AnalystServer(settings)
+        analysts = copies.AnalystServer(settings)
         found = analysts.status()
         if as_json:
             print_json(_described(found))
@@ -97,24 +99,26 @@ def status(
 
 
 def _show(
-    settings: Settings,
-    analysts: AnalystServer,
-    found: AnalystStatus,
+    settings: "Settings",
+    analysts: "copies.AnalystServer",
+    found: "copies.AnalystStatus",
     service: str | None,
     *,
     show_password: bool,
     opening: bool | None,
 ) -> None:
-    """How to get in, while it runs; the guide begins with the namespace of the copy where it has only one."""
-    place = browser_place(analysts.server)
-    if place is None:
+    """Print how to get in, while it runs; the guide begins with the namespace of the copy where it has only one."""
+    address = browser_address(analysts.server)
+    if address is None:
         return
     namespaces = found.copy.namespaces if found.copy is not None else []
     namespace = namespaces[0] if len(namespaces) == 1 else settings.namespace
-    show_browser(place, service or service_url(settings.http), namespace, show_password=show_password, opening=opening)
+    show_browser(
+        address, service or service_url(settings.http), namespace, show_password=show_password, opening=opening
+    )
 
 
-def _say_copy(done: AnalystStatus) -> None:
+def _say_copy(done: "copies.AnalystStatus") -> None:
     if (copy := done.copy) is None:
         return
     say(f"Read-only copy of {copy.scope}: {copy.items} items, as of {copy.taken_at:%Y-%m-%d %H:%M:%S} UTC.")
@@ -122,7 +126,7 @@ def _say_copy(done: AnalystStatus) -> None:
         say("Something was changed while it was read; of that it holds the state before or after.")
 
 
-def _rows(found: AnalystStatus) -> list[tuple[str, object]]:
+def _rows(found: "copies.AnalystStatus") -> list[tuple[str, object]]:
     rows: list[tuple[str, object]] = [("phase", found.server.phase)]
     if found.copy is not None:
         taken = found.copy.taken_at
@@ -142,13 +146,13 @@ def _rows(found: AnalystStatus) -> list[tuple[str, object]]:
     ]
 
 
-def _described(found: AnalystStatus) -> dict[str, object]:
+def _described(found: "copies.AnalystStatus") -> dict[str, object]:
     age = None if found.copy is None else round((_now() - found.copy.taken_at).total_seconds())
     return {"server": asdict(found.server), "copy": found.copy, "age_s": age}
 
 
 def _age(taken_at: datetime) -> str:
-    """How long ago that was, to the minute; days where there are some."""
+    """Return how long ago that was, to the minute; days where there are some."""
     minutes = max(_now() - taken_at, timedelta()) // timedelta(minutes=1)
     days, hours = minutes // 1440, minutes // 60 % 24
     if days:

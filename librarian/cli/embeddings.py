@@ -1,26 +1,38 @@
-"""`librarian embeddings`."""
+"""`librarian embeddings`: seeing, building and switching vectors; and `librarian calibrate`."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from librarian.cli.display import Bar
-from librarian.cli.embeddings_view import show_comparison, show_plan, show_spaces
+from librarian.base.errors import InvalidInput
+from librarian.cli.display import Bar, table
+from librarian.cli.evaluate import show_replay
+from librarian.cli.lazy import deferred, new_app
 from librarian.cli.opening import opened
 from librarian.cli.options import JsonOption, NamespaceOption
-from librarian.cli.runtime import namespace_or, new_app, print_json, run_async, say, settings_for
-from librarian.errors import InvalidInput
-from librarian.lab import Lab
-from librarian.service import Librarian
-from librarian.setting_values import encoder_name
-from librarian.settings import EncoderSettings, Settings
-from librarian.usecases.compare_rankings import DEFAULT_K
+from librarian.cli.runtime import namespace_or, print_answer, print_json, run_async, say, settings_for
+from librarian.embeddings.contracts import SpacePlan
+from librarian.evaluation.contracts import DEFAULT_K, SpaceComparison
+from librarian.runtime.contracts import SpaceStatus
 
-app = new_app("See, build and switch the vectors of the graph.")
+if TYPE_CHECKING:
+    from librarian.app import Librarian
+    from librarian.base.settings import settings as setting
+    from librarian.base.settings import values
+    from librarian.evaluation import lab
+else:
+    setting, values = (deferred(f"librarian.base.settings.{name}") for name in ("settings", "values"))
+    lab = deferred("librarian.evaluation.lab")
+
+app = new_app()
+embeddings = new_app("See, build and switch the vectors of the graph.")
+app.add_typer(embeddings, name="embeddings")
+
+_SHOWN_METRICS = ("recall@1", "recall@5", "recall@10", "mrr", "ndcg@10")
 
 EncoderOption: TypeAlias = Annotated[
     str | None, typer.Option("--encoder", help="The encoder to build for; default: LIBRARIAN_ENCODER.")
@@ -28,42 +40,31 @@ EncoderOption: TypeAlias = Annotated[
 YesOption: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
-@app.callback()
-def embeddings() -> None:
-    """See, build and switch the vectors of the graph."""
-
-
-@app.command()
+@embeddings.command()
 def status(*, as_json: JsonOption = False) -> None:
     """List the embedding spaces, and how many items still wait for a vector."""
 
     async def work() -> None:
         async with opened(settings_for(), "embeddings status") as librarian:
-            spaces = await librarian.embeddings.status()
-        if as_json:
-            print_json(spaces)
-        else:
-            show_spaces(spaces)
+            spaces = (await librarian.embeddings.status()).spaces
+        print_answer(spaces, show_spaces, as_json=as_json)
 
     run_async(work)
 
 
-@app.command()
+@embeddings.command()
 def plan(encoder: EncoderOption = None, *, as_json: JsonOption = False) -> None:
     """Say what building the encoder's space would take: items, time, room on the disk."""
 
     async def work() -> None:
         async with _with(encoder, "embeddings plan") as librarian:
             found = await librarian.embeddings.plan()
-        if as_json:
-            print_json(found)
-        else:
-            show_plan(found)
+        print_answer(found, show_plan, as_json=as_json)
 
     run_async(work)
 
 
-@app.command()
+@embeddings.command()
 def build(encoder: EncoderOption = None) -> None:
     """Encode everything into the encoder's space, beside the active one; goes on where it was interrupted."""
 
@@ -76,7 +77,7 @@ def build(encoder: EncoderOption = None) -> None:
     run_async(work)
 
 
-@app.command()
+@embeddings.command()
 def compare(
     encoder: Annotated[str, typer.Option("--encoder", help="The encoder to compare LIBRARIAN_ENCODER with.")],
     query: Annotated[list[str] | None, typer.Option("--query", "-q", help="What to ask; may be repeated.")] = None,
@@ -96,21 +97,18 @@ def compare(
         if not (query or log or data):
             raise InvalidInput("nothing is asked", field="--query", remedy="Give --query, --log or --data.")
         where = namespace_or(namespace, settings.namespace)
-        async with opened(settings, "embeddings") as one, _with(encoder, "embeddings compare") as other:
+        async with opened(settings, "embeddings") as configured, _with(encoder, "embeddings compare") as other:
             with Bar("Asking") as bar:
-                found = await Lab(one).compare_spaces(
+                found = await lab.Lab(configured).compare_spaces(
                     other, queries=[(where, text) for text in query or ()], log=log, data=data or (), k=k,
                     on_progress=bar.update,
                 )  # fmt: skip
-        if as_json:
-            print_json(found)
-        else:
-            show_comparison(found)
+        print_answer(found, show_comparison, as_json=as_json)
 
     run_async(work)
 
 
-@app.command()
+@embeddings.command()
 def switch(
     encoder: EncoderOption = None,
     *,
@@ -129,22 +127,19 @@ def switch(
     run_async(work)
 
 
-@app.command()
+@embeddings.command()
 def rollback(*, as_json: JsonOption = False) -> None:
     """Make the space active again that was before the last switch, at once."""
 
     async def work() -> None:
         async with opened(settings_for(), "embeddings rollback") as librarian:
-            spaces = await librarian.embeddings.rollback()
-        if as_json:
-            print_json(spaces)
-        else:
-            show_spaces(spaces)
+            spaces = (await librarian.embeddings.rollback()).spaces
+        print_answer(spaces, show_spaces, as_json=as_json)
 
     run_async(work)
 
 
-@app.command()
+@embeddings.command()
 def drop(
     space: Annotated[str, typer.Argument(metavar="SPACE", help="Id of the space.")], *, yes: YesOption = False
 ) -> None:
@@ -161,7 +156,7 @@ def drop(
     run_async(work)
 
 
-@app.command()
+@embeddings.command()
 def compact() -> None:
     """Build the vector index anew, which makes one grown by many small writes fast again."""
 
@@ -174,18 +169,105 @@ def compact() -> None:
 
 
 @asynccontextmanager
-async def _with(encoder: str | None, purpose: str) -> AsyncIterator[Librarian]:
-    """A Librarian with another encoder than the settings name, if one is given."""
+async def _with(encoder: str | None, purpose: str) -> "AsyncIterator[Librarian]":
+    """Yield a Librarian with another encoder than the settings name, if one is given."""
     async with opened(_settings(encoder), purpose) as librarian:
         yield librarian
 
 
-def _settings(encoder: str | None) -> Settings:
+def _settings(encoder: str | None) -> "setting.Settings":
     settings = settings_for()
     if encoder is None:
         return settings
     try:
-        chosen = EncoderSettings(encoder_name(encoder), settings.encoder.threads, settings.encoder.api_key)
+        chosen = setting.EncoderSettings(
+            values.encoder_name(encoder), settings.encoder.threads, settings.encoder.api_key
+        )
     except ValueError as error:
         raise InvalidInput(f"{encoder!r}: {error}", field="--encoder") from None
     return replace(settings, encoder=chosen)
+
+
+def show_spaces(spaces: Iterable[SpaceStatus]) -> None:
+    """Print a row for each space."""
+    rows = [
+        (
+            space.space,
+            space.model,
+            space.dimension,
+            space.active,
+            space.index_state,
+            space.vectors,
+            space.pending_items,
+        )
+        for space in spaces
+    ]
+    table(("space", "model", "dimension", "active", "index", "vectors", "pending items"), rows)
+
+
+def show_plan(plan: SpacePlan) -> None:
+    """Print what there is to do, and what it takes."""
+    rows = [
+        ("space", f"{plan.space} ({plan.dimension} numbers){', active' if plan.active else ''}"),
+        ("vectors there", plan.vectors),
+        ("items to encode", f"{plan.items}, {plan.characters} characters"),
+        ("vectors to come", f"about {plan.new_vectors}"),
+        ("time", f"about {_duration(plan.seconds)}, by {plan.sampled} items that were encoded to see"),
+        ("room on the disk", f"about {plan.bytes / 1e6:.0f} MB"),
+    ]
+    table(("", ""), rows)
+
+
+def show_comparison(found: SpaceComparison) -> None:
+    """Print what the two spaces share, and the quality of each."""
+    if found.queries is not None:
+        show_replay(found.queries)
+    rows = [
+        (
+            dataset.dataset,
+            space,
+            system.system,
+            *(f"{system.overall.get(metric, 0.0):.3f}" for metric in _SHOWN_METRICS),
+        )
+        for space, report in found.labelled.items()
+        for dataset in report.datasets
+        for system in dataset.systems
+    ]
+    if rows:
+        table(("data", "space", "system", *_SHOWN_METRICS), sorted(rows, key=lambda row: (row[0], row[2])))
+    for note in dict.fromkeys(_notes(found)):
+        say(note)
+
+
+def _notes(found: SpaceComparison) -> Iterable[str]:
+    yield from found.notes
+    for space, report in found.labelled.items():
+        for dataset in report.datasets:
+            yield from (f"{space}, {dataset.dataset}: {note}" for system in dataset.systems for note in system.notes)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3600:.1f} h"
+
+
+@app.command("calibrate")
+def calibrate(*, as_json: JsonOption = False) -> None:
+    """Measure anew how similar unrelated texts are to the encoder."""
+
+    async def work() -> None:
+        async with opened(settings_for(), "calibrate") as librarian:
+            found = await librarian.calibrate()
+        if as_json:
+            print_json(found)
+            return
+        rows = [
+            (curve.language, curve.sampled, curve.mean, curve.deviation, curve.cosine_of_low, curve.cosine_of_high)
+            for curve in found
+        ]
+        table(("language", "vectors", "mean cosine", "deviation", "cosine of .35", "cosine of .75"), rows)
+        if not found:
+            say("The encoder covers no language, so there is nothing to calibrate.")
+
+    run_async(work)

@@ -1,41 +1,57 @@
-"""`librarian ingest`."""
+"""`librarian ingest`: rows of a file, or what another program exported, and how far an interrupted run came."""
 
 import asyncio
+import hashlib
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
+import msgspec
 import typer
-from rich.progress import DownloadColumn
+from msgspec import Struct
 
+from librarian.base.errors import InvalidInput
+from librarian.base.lines import numbered_lines
 from librarian.cli.display import Bar, table
-from librarian.cli.exports import export_rows
-from librarian.cli.opening import reached
-from librarian.cli.resume import Bookmark
-from librarian.cli.runtime import namespace_or, new_app, print_json, run_async, say, settings_for
-from librarian.client import AsyncLibrarianClient
-from librarian.contracts.items import IngestReport
-from librarian.errors import InvalidInput
-from librarian.importers.registry import AUTO, FORMATS
-from librarian.importers.rows import Rows
-from librarian.lines import numbered_lines
-from librarian.rowmap import RowMap
-from librarian.service import Librarian
-from librarian.settings import Settings
+from librarian.cli.lazy import deferred, new_app
+from librarian.cli.opening import Connection, encode_pending, reached
+from librarian.cli.options import NoEmbedOption
+from librarian.cli.runtime import namespace_or, print_answer, run_async, say, settings_for
+from librarian.cli.values import STDIN
+from librarian.items.contracts import IngestReport
+
+if TYPE_CHECKING:
+    from librarian import client
+    from librarian.base import keys
+    from librarian.base.settings.settings import Settings
+    from librarian.items import rowmap
+    from librarian.items.importers import registry
+    from librarian.items.importers import source as sources
+    from librarian.items.importers.registry import Rows
+else:
+    client = deferred("librarian.client")
+    keys = deferred("librarian.base.keys")
+    rowmap = deferred("librarian.items.rowmap")
+    registry, sources = (deferred(f"librarian.items.importers.{name}") for name in ("registry", "source"))
 
 app = new_app()
 
-_STDIN = "-"
 _CHUNK_BYTES = 256 * 1024
 _SHOWN_FAILURES = 20
-_Store = Callable[[Librarian | AsyncLibrarianClient], Awaitable[IngestReport]]
+# What the importers are called; a test compares it with their registry, which the help does not load.
+FORMATS = ("chatgpt", "markdown", "mcp-memory", "mem0", "slack")
+AUTO = "auto"
+_FOLDER = "ingest"
+_FOLDER_MODE = 0o700
+_NAME_CHARS = 24
+_Store = Callable[[Connection], Awaitable[IngestReport]]
 
 
-@app.command()
+@app.command("ingest")
 def ingest(
     file: Annotated[
         str, typer.Argument(metavar="PATH", help="A JSONL file, - for standard input, or an export: file, zip, folder.")
@@ -48,11 +64,11 @@ def ingest(
         typer.Option("--map", help="For rows of another shape: FILE.toml, a built-in map, or field=source,…"),
     ] = None,
     format_name: Annotated[
-        str, typer.Option("--from", help=f"What an export comes from: {', '.join(sorted(FORMATS))}.")
+        str, typer.Option("--from", help=f"What an export comes from: {', '.join(FORMATS)}.")
     ] = AUTO,
     *,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run ended.")] = False,
-    no_embed: Annotated[bool, typer.Option("--no-embed", help="Leave the encoding to the service.")] = False,
+    no_embed: NoEmbedOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Store rows of a JSONL file, or what another program exported.
@@ -63,24 +79,22 @@ def ingest(
 
     async def work() -> int:
         settings = settings_for()
-        asked = _Asked(file, namespace, mapping, format_name, resume)
-        with _input(settings, asked) as store:
+        request = _Request(file, namespace, mapping, format_name, resume)
+        with _input(settings, request) as store:
             async with reached(settings, "ingest") as librarian:
                 report = await store(librarian)
-                if isinstance(librarian, Librarian) and not no_embed:
-                    report.pending_embeddings = await _embedded(librarian)
-        if as_json:
-            print_json(report)
-        else:
-            _show(report)
+                waiting = await encode_pending(librarian, unless=no_embed)
+                if waiting is not None:
+                    report.pending_embeddings = waiting
+        print_answer(report, _show, as_json=as_json)
         return 1 if report.failed else 0
 
     run_async(work)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What the command line asks for, as it was given."""
+class _Request:
+    """The options of the command, as they were given."""
 
     path: str
     namespace: str | None
@@ -90,31 +104,82 @@ class _Asked:
 
 
 @contextmanager
-def _input(settings: Settings, asked: _Asked) -> Iterator[_Store]:
-    """How to store the input, while its files are open. Wrong input is said here, before anything starts."""
-    where = namespace_or(asked.namespace, settings.namespace)
-    if settings.remote.url is not None and asked.mapping is not None:
+def _input(settings: "Settings", request: _Request) -> Iterator[_Store]:
+    """Yield how to store the input, while its files are open. Raises InvalidInput before anything starts."""
+    where = namespace_or(request.namespace, settings.namespace)
+    if settings.remote.url is not None and request.mapping is not None:
         raise InvalidInput(
             "rows are mapped only where the graph is", field="--map", remedy="Map them before, or run without --remote."
         )
-    with _export(asked) as rows:
+    with _export(request) as rows:
         if rows is None:
-            yield partial(_stored, source=_source(settings, asked, where))
+            yield partial(_stored, source=_source(settings, request, where))
         else:
             yield partial(_imported, rows=rows, namespace=where)
 
 
-def _export(asked: _Asked) -> AbstractContextManager[Rows | None]:
-    """The rows of an export; None for standard input, a pipe (which can be read only once) and mapped rows."""
-    path = Path(asked.path)
-    if asked.format_name != AUTO:
-        if asked.mapping is not None:
+def _export(request: _Request) -> "AbstractContextManager[Rows | None]":
+    """Yield the rows of an export; None for standard input, a pipe (which can be read only once) and mapped rows."""
+    path = Path(request.path)
+    if request.format_name != AUTO:
+        if request.mapping is not None:
             raise InvalidInput("--from and --map exclude each other", field="--from")
-        if asked.path == _STDIN:
+        if request.path == STDIN:
             raise InvalidInput("standard input cannot be imported", field="--from", remedy="Name the file or folder.")
-    elif asked.mapping is not None or asked.path == _STDIN or not (path.is_file() or path.is_dir()):
+    elif request.mapping is not None or request.path == STDIN or not (path.is_file() or path.is_dir()):
         return nullcontext()
-    return export_rows(path, asked.format_name, resume=asked.resume)
+    return export_rows(path, request.format_name, resume=request.resume)
+
+
+class IngestProgress(Struct, frozen=True, kw_only=True):
+    """A source and how it was read, and the last line whose row, like all before it, is settled."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    namespace: str
+    map: str | None
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """The progress file of one source (path, namespace and map)."""
+
+    file: Path
+    source: IngestProgress
+
+    @classmethod
+    def of(cls, home: Path, source: Path, *, namespace: str, mapping: str | None) -> "Bookmark":
+        """Return the bookmark of `source` as it is now."""
+        path, found = source.resolve(), source.stat()
+        identity = "\0".join((str(path), namespace, mapping or ""))
+        name = hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:_NAME_CHARS]
+        progress = IngestProgress(
+            path=str(path), size=found.st_size, mtime_ns=found.st_mtime_ns, namespace=namespace, map=mapping
+        )
+        return cls(home / _FOLDER / f"{name}.json", progress)
+
+    def last_line(self) -> tuple[int, str]:
+        """Return the line to go on after, and, where that is 0, why the file is read from its start."""
+        try:
+            kept = msgspec.json.decode(self.file.read_bytes(), type=IngestProgress)
+        except FileNotFoundError:
+            return 0, "no unfinished ingest of this file is known"
+        except msgspec.DecodeError:
+            return 0, "the record of the last ingest is damaged"
+        if (kept.size, kept.mtime_ns) != (self.source.size, self.source.mtime_ns):
+            return 0, "the file has changed since"
+        return kept.line, ""
+
+    def keep(self, line: int) -> None:
+        """Remember that everything up to `line` is settled."""
+        self.file.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        keys.write_private(self.file, msgspec.json.encode(msgspec.structs.replace(self.source, line=line)))
+
+    def remove(self) -> None:
+        """Forget it: the ingest is complete."""
+        self.file.unlink(missing_ok=True)
 
 
 @dataclass(slots=True)
@@ -125,7 +190,7 @@ class _Source:
     size: int | None
     namespace: str
     any_namespace: bool
-    mapping: RowMap | None
+    mapping: "rowmap.RowMap | None"
     bookmark: Bookmark | None
     after_line: int = 0
     line: int = 0
@@ -154,15 +219,15 @@ class _Source:
             yield chunk
 
 
-def _source(settings: Settings, asked: _Asked, namespace: str) -> _Source:
-    any_namespace = asked.namespace is None
-    row_map = None if asked.mapping is None else RowMap.parse(asked.mapping)
-    if asked.path == _STDIN:
-        if asked.resume:
+def _source(settings: "Settings", request: _Request, namespace: str) -> _Source:
+    any_namespace = request.namespace is None
+    row_map = None if request.mapping is None else rowmap.RowMap.parse(request.mapping)
+    if request.path == STDIN:
+        if request.resume:
             raise InvalidInput("standard input cannot be resumed", field="--resume", remedy="Name the file.")
         return _Source(sys.stdin.buffer, None, namespace, any_namespace, row_map, bookmark=None)
-    path = Path(asked.path)
-    bookmark = Bookmark.of(settings.home, path, namespace=namespace, mapping=asked.mapping)
+    path = Path(request.path)
+    bookmark = Bookmark.of(settings.home, path, namespace=namespace, mapping=request.mapping)
     return _Source(
         path.open("rb"),
         bookmark.source.size,
@@ -170,7 +235,7 @@ def _source(settings: Settings, asked: _Asked, namespace: str) -> _Source:
         any_namespace,
         row_map,
         bookmark,
-        after_line=_line_to_resume_after(bookmark) if asked.resume else 0,
+        after_line=_line_to_resume_after(bookmark) if request.resume else 0,
     )
 
 
@@ -180,10 +245,10 @@ def _line_to_resume_after(bookmark: Bookmark) -> int:
     return line
 
 
-async def _stored(librarian: Librarian | AsyncLibrarianClient, source: _Source) -> IngestReport:
-    """Ingest and remember how far it came, whatever ends it."""
+async def _stored(librarian: Connection, source: _Source) -> IngestReport:
+    """Ingest rows and remember how far it came, whatever ends it."""
     last = IngestReport()
-    with source.file, Bar("Storing", unit=DownloadColumn()) as bar:
+    with source.file, Bar("Storing", in_bytes=True) as bar:
 
         def progress(report: IngestReport) -> None:
             nonlocal last
@@ -192,7 +257,7 @@ async def _stored(librarian: Librarian | AsyncLibrarianClient, source: _Source) 
             bar.update(source.offset, source.size)
 
         try:
-            if isinstance(librarian, AsyncLibrarianClient):
+            if isinstance(librarian, client.AsyncLibrarianClient):
                 report = await librarian.ingest(source.unsettled_rows(), namespace=source.namespace)
             else:
                 report = await librarian.ingest(
@@ -211,8 +276,8 @@ async def _stored(librarian: Librarian | AsyncLibrarianClient, source: _Source) 
     return report
 
 
-async def _imported(librarian: Librarian | AsyncLibrarianClient, rows: Rows, namespace: str) -> IngestReport:
-    """Ingest an export; how much of it there is is not known before."""
+async def _imported(librarian: Connection, rows: "Rows", namespace: str) -> IngestReport:
+    """Ingest an export, whose size is not known before."""
     last = IngestReport()
     with Bar("Storing") as bar:
 
@@ -222,7 +287,7 @@ async def _imported(librarian: Librarian | AsyncLibrarianClient, rows: Rows, nam
             bar.update(rows.read, None)
 
         try:
-            if isinstance(librarian, AsyncLibrarianClient):
+            if isinstance(librarian, client.AsyncLibrarianClient):
                 report = await librarian.ingest(rows.lines(), namespace=namespace)
             else:
                 report = await librarian.ingest(rows.lines(), namespace=namespace, on_progress=progress)
@@ -231,13 +296,6 @@ async def _imported(librarian: Librarian | AsyncLibrarianClient, rows: Rows, nam
             raise
     rows.complete(report)
     return report
-
-
-async def _embedded(librarian: Librarian) -> int:
-    """Encode what is pending; how many items still wait is returned."""
-    with Bar("Encoding") as bar:
-        await librarian.embed_pending(on_progress=bar.update)
-    return await librarian.pending_embeddings()
 
 
 def _say_what_is_kept(report: IngestReport, *, resumable: bool) -> None:
@@ -251,10 +309,39 @@ def _show(report: IngestReport) -> None:
     table(("added", "updated", "unchanged", "failed"), counts)
     if report.errors:
         shown = report.errors[:_SHOWN_FAILURES]
-        table(("line", "field", "code", "what is wrong"), [(e.line, e.field, e.code, e.message) for e in shown])
+        table(
+            ("line", "field", "code", "what is wrong"),
+            [(fault.line, fault.field, fault.code, fault.message) for fault in shown],
+        )
     if report.failed > _SHOWN_FAILURES:
         say(f"… and {report.failed - _SHOWN_FAILURES} more; --json lists up to 1000.")
     if report.pending_embeddings:
         say(f"{report.pending_embeddings} items wait for their vectors; keyword search finds them already.")
     for note in report.notes:
         say(note)
+
+
+# Exports.
+
+
+@contextmanager
+def export_rows(path: Path, format_name: str, *, resume: bool) -> "Iterator[Rows | None]":
+    """Yield the rows of an export while its files are open; None for a file to be read as rows, one a line.
+
+    `auto` takes a folder, an archive and a file that one of the importers recognises. Raises InvalidInput for what no
+    importer can read.
+    """
+    with sources.opened(path) as opened:
+        found = _recognised(opened) if format_name == AUTO else format_name
+        if found is not None and resume:
+            raise InvalidInput(
+                "only a file of rows can be resumed", field="--resume", remedy="Run it again: only the rest is added."
+            )
+        yield None if found is None else registry.rows(found, opened)
+
+
+def _recognised(opened: "sources.Source") -> str | None:
+    found = registry.detect(opened)
+    if found is not None:
+        say(f"Reading {opened.name} as {found}.")
+    return AUTO if found is None and not opened.single else found

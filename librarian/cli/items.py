@@ -1,36 +1,75 @@
-"""Items as tables show them."""
+"""Items, edges and namespaces: listing, reading, changing and deleting them."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
+import msgspec
 import typer
+from msgspec import Struct
 
-from librarian.cli.display import printable, table
-from librarian.contracts.items import ItemOut
+from librarian.base.errors import InvalidInput
+from librarian.base.strictjson import decode
+from librarian.cli.asking import ask, listing, question, question_of_uid
+from librarian.cli.display import caption, printable, shortened, table
+from librarian.cli.lazy import new_app
+from librarian.cli.opening import Connection, encode_pending, reached_without_encoder
+from librarian.cli.options import (
+    JsonOption,
+    NamespaceOption,
+    NoEmbedOption,
+    UidArgument,
+    VersionOption,
+    struct_of,
+    takes,
+)
+from librarian.cli.runtime import finished, say
+from librarian.cli.values import STDIN, json_value, moment, scalar, texts, utf8
+from librarian.items.contracts import (
+    CorrectInput,
+    CorrectOutput,
+    DeleteCounts,
+    DeleteInput,
+    DeleteOutput,
+    EdgeOut,
+    EdgeQuery,
+    ItemIn,
+    ItemOut,
+    ItemQuery,
+    LinkInput,
+    LinkOutput,
+    NamespaceList,
+    PutOutput,
+    RememberInput,
+    RevisionList,
+    UnlinkInput,
+)
 
-_SHOWN_CHARS = 300
-# Of the properties, what tells best whom or what an item belongs to.
-_WHO = ("author_name", "subject", "agent", "path")
+app = new_app()
+
+T = TypeVar("T")
+
+YesOption: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Delete what the preview shows, unasked.")]
+
 # Properties that are times.
 _TIMES = frozenset({"sent_at", "updated_at", "valid_from", "valid_to"})
 
 
-def shortened(text: str) -> str:
-    """The first 300 characters."""
-    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
+# Reading.
 
 
-def caption(uid: str, kind: str, who: Mapping[str, Any], when: datetime | None) -> str:
-    """What an item is, a line for each part; `who` is searched for the author, subject, agent or path."""
-    named = next((who[name] for name in _WHO if who.get(name)), None)
-    time = when and f"{when:%Y-%m-%d %H:%M}"
-    return "\n".join(part for part in (uid, kind, named, time) if part)
-
-
-def _value(name: str, value: Any) -> Any:
-    """A property as the graph has it: a service sends times as texts."""
-    return datetime.fromisoformat(value) if name in _TIMES and isinstance(value, str) else value
+def show_items(items: Sequence[ItemOut]) -> None:
+    """Print a page of items as a table."""
+    if items:
+        rows = [
+            (caption(item.uid, item.kind, item.properties, item.occurred_at), shortened(item.text)) for item in items
+        ]
+        table(("item", "text"), rows, ruled=True)
+    else:
+        say("No items match.")
 
 
 def show_item(item: ItemOut) -> None:
@@ -43,10 +82,401 @@ def show_item(item: ItemOut) -> None:
         ("occurred", item.occurred_at),
     ]
     own = [
-        (name, _value(name, value)) for name, value in sorted(item.properties.items()) if value not in (None, [], {})
+        (name, _property(name, value)) for name, value in sorted(item.properties.items()) if value not in (None, [], {})
     ]
     table(("", ""), [*head, *own])
     typer.echo(printable(item.text))
     if item.evidence:
         rows = [(found.uid, found.author_name, found.sent_at, found.content) for found in item.evidence]
         table(("evidence", "author", "sent", "text"), rows)
+
+
+def _property(name: str, value: Any) -> Any:
+    """Return a property as the graph has it: a service sends times as texts."""
+    return datetime.fromisoformat(value) if name in _TIMES and isinstance(value, str) else value
+
+
+def show_history(found: RevisionList) -> None:
+    """Print what an item said before each change."""
+    if not found.revisions:
+        say("It was never changed.")
+        return
+    rows = [
+        (revision.version, revision.revised_at, revision.actor, revision.reason, shortened(revision.text))
+        for revision in found.revisions
+    ]
+    table(("version", "until", "changed by", "why", "text"), rows, ruled=True)
+
+
+listing(app, "list", ItemQuery, "items", show_items)
+question_of_uid(app, "get", show_item)
+question_of_uid(app, "history", show_history)
+
+
+# Storing and changing.
+
+
+def show_stored(stored: PutOutput) -> None:
+    """Print the uid of what was stored, and say what became of it."""
+    say(f"{stored.outcome.capitalize()}; version {stored.item.version}.")
+    typer.echo(stored.item.uid)
+
+
+def _store(
+    write: Callable[[Connection, str], Awaitable[T]],
+    namespace: str | None,
+    show: Callable[[T], None],
+    *,
+    purpose: str,
+    contract: type[Struct] | None = None,
+    no_embed: bool,
+    as_json: bool,
+) -> None:
+    """Store something, encode what waits for its vector, and show what became of it."""
+
+    async def stored(librarian: Connection, where: str) -> T:
+        written = await write(librarian, where)
+        await encode_pending(librarian, unless=no_embed)
+        return written
+
+    ask(stored, namespace, show, purpose=purpose, contract=contract, as_json=as_json)
+
+
+@app.command("remember")
+@takes(RememberInput)
+def remember(
+    what: RememberInput,
+    namespace: NamespaceOption = None,
+    *,
+    no_embed: NoEmbedOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep one memory or fact."""
+    _store(
+        lambda librarian, where: librarian.remember(where, what),
+        namespace,
+        show_stored,
+        purpose="remember",
+        contract=RememberInput,
+        no_embed=no_embed,
+        as_json=as_json,
+    )
+
+
+@app.command("correct")
+@takes(CorrectInput)
+def correct(
+    correction: CorrectInput,
+    namespace: NamespaceOption = None,
+    *,
+    no_embed: NoEmbedOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what is true instead of a fact or memory.
+
+    What is not given is taken over. The old fact stays in the history; a memory's old text is kept as a revision.
+    """
+    _store(
+        lambda librarian, where: librarian.correct(where, correction.uid, correction),
+        namespace,
+        _show_corrected,
+        purpose="correct",
+        contract=CorrectInput,
+        no_embed=no_embed,
+        as_json=as_json,
+    )
+
+
+def _show_corrected(corrected: CorrectOutput) -> None:
+    if corrected.superseded is None:
+        say(f"Corrected; version {corrected.item.version}.")
+    else:
+        say(f"A new fact supersedes {corrected.superseded}.")
+    typer.echo(corrected.item.uid)
+
+
+@app.command("put")
+def put(
+    uid: Annotated[str, typer.Argument(metavar="UID", help="The uid of the item to create or replace.")],
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="One row of JSON, as `ingest` takes them.")],
+    namespace: NamespaceOption = None,
+    if_version: VersionOption = None,
+    *,
+    no_embed: NoEmbedOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Create or replace one item."""
+    row = finished(lambda: _row(file))
+    _store(
+        lambda librarian, where: librarian.put_item(where, uid, row, if_version=if_version),
+        namespace,
+        show_stored,
+        purpose="put",
+        no_embed=no_embed,
+        as_json=as_json,
+    )
+
+
+def _row(file: str) -> ItemIn:
+    body = sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
+    row: ItemIn = decode(body, cast("type[ItemIn]", ItemIn))  # a union of classes decodes like one
+    return row
+
+
+@app.command("edit")
+def edit(
+    uid: UidArgument,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="FIELD=VALUE", help="A field of the item's row; lists as a,b or JSON."),
+    ] = None,
+    unset: Annotated[list[str] | None, typer.Option(metavar="FIELD", help="A field to remove.")] = None,
+    namespace: NamespaceOption = None,
+    if_version: VersionOption = None,
+    *,
+    no_embed: NoEmbedOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Change some fields of one item.
+
+    Both options may be repeated; a.b is the key b of the object a.
+    """
+    patch = finished(lambda: merge_patch(set_ or [], unset or []))
+    _store(
+        lambda librarian, where: librarian.patch_item(where, uid, patch, if_version=if_version),
+        namespace,
+        _show_version,
+        purpose="edit",
+        no_embed=no_embed,
+        as_json=as_json,
+    )
+
+
+def _show_version(item: ItemOut) -> None:
+    say(f"Version {item.version}.")
+    typer.echo(item.uid)
+
+
+def merge_patch(set_: list[str], unset: list[str]) -> dict[str, Any]:
+    """Return the JSON merge patch (RFC 7396) of `--set` and `--unset`; a.b is the key b of the object a.
+
+    Raises InvalidInput.
+    """
+    patch: dict[str, Any] = {}
+    for assignment in set_:
+        path, equals, text = utf8(assignment, "--set").partition("=")
+        if not path or not equals:
+            raise InvalidInput(f"{assignment!r} has no value", field="--set", remedy="Write --set importance=7.")
+        _put(patch, path, _value(path, text))
+    for path in unset:
+        _put(patch, utf8(path, "--unset"), None)
+    if not patch:
+        raise InvalidInput("nothing is to be changed", field="--set", remedy="Give --set or --unset.")
+    return patch
+
+
+def _put(patch: dict[str, Any], path: str, value: Any) -> None:
+    field, dot, key = path.partition(".")
+    inner = patch.setdefault(field, {}) if dot else patch
+    name = key if dot else field
+    if not isinstance(inner, dict) or name in inner:
+        raise InvalidInput(f"{path!r} is changed twice", field="--set", remedy="Give each field once.")
+    inner[name] = value
+
+
+def _value(path: str, text: str) -> Any:
+    """Return the text as the field's type wants it; the service checks the rest."""
+    if "." in path:
+        return scalar(text)
+    return READERS[path](text, "--set") if path in READERS else text
+
+
+def _time(text: str, option: str) -> str:
+    return moment(text, option).isoformat()
+
+
+# Fields of rows that are not texts.
+READERS: Mapping[str, Callable[[str, str], Any]] = {
+    "occurred_at": _time,
+    "sent_at": _time,
+    "valid_from": _time,
+    "valid_to": _time,
+    "importance": json_value,
+    "confidence": json_value,
+    "position": json_value,
+    "attributes": json_value,
+    "tags": texts,
+    "evidence": texts,
+    "supersedes": texts,
+}
+
+
+# Deleting, in two steps: a preview with a token, then exactly what it showed.
+
+
+@app.command("forget")
+@takes(DeleteInput)
+def forget(
+    what: DeleteInput, namespace: NamespaceOption = None, *, yes: YesOption = False, as_json: JsonOption = False
+) -> None:
+    """Delete items by uid or filter, after a preview."""
+
+    async def delete(librarian: Connection, where: str) -> DeleteOutput:
+        async def step(token: str | None) -> DeleteOutput:
+            return await librarian.delete_items(where, msgspec.structs.replace(what, confirm_token=token))
+
+        return await _deleted(step, what.confirm_token, yes=yes, silent=as_json)
+
+    ask(
+        delete,
+        namespace,
+        show_deletion,
+        purpose="forget",
+        contract=DeleteInput,
+        reach=reached_without_encoder,
+        as_json=as_json,
+    )
+
+
+async def _deleted(
+    delete: Callable[[str | None], Awaitable[DeleteOutput]], token: str | None, *, yes: bool, silent: bool
+) -> DeleteOutput:
+    """Return what `delete` answers to the token; with `yes` its preview is shown (unless `silent`) and confirmed."""
+    answer = await delete(token)
+    if answer.confirm_token is None or not yes:
+        return answer
+    if not silent:
+        _show_preview(answer)
+    return await delete(answer.confirm_token)
+
+
+def show_deletion(answer: DeleteOutput) -> None:
+    """Print what was deleted, or what would be and how to confirm it."""
+    if answer.deleted:
+        table(("", "deleted"), _count_rows(answer.counts))
+        if answer.kept:
+            say(f"{answer.kept} items were changed since the preview and are kept.")
+    elif answer.confirm_token is None:
+        say("Nothing matches; nothing is deleted.")
+    else:
+        _show_preview(answer)
+        say("Nothing is deleted yet. The same command with this deletes exactly that:")
+        typer.echo(f"--confirm {answer.confirm_token}")
+
+
+def _show_preview(answer: DeleteOutput) -> None:
+    table(("", "to be deleted"), _count_rows(answer.counts))
+    if answer.sample:
+        table(("uid", "kind", "name"), [(brief.uid, brief.kind, brief.name) for brief in answer.sample])
+
+
+def _count_rows(counts: DeleteCounts) -> list[tuple[str, int]]:
+    rest = ("edges", "evidence_links", "revisions", "embeddings")
+    rows = [("items", counts.items), *((f"  {kind}", count) for kind, count in sorted(counts.by_kind.items()))]
+    return [*rows, *((name.replace("_", " "), getattr(counts, name)) for name in rest)]
+
+
+# Edges.
+
+
+def show_edges(edges: Sequence[EdgeOut]) -> None:
+    """Print a page of typed edges as a table."""
+    if edges:
+        rows = [
+            (edge.edge_id, edge.source, edge.type, edge.target, edge.state, f"{edge.method} {edge.confidence:.2f}",
+             edge.reason)
+            for edge in edges
+        ]  # fmt: skip
+        table(("edge", "source", "type", "target", "state", "how", "reason"), rows)
+    else:
+        say("No edges match.")
+
+
+def show_link(linked: LinkOutput) -> None:
+    """Print the id of an edge, and say whether it is new."""
+    edge = linked.edge
+    say(f"{edge.source} {edge.type} {edge.target}{'' if linked.created else ' was there already'}.")
+    for note in linked.notes:
+        say(note)
+    typer.echo(edge.edge_id)
+
+
+listing(app, "edges", EdgeQuery, "edges", show_edges)
+question(app, "link", LinkInput, show_link)
+
+# How an edge can be named: how many words, and the fields that they are.
+_EDGE_NAMES = {1: ("edge_id",), 3: ("source", "type", "target")}
+
+
+@app.command("unlink")
+def unlink(
+    which: Annotated[
+        list[str],
+        typer.Argument(metavar="EDGE_ID | SOURCE TYPE TARGET", help="The edge, as `librarian edges` shows it."),
+    ],
+    namespace: NamespaceOption = None,
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove a typed edge."""
+    if len(which) not in _EDGE_NAMES:
+        raise typer.BadParameter("give EDGE_ID, or SOURCE TYPE TARGET")
+    named = dict(zip(_EDGE_NAMES[len(which)], which, strict=True))
+    edge = finished(lambda: struct_of(UnlinkInput, named))
+    ask(
+        lambda librarian, where: librarian.unlink(where, edge),
+        namespace,
+        lambda gone: say(f"Removed {gone.edge_id}: {gone.source} {gone.type} {gone.target}."),
+        purpose="unlink",
+        contract=UnlinkInput,
+        reach=reached_without_encoder,
+        as_json=as_json,
+    )
+
+
+# Namespaces.
+
+namespaces = new_app("List and delete namespaces.")
+app.add_typer(namespaces, name="namespaces")
+
+
+@namespaces.command("list")
+def list_namespaces(*, as_json: JsonOption = False) -> None:
+    """List every namespace with its counts."""
+    ask(
+        lambda librarian, _: librarian.namespaces(),
+        None,
+        _show_namespaces,
+        purpose="namespaces",
+        reach=reached_without_encoder,
+        as_json=as_json,
+    )
+
+
+@namespaces.command()
+def delete(
+    namespace: Annotated[str, typer.Argument(metavar="NS", help="The namespace.")],
+    confirm: Annotated[str | None, typer.Option(help="Delete what the preview with this token showed.")] = None,
+    *,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete a namespace with everything in it, after a preview."""
+
+    async def delete_all(librarian: Connection, where: str) -> DeleteOutput:
+        return await _deleted(partial(librarian.delete_namespace, where), confirm, yes=yes, silent=as_json)
+
+    ask(delete_all, namespace, show_deletion, purpose="namespaces", reach=reached_without_encoder, as_json=as_json)
+
+
+def _show_namespaces(found: NamespaceList) -> None:
+    rows = [
+        (
+            namespace.namespace,
+            namespace.items,
+            ", ".join(f"{count} {kind}" for kind, count in sorted(namespace.by_kind.items()) if count),
+            namespace.pending_embeddings,
+        )
+        for namespace in found.namespaces
+    ]
+    table(("namespace", "items", "of these", "pending vectors"), rows)

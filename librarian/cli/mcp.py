@@ -1,4 +1,4 @@
-"""`librarian mcp`."""
+"""`librarian mcp`: the tools for MCP clients, and what the clients want to have in their configuration."""
 
 import shlex
 import shutil
@@ -8,24 +8,33 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
 
+from librarian.base.errors import InvalidInput
+from librarian.cli.lazy import deferred, new_app
 from librarian.cli.options import NamespaceOption
-from librarian.cli.runtime import namespace_or, new_app, run, run_async, settings_for
-from librarian.contracts.keys import ApiKey, Scope
-from librarian.errors import InvalidInput
-from librarian.http.mcp import MCP_PATH
-from librarian.mcp_server import Caller, mcp_server
-from librarian.settings import Settings
-from librarian.tracing import traced
-from librarian.wiring import open_librarian
+from librarian.cli.runtime import namespace_or, run, run_async, settings_for
+
+if TYPE_CHECKING:
+    from librarian import app as service
+    from librarian.base import keys, tracing
+    from librarian.base.keys import Scope
+    from librarian.base.settings.settings import Settings
+    from librarian.http import mcp as http_mcp
+    from librarian.mcp import server as protocol
+else:
+    service = deferred("librarian.app")
+    keys, tracing = deferred("librarian.base.keys"), deferred("librarian.base.tracing")
+    http_mcp, protocol = deferred("librarian.http.mcp"), deferred("librarian.mcp.server")
 
 app = new_app()
+mcp = new_app()
+app.add_typer(mcp, name="mcp")
 
-_READING: tuple[Scope, ...] = ("read", "agent", "sweep")
+_READING: "tuple[Scope, ...]" = ("read", "agent", "sweep")
 _KEY_PLACEHOLDER = "<key of `librarian keys create`>"
 ReadOnlyOption = Annotated[bool, typer.Option("--read-only", help="Offer no tool that changes something.")]
 
@@ -41,8 +50,8 @@ class Client(StrEnum):
     VSCODE = "vscode"
 
 
-@app.callback(invoke_without_command=True)
-def mcp(ctx: typer.Context, namespace: NamespaceOption = None, *, read_only: ReadOnlyOption = False) -> None:
+@mcp.callback(invoke_without_command=True)
+def serve_client(ctx: typer.Context, namespace: NamespaceOption = None, *, read_only: ReadOnlyOption = False) -> None:
     """Offer the tools to an MCP client over standard input and output."""
     if ctx.invoked_subcommand is not None:
         return
@@ -52,24 +61,25 @@ def mcp(ctx: typer.Context, namespace: NamespaceOption = None, *, read_only: Rea
 
         settings = settings_for()
         if settings.remote.url is not None:
+            url = f"{settings.remote.url}{http_mcp.MCP_PATH}"
             raise InvalidInput(
-                f"this server works on the graph itself; let the client connect to {settings.remote.url}{MCP_PATH}",
+                f"this server works on the graph itself; let the client connect to {url}",
                 field="LIBRARIAN_REMOTE",
                 remedy="`librarian mcp install --url URL` prints the configuration for that.",
             )
         where = namespace_or(namespace, settings.namespace)
         async with AsyncExitStack() as stack:
-            stack.enter_context(traced(settings.tracing.endpoint))
-            librarian = await stack.enter_async_context(open_librarian(settings, purpose="mcp", wait=False))
-            caller = Caller(librarian, connection(where, read_only=read_only), where)
-            server = mcp_server(lambda _ctx: caller)
+            stack.enter_context(tracing.traced(settings.tracing.endpoint))
+            librarian = await stack.enter_async_context(service.open_librarian(settings, purpose="mcp", wait=False))
+            caller = protocol.Caller(librarian, connection(where, read_only=read_only), where)
+            server = protocol.mcp_server(lambda _ctx: caller)
             reading, writing = await stack.enter_async_context(stdio_server())
             await server.run(reading, writing, server.create_initialization_options())
 
     run_async(work)
 
 
-@app.command()
+@mcp.command()
 def install(
     client: Annotated[Client | None, typer.Argument(help="Only for this one. Default: for all.")] = None,
     namespace: NamespaceOption = None,
@@ -86,18 +96,20 @@ def install(
         settings = settings_for()
         server = _over_http(url, namespace) if url else _over_stdio(settings, namespace, read_only=read_only)
         wanted = [client] if client else list(Client)
-        typer.echo("\n\n".join(f"# {_WHERE[one]}\n{_FORMS[one](server)}" for one in wanted))
+        typer.echo("\n\n".join(f"# {_WHERE[name]}\n{_FORMS[name](server)}" for name in wanted))
 
     run(work)
 
 
-def connection(namespace: str, *, read_only: bool) -> ApiKey:
-    """What the person may do whose client has started this process."""
+def connection(namespace: str, *, read_only: bool) -> "keys.ApiKey":
+    """Return the rights of the person whose client has started this process."""
     scopes: tuple[Scope, ...] = _READING if read_only else (*_READING, "write")
-    return ApiKey(id="mcp", name="mcp", sha256="", scopes=scopes, namespaces=(namespace,), created_at=datetime.now(UTC))
+    return keys.ApiKey(
+        id="mcp", name="mcp", sha256="", scopes=scopes, namespaces=(namespace,), created_at=datetime.now(UTC)
+    )
 
 
-def _over_stdio(settings: Settings, namespace: str | None, *, read_only: bool) -> dict[str, Any]:
+def _over_stdio(settings: "Settings", namespace: str | None, *, read_only: bool) -> dict[str, Any]:
     command = shutil.which(sys.argv[0]) or sys.argv[0]
     args = ["mcp", "--namespace", namespace_or(namespace, settings.namespace)] + ["--read-only"] * read_only
     home = {} if settings.has_default("LIBRARIAN_HOME") else {"LIBRARIAN_HOME": str(settings.home.absolute())}
@@ -108,8 +120,8 @@ def _over_http(url: str, namespace: str | None) -> dict[str, Any]:
     headers = {"Authorization": f"Bearer {_KEY_PLACEHOLDER}"}
     if namespace is not None:
         headers["Librarian-Namespace"] = namespace
-    base = url.rstrip("/").removesuffix(MCP_PATH)
-    return {"type": "http", "url": base + MCP_PATH, "headers": headers}
+    base = url.rstrip("/").removesuffix(http_mcp.MCP_PATH)
+    return {"type": "http", "url": base + http_mcp.MCP_PATH, "headers": headers}
 
 
 def _json(value: object) -> str:
@@ -152,7 +164,7 @@ def _codex(server: Mapping[str, Any]) -> str:
 def _toml(value: Any) -> str:
     """Texts, lists and tables of texts: JSON's texts are TOML's."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f'"{name}" = {_toml(one)}' for name, one in value.items()) + " }"
+        return "{ " + ", ".join(f'"{name}" = {_toml(item)}' for name, item in value.items()) + " }"
     return msgspec.json.encode(value).decode()
 
 

@@ -3,28 +3,27 @@
 A command gets the struct itself by `@takes(Contract)`; msgspec checks it, and errors name the option.
 """
 
+import functools
+import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import typer
 from msgspec import Struct
 
-from librarian.cli.values import comma_separated, last_moment, moment, pairs, text_or_stdin, yes_no
-from librarian.contracts.answer import AnswerInput
-from librarian.contracts.causal import CausalInput, ContradictionQuery, CycleQuery, NeighbourhoodQuery, PathQuery
-from librarian.contracts.changes import CorrectInput, DeleteInput, RememberInput
-from librarian.contracts.edges import EdgeQuery, UnlinkInput
-from librarian.contracts.files import FindFileInput, LocateInput, SearchTextInput, StaleQuery
-from librarian.contracts.items import LinkInput
-from librarian.contracts.listing import ItemQuery
-from librarian.contracts.relevant import RelevantInput
-from librarian.contracts.reviews import ReviewInput, ReviewQuery
-from librarian.contracts.search import SearchInput
-from librarian.contracts.search_agent import FindEvidenceInput
-from librarian.contracts.semantic import SemanticSearchInput
-from librarian.contracts.sweeps import SweepScope
-from librarian.contracts.why_not import WhyNotInput
+from librarian.base.errors import InvalidInput, LibrarianError
+from librarian.base.strictjson import convert
+from librarian.cli.runtime import finished
+from librarian.cli.values import comma_separated, last_moment, moment, pairs, text_or_stdin, utf8, yes_no
+
+if TYPE_CHECKING:
+    from librarian.client import errors
+
+S = TypeVar("S", bound=Struct)
+
+_NAMES_IN_PATH = re.compile(r"\w+")
 
 NamespaceOption: TypeAlias = Annotated[
     str | None, typer.Option("--namespace", "-n", help="Default: LIBRARIAN_NAMESPACE.")
@@ -41,10 +40,10 @@ UidArgument: TypeAlias = Annotated[str, typer.Argument(metavar="UID", help="The 
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """How one field is given: by an option where `name` begins with "-", by position otherwise.
+class OptionSpec:
+    """How one field of a contract is given: by an option where `name` begins with "-", by position otherwise.
 
-    `read` makes the field's value of the text, or of all texts where there may be `many`.
+    `read` takes the text (all texts where there may be `many`) and the option's name, and returns the field's value.
     """
 
     name: str
@@ -56,7 +55,7 @@ class Given:
     read: Callable[[Any, str], Any] | None = None
 
     def annotation(self) -> Any:
-        """What typer makes a parameter of."""
+        """Return the annotation of a parameter, for typer."""
         if self.name.startswith("-"):
             names = (self.name, self.short) if self.short else (self.name,)
             how: Any = typer.Option(*names, help=self.help, metavar=f"<{self.type.__name__}>" if self.many else None)
@@ -68,234 +67,327 @@ class Given:
 
 _TIME = "2026-03-01 or a full ISO 8601 time"
 _EDGE_TYPES = "CAUSES, BLOCKS, ENABLES or RELATES_TO"
-_CURSOR = Given("--cursor", "Where the page before ended, with the same conditions.")
-_PAGE = Given("--limit", "How many, 1 to 500; default 50.", type=int, short="-k")
+_CURSOR = OptionSpec("--cursor", "Where the page before ended, with the same conditions.")
+_PAGE = OptionSpec("--limit", "How many, 1 to 500; default 50.", type=int, short="-k")
 
-Options: TypeAlias = Mapping[str, Given]
+Options: TypeAlias = Mapping[str, OptionSpec]
 
 FILTERS: Options = {
-    "kinds": Given("--kind", "message, fact, memory or file_chunk; may be repeated.", many=True),
-    "types": Given(
+    "kinds": OptionSpec("--kind", "message, fact, memory or file_chunk; may be repeated.", many=True),
+    "types": OptionSpec(
         "--type",
         "Pattern, Decision, Problem, Insight, Exception, Reference or Unknown; may be repeated.",
         many=True,
     ),
-    "authors": Given("--author", "Who wrote it; may be repeated.", many=True),
-    "conversation_id": Given("--conversation", "Id of the conversation."),
-    "session_id": Given("--session", "Id of the session."),
-    "person_id": Given("--person", "Id of the person that facts are about."),
-    "domain": Given("--domain", "Domain."),
-    "tags": Given("--tag", "A tag; may be repeated: all must be there.", many=True),
-    "agent": Given("--agent", "The agent that keeps the memory."),
-    "path_prefix": Given("--path-prefix", "Start of a file's path."),
-    "occurred_from": Given("--from", f"When it happened at the earliest: {_TIME}.", read=moment),
-    "occurred_to": Given("--to", "The last day or moment.", read=last_moment),
-    "as_of": Given("--as-of", "Keep facts that were valid then.", read=moment),
+    "authors": OptionSpec("--author", "Who wrote it; may be repeated.", many=True),
+    "conversation_id": OptionSpec("--conversation", "Id of the conversation."),
+    "session_id": OptionSpec("--session", "Id of the session."),
+    "person_id": OptionSpec("--person", "Id of the person that facts are about."),
+    "domain": OptionSpec("--domain", "Domain."),
+    "tags": OptionSpec("--tag", "A tag; may be repeated: all must be there.", many=True),
+    "agent": OptionSpec("--agent", "The agent that keeps the memory."),
+    "path_prefix": OptionSpec("--path-prefix", "Start of a file's path."),
+    "occurred_from": OptionSpec("--from", f"When it happened at the earliest: {_TIME}.", read=moment),
+    "occurred_to": OptionSpec("--to", "The last day or moment.", read=last_moment),
+    "as_of": OptionSpec("--as-of", "Keep facts that were valid then.", read=moment),
 }
 
 _CORRECTION: Options = {
-    "text": Given("--text", "The new text; - reads standard input.", read=text_or_stdin),
-    "subject": Given("--subject", "Who or what the fact is about."),
-    "predicate": Given("--predicate", "What is said of it."),
-    "object": Given("--object", "The fact's other end."),
-    "attributes": Given("--attribute", "name=value; may be repeated.", many=True, read=pairs),
-    "confidence": Given("--confidence", "How sure, 0 to 1.", type=float),
-    "valid_from": Given("--valid-from", f"Since when it is true; default: now. {_TIME}.", read=moment),
-    "evidence": Given("--evidence", "Uid or message id of what supports it; may be repeated.", many=True),
-    "reason": Given("--reason", "Why; kept in the history."),
+    "text": OptionSpec("--text", "The new text; - reads standard input.", read=text_or_stdin),
+    "subject": OptionSpec("--subject", "Who or what the fact is about."),
+    "predicate": OptionSpec("--predicate", "What is said of it."),
+    "object": OptionSpec("--object", "The fact's other end."),
+    "attributes": OptionSpec("--attribute", "name=value; may be repeated.", many=True, read=pairs),
+    "confidence": OptionSpec("--confidence", "How sure, 0 to 1.", type=float),
+    "valid_from": OptionSpec("--valid-from", f"Since when it is true; default: now. {_TIME}.", read=moment),
+    "evidence": OptionSpec("--evidence", "Uid or message id of what supports it; may be repeated.", many=True),
+    "reason": OptionSpec("--reason", "Why; kept in the history."),
+}
+
+_NOW: Options = {
+    "now": OptionSpec(
+        "--now", f"What words such as yesterday are seen from; default: the clock. {_TIME}.", read=moment
+    ),
 }
 
 _QUESTION: Options = {
-    "query": Given("QUESTION", "The question.", required=True),
-    "max_hits": Given("--max-hits", "How many hits, 1 to 50; default 30.", type=int, short="-k"),
-    "answer_over_question": Given(
+    "query": OptionSpec("QUESTION", "The question.", required=True),
+    "max_hits": OptionSpec("--max-hits", "How many hits, 1 to 50; default 30.", type=int, short="-k"),
+    "answer_over_question": OptionSpec(
         "--answer-over-question",
         "yes (default): what tells before what asks; no: the order of the search.",
         read=yes_no,
     ),
+    **_NOW,
 }
 
 _SEARCH: Options = {
-    "queries": Given("QUERY", "One query, or several fused into one list.", many=True, required=True),
-    "limit": Given("--limit", "How many hits, 1 to 50; default 10.", type=int, short="-k"),
+    "queries": OptionSpec("QUERY", "One query, or several fused into one list.", many=True, required=True),
+    "limit": OptionSpec("--limit", "How many hits, 1 to 50; default 10.", type=int, short="-k"),
     **FILTERS,
-    "similarity_threshold": Given("--threshold", "Drop hits less similar, 0 to 1.", type=float),
-    "adaptive_threshold": Given(
+    "similarity_threshold": OptionSpec("--threshold", "Drop hits less similar, 0 to 1.", type=float),
+    "adaptive_threshold": OptionSpec(
         "--adaptive", "yes: lower the threshold until enough hits pass; no (default).", read=yes_no
     ),
-    "adaptive_threshold_max": Given("--adaptive-max", "Where an adaptive threshold starts; default .75.", type=float),
-    "adaptive_threshold_min": Given("--adaptive-min", "Where it ends; default .35.", type=float),
-    "fusion_method": Given("--fusion", "How rankings become one: linear (default), rrf, score_sum or score_max."),
-    "multi_query_boost": Given("--multi-query-boost", "Favour for what several queries find, 0 to 1.", type=float),
-    "enable_reranking": Given(
+    "adaptive_threshold_max": OptionSpec(
+        "--adaptive-max", "Where an adaptive threshold starts; default .75.", type=float
+    ),
+    "adaptive_threshold_min": OptionSpec("--adaptive-min", "Where it ends; default .35.", type=float),
+    "fusion_method": OptionSpec("--fusion", "How rankings become one: linear (default), rrf, score_sum or score_max."),
+    "multi_query_boost": OptionSpec("--multi-query-boost", "Favour for what several queries find, 0 to 1.", type=float),
+    "enable_reranking": OptionSpec(
         "--rerank", "yes (default): the reranker orders the best hits, if there is one; no.", read=yes_no
     ),
-    "rerank_query": Given("--rerank-query", "What the reranker is asked; default: the first query."),
-    "explain": Given("--explain", "Say why each hit stands where it stands.", type=bool),
+    "rerank_query": OptionSpec("--rerank-query", "What the reranker is asked; default: the first query."),
+    **_NOW,
+    "explain": OptionSpec("--explain", "Say why each hit stands where it stands.", type=bool),
 }
 
 _PROPOSED: Options = {
-    "include_proposed": Given("--include-proposed", "Proposed edges too, which nobody has accepted.", type=bool),
+    "include_proposed": OptionSpec("--include-proposed", "Proposed edges too, which nobody has accepted.", type=bool),
 }
 
 _WALK: Options = {
-    "uid": Given("UID", "The item that is asked about.", required=True),
-    "types": Given("--type", f"{_EDGE_TYPES}; may be repeated.", many=True),
-    "max_depth": Given("--max-depth", "How many edges away, 1 to 10; default 5.", type=int, short="-d"),
-    "limit": Given("--limit", "How many items, 1 to 500; default 50.", type=int, short="-k"),
+    "uid": OptionSpec("UID", "The item that is asked about.", required=True),
+    "types": OptionSpec("--type", f"{_EDGE_TYPES}; may be repeated.", many=True),
+    "max_depth": OptionSpec("--max-depth", "How many edges away, 1 to 10; default 5.", type=int, short="-d"),
+    "limit": OptionSpec("--limit", "How many items, 1 to 500; default 50.", type=int, short="-k"),
     **_PROPOSED,
     "occurred_from": FILTERS["occurred_from"],
     "occurred_to": FILTERS["occurred_to"],
 }
 
-OPTIONS: Mapping[type[Struct], Options] = {
-    AnswerInput: _QUESTION,
-    RelevantInput: _QUESTION,
-    SearchInput: _SEARCH,
-    SemanticSearchInput: {
+OPTIONS: Mapping[str, Options] = {
+    "AnswerInput": _QUESTION,
+    "RelevantInput": _QUESTION,
+    "SearchInput": _SEARCH,
+    "SemanticSearchInput": {
         **_SEARCH,
-        "limit": Given("--limit", "How many hits, 1 to 50; default LIBRARIAN_MAX_FACTS.", type=int, short="-k"),
-        "similarity_threshold": Given("--threshold", "Drop hits less similar, 0 to 1; none adapts.", type=float),
-        "adaptive_threshold": Given(
+        "limit": OptionSpec("--limit", "How many hits, 1 to 50; default LIBRARIAN_MAX_FACTS.", type=int, short="-k"),
+        "similarity_threshold": OptionSpec("--threshold", "Drop hits less similar, 0 to 1; none adapts.", type=float),
+        "adaptive_threshold": OptionSpec(
             "--adaptive", "yes (default without --threshold): lower it until enough hits pass; no.", read=yes_no
         ),
     },
-    SweepScope: {
-        "domains": Given("--domains", "Only memories of these domains, parted by commas.", read=comma_separated),
-        "limit": Given("--limit", "Look at no more than this many memories, the oldest first.", type=int, short="-k"),
-        "min_importance": Given("--min-importance", "Only memories of this importance or more, 1 to 10.", type=int),
+    "SweepScope": {
+        "domains": OptionSpec("--domains", "Only memories of these domains, parted by commas.", read=comma_separated),
+        "limit": OptionSpec(
+            "--limit", "Look at no more than this many memories, the oldest first.", type=int, short="-k"
+        ),
+        "min_importance": OptionSpec(
+            "--min-importance", "Only memories of this importance or more, 1 to 10.", type=int
+        ),
         **FILTERS,
     },
-    WhyNotInput: {
-        "uid": Given("UID", "The item that the search was to find.", required=True),
+    "WhyNotInput": {
+        "uid": OptionSpec("UID", "The item that the search was to find.", required=True),
         **_SEARCH,
-        "queries": Given("--query", "What was searched for; may be repeated.", many=True, required=True, short="-q"),
+        "queries": OptionSpec(
+            "--query", "What was searched for; may be repeated.", many=True, required=True, short="-q"
+        ),
     },
-    FindFileInput: {
-        "name": Given("NAME", "A path or its end, a file name, or words of it.", required=True),
-        "limit": Given("--limit", "How many paths, 1 to 100; default 10.", type=int, short="-k"),
+    "FindFileInput": {
+        "name": OptionSpec("NAME", "A path or its end, a file name, or words of it.", required=True),
+        "limit": OptionSpec("--limit", "How many paths, 1 to 100; default 10.", type=int, short="-k"),
     },
-    SearchTextInput: {
-        "query": Given("TEXT", "What to look for in lines.", required=True),
-        "regex": Given("--regex", "TEXT is a regular expression, in the syntax of RE2.", type=bool, short="-e"),
-        "ignore_case": Given("--ignore-case", "Capital and small letters are the same.", type=bool, short="-i"),
-        "word": Given("--word", "Whole words only.", type=bool, short="-w"),
-        "globs": Given("--glob", "Only such files: '*.py', 'src/**', or '!tests/**'; may be repeated.", many=True),
-        "languages": Given("--language", "Only files in this language; may be repeated.", many=True),
-        "context": Given("--context", "Lines around each hit, 0 to 20; default 0.", type=int, short="-C"),
-        "limit": Given("--limit", "How many lines, 1 to 1000; default 50.", type=int, short="-k"),
+    "SearchTextInput": {
+        "query": OptionSpec("TEXT", "What to look for in lines.", required=True),
+        "regex": OptionSpec("--regex", "TEXT is a regular expression, in the syntax of RE2.", type=bool, short="-e"),
+        "ignore_case": OptionSpec("--ignore-case", "Capital and small letters are the same.", type=bool, short="-i"),
+        "word": OptionSpec("--word", "Whole words only.", type=bool, short="-w"),
+        "globs": OptionSpec("--glob", "Only such files: '*.py', 'src/**', or '!tests/**'; may be repeated.", many=True),
+        "languages": OptionSpec("--language", "Only files in this language; may be repeated.", many=True),
+        "context": OptionSpec("--context", "Lines around each hit, 0 to 20; default 0.", type=int, short="-C"),
+        "limit": OptionSpec("--limit", "How many lines, 1 to 1000; default 50.", type=int, short="-k"),
     },
-    LocateInput: {
-        "query": Given("QUERY", "A path, a name, words in quotation marks, or a question.", required=True),
-        "limit": Given("--limit", "How many of each, 1 to 100; default 10.", type=int, short="-k"),
+    "LocateInput": {
+        "query": OptionSpec("QUERY", "A path, a name, words in quotation marks, or a question.", required=True),
+        "limit": OptionSpec("--limit", "How many of each, 1 to 100; default 10.", type=int, short="-k"),
     },
-    StaleQuery: {
-        "limit": Given("--limit", "How many, 1 to 1000; default 100.", type=int, short="-k"),
+    "StaleQuery": {
+        "limit": OptionSpec("--limit", "How many, 1 to 1000; default 100.", type=int, short="-k"),
     },
-    ItemQuery: {
+    "ItemQuery": {
         **FILTERS,
-        "order": Given("--order", "newest (default) or oldest first, by when they were stored."),
+        "order": OptionSpec("--order", "newest (default) or oldest first, by when they were stored."),
         "limit": _PAGE,
         "cursor": _CURSOR,
     },
-    DeleteInput: {
-        "uids": Given("UID", "Uids of the items; with filters, both must hold.", many=True),
+    "DeleteInput": {
+        "uids": OptionSpec("UID", "Uids of the items; with filters, both must hold.", many=True),
         **FILTERS,
-        "confirm_token": Given("--confirm", "Delete what the preview with this token showed."),
+        "confirm_token": OptionSpec("--confirm", "Delete what the preview with this token showed."),
     },
-    RememberInput: {
-        "text": Given("TEXT", "What to keep; - reads standard input.", read=text_or_stdin),
-        "kind": Given("--kind", "memory (default) or fact."),
-        "uid": Given("--uid", "A stable id of yours; default: made from the content."),
+    "RememberInput": {
+        "text": OptionSpec("TEXT", "What to keep; - reads standard input.", read=text_or_stdin),
+        "kind": OptionSpec("--kind", "memory (default) or fact."),
+        "uid": OptionSpec("--uid", "A stable id of yours; default: made from the content."),
         "domain": FILTERS["domain"],
-        "tags": Given("--tag", "A tag; may be repeated.", many=True),
-        "type": Given("--type", "Of a memory: Pattern, Decision, Problem, Insight, Exception, Reference or Unknown."),
-        "importance": Given("--importance", "Of a memory, 1 to 10.", type=int),
+        "tags": OptionSpec("--tag", "A tag; may be repeated.", many=True),
+        "type": OptionSpec(
+            "--type", "Of a memory: Pattern, Decision, Problem, Insight, Exception, Reference or Unknown."
+        ),
+        "importance": OptionSpec("--importance", "Of a memory, 1 to 10.", type=int),
         "agent": FILTERS["agent"],
-        "source": Given("--source", "Where the memory comes from."),
-        "occurred_at": Given("--at", f"When it happened: {_TIME}.", read=moment),
-        "subject": Given("--subject", "Of a fact: who or what it is about."),
-        "predicate": Given("--predicate", "Of a fact: what is said of it."),
-        "object": Given("--object", "Of a fact: its other end."),
+        "source": OptionSpec("--source", "Where the memory comes from."),
+        "occurred_at": OptionSpec("--at", f"When it happened: {_TIME}.", read=moment),
+        "subject": OptionSpec("--subject", "Of a fact: who or what it is about."),
+        "predicate": OptionSpec("--predicate", "Of a fact: what is said of it."),
+        "object": OptionSpec("--object", "Of a fact: its other end."),
         "person_id": FILTERS["person_id"],
-        "fact_type": Given("--fact-type", "Of a fact: its type, such as preference."),
-        "confidence": Given("--confidence", "Of a fact: how sure, 0 to 1.", type=float),
-        "valid_from": Given("--valid-from", f"Of a fact: since when it is true. {_TIME}.", read=moment),
-        "valid_to": Given("--valid-to", "Of a fact: until when it is true.", read=moment),
+        "fact_type": OptionSpec("--fact-type", "Of a fact: its type, such as preference."),
+        "confidence": OptionSpec("--confidence", "Of a fact: how sure, 0 to 1.", type=float),
+        "valid_from": OptionSpec("--valid-from", f"Of a fact: since when it is true. {_TIME}.", read=moment),
+        "valid_to": OptionSpec("--valid-to", "Of a fact: until when it is true.", read=moment),
         "evidence": _CORRECTION["evidence"],
     },
-    CorrectInput: {"uid": Given("UID", "The fact or memory that is wrong.", required=True), **_CORRECTION},
-    FindEvidenceInput: {
-        "question": Given("--question", "What is asked.", required=True, short="-q"),
-        "target_items": Given(
+    "CorrectInput": {"uid": OptionSpec("UID", "The fact or memory that is wrong.", required=True), **_CORRECTION},
+    "FindEvidenceInput": {
+        "question": OptionSpec("--question", "What is asked.", required=True, short="-q"),
+        "target_items": OptionSpec(
             "--target", "What the evidence has to show, such as formula; may be repeated.", many=True, required=True
         ),
-        "max_retries": Given("--max-retries", "How often the search is refined, 0 to 20; default 3.", type=int),
-        "intent": Given("--intent", "What sort of answer is wanted."),
-        "context": Given("--context", "Where the question was asked: a lecture, a document, a topic."),
-        "stop_conditions": Given("--stop", "When enough is found, in words."),
+        "max_retries": OptionSpec("--max-retries", "How often the search is refined, 0 to 20; default 3.", type=int),
+        "intent": OptionSpec("--intent", "What sort of answer is wanted."),
+        "context": OptionSpec("--context", "Where the question was asked: a lecture, a document, a topic."),
+        "stop_conditions": OptionSpec("--stop", "When enough is found, in words."),
     },
-    LinkInput: {
-        "source": Given("SOURCE", "Uid of the item that the edge leaves.", required=True),
-        "type": Given("TYPE", f"{_EDGE_TYPES}.", required=True),
-        "target": Given("TARGET", "Uid of the item that the edge enters.", required=True),
-        "confidence": Given("--confidence", "How sure, 0 to 1; default 1.", type=float),
-        "reason": Given("--reason", "Why."),
-        "source_quote": Given("--source-quote", "Where the source shows it."),
-        "target_quote": Given("--target-quote", "Where the target shows it."),
+    "LinkInput": {
+        "source": OptionSpec("SOURCE", "Uid of the item that the edge leaves.", required=True),
+        "type": OptionSpec("TYPE", f"{_EDGE_TYPES}.", required=True),
+        "target": OptionSpec("TARGET", "Uid of the item that the edge enters.", required=True),
+        "confidence": OptionSpec("--confidence", "How sure, 0 to 1; default 1.", type=float),
+        "reason": OptionSpec("--reason", "Why."),
+        "source_quote": OptionSpec("--source-quote", "Where the source shows it."),
+        "target_quote": OptionSpec("--target-quote", "Where the target shows it."),
     },
-    UnlinkInput: {
-        "edge_id": Given("EDGE_ID", "As `librarian edges` shows it."),
-        "source": Given("SOURCE", "Uid of the item that the edge leaves."),
-        "type": Given("TYPE", f"{_EDGE_TYPES}."),
-        "target": Given("TARGET", "Uid of the item that the edge enters."),
+    "UnlinkInput": {
+        "edge_id": OptionSpec("EDGE_ID", "As `librarian edges` shows it."),
+        "source": OptionSpec("SOURCE", "Uid of the item that the edge leaves."),
+        "type": OptionSpec("TYPE", f"{_EDGE_TYPES}."),
+        "target": OptionSpec("TARGET", "Uid of the item that the edge enters."),
     },
-    CausalInput: {
+    "CausalInput": {
         **_WALK,
-        "types": Given("--type", "CAUSES, BLOCKS or ENABLES instead of what it is about; may be repeated.", many=True),
+        "types": OptionSpec(
+            "--type", "CAUSES, BLOCKS or ENABLES instead of what it is about; may be repeated.", many=True
+        ),
     },
-    NeighbourhoodQuery: {
+    "NeighbourhoodQuery": {
         **_WALK,
-        "max_depth": Given("--max-depth", "How many edges away, 1 to 10; default 2.", type=int, short="-d"),
+        "max_depth": OptionSpec("--max-depth", "How many edges away, 1 to 10; default 2.", type=int, short="-d"),
     },
-    PathQuery: {
-        "source": Given("SOURCE", "Uid of the item where the path begins.", required=True),
-        "target": Given("TARGET", "Uid of the item where it ends.", required=True),
-        **{field: how for field, how in _WALK.items() if field not in ("uid", "limit")},
-        "max_depth": Given("--max-depth", "How many edges at most, 1 to 10; default 6.", type=int, short="-d"),
-        "directed": Given("--directed", "Only the way that edges point.", type=bool),
+    "PathQuery": {
+        "source": OptionSpec("SOURCE", "Uid of the item where the path begins.", required=True),
+        "target": OptionSpec("TARGET", "Uid of the item where it ends.", required=True),
+        **{field: spec for field, spec in _WALK.items() if field not in ("uid", "limit")},
+        "max_depth": OptionSpec("--max-depth", "How many edges at most, 1 to 10; default 6.", type=int, short="-d"),
+        "directed": OptionSpec("--directed", "Only the way that edges point.", type=bool),
     },
-    ContradictionQuery: {
+    "ContradictionQuery": {
         "person_id": FILTERS["person_id"],
-        "as_of": Given("--as-of", "Only facts that were valid then.", read=moment),
-        "limit": Given("--limit", "How many of each sort, 1 to 500; default 50.", type=int, short="-k"),
+        "as_of": OptionSpec("--as-of", "Only facts that were valid then.", read=moment),
+        "limit": OptionSpec("--limit", "How many of each sort, 1 to 500; default 50.", type=int, short="-k"),
         **_PROPOSED,
     },
-    CycleQuery: {
-        "types": Given("--type", "CAUSES, BLOCKS or ENABLES; may be repeated.", many=True),
-        "limit": Given("--limit", "How many, 1 to 500; default 50.", type=int, short="-k"),
+    "CycleQuery": {
+        "types": OptionSpec("--type", "CAUSES, BLOCKS or ENABLES; may be repeated.", many=True),
+        "limit": OptionSpec("--limit", "How many, 1 to 500; default 50.", type=int, short="-k"),
         **_PROPOSED,
     },
-    ReviewQuery: {
-        "sorts": Given("--sort", "edge, flag or merge; may be repeated.", many=True),
-        "states": Given("--state", "open (default), unreviewed, accepted or rejected; may be repeated.", many=True),
+    "ReviewQuery": {
+        "sorts": OptionSpec("--sort", "edge, flag or merge; may be repeated.", many=True),
+        "states": OptionSpec(
+            "--state", "open (default), unreviewed, accepted or rejected; may be repeated.", many=True
+        ),
         "limit": _PAGE,
         "cursor": _CURSOR,
     },
-    ReviewInput: {
-        "verdict": Given("VERDICT", "accept or reject.", required=True),
-        "reason": Given("--reason", "Why; kept with the decision."),
-        "type": Given("--type", "Of a flagged memory, if another than the sweep proposes."),
+    "ReviewInput": {
+        "verdict": OptionSpec("VERDICT", "accept or reject.", required=True),
+        "reason": OptionSpec("--reason", "Why; kept with the decision."),
+        "type": OptionSpec("--type", "Of a flagged memory, if another than the sweep proposes."),
     },
-    EdgeQuery: {
-        "uid": Given("--uid", "Uid of either end."),
-        "source": Given("--source", "Uid of the item that the edge leaves."),
-        "target": Given("--target", "Uid of the item that the edge enters."),
-        "types": Given("--type", f"{_EDGE_TYPES}; may be repeated.", many=True),
-        "states": Given("--state", "accepted, proposed or rejected; may be repeated.", many=True),
-        "methods": Given("--method", "rule, llm or human; may be repeated.", many=True),
+    "EdgeQuery": {
+        "uid": OptionSpec("--uid", "Uid of either end."),
+        "source": OptionSpec("--source", "Uid of the item that the edge leaves."),
+        "target": OptionSpec("--target", "Uid of the item that the edge enters."),
+        "types": OptionSpec("--type", f"{_EDGE_TYPES}; may be repeated.", many=True),
+        "states": OptionSpec("--state", "accepted, proposed or rejected; may be repeated.", many=True),
+        "methods": OptionSpec("--method", "rule, llm or human; may be repeated.", many=True),
         "limit": _PAGE,
         "cursor": _CURSOR,
     },
 }
-"""Contract -> its fields (those of nested `filters` among them) -> how each is given."""
+"""Name of a contract -> its fields (those of nested `filters` among them) -> how each is given."""
+
+
+def takes(contract: type[Struct]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Let a command's first parameter be a struct of `contract`, which typer sees as the options of its fields."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def flat(**values: Any) -> None:
+            fields = {field: values.pop(field) for field in OPTIONS[contract.__name__]}
+            command(finished(lambda: struct_of(contract, fields)), **values)
+
+        flat.__signature__ = _signature(command, contract)  # type: ignore[attr-defined]  # what inspect looks for
+        return flat
+
+    return decorate
+
+
+def struct_of(contract: type[S], values: Mapping[str, Any]) -> S:
+    """Return the struct of the given values; None, False and [] mean that an option was not given.
+
+    Raises InvalidInput, which names the option.
+    """
+    fields: dict[str, Any] = {}
+    for field, spec in OPTIONS[contract.__name__].items():
+        value = values.get(field)
+        if value is None or value is False or value == []:
+            continue
+        of = fields.setdefault("filters", {}) if _is_nested(field, contract) else fields
+        of[field] = _read(value, spec)
+    try:
+        return convert(fields, contract)
+    except InvalidInput as error:
+        named = name_option(error, contract)
+        error.remedy = error.remedy or (named.help if named else None)
+        raise
+
+
+def name_option(error: "LibrarianError | errors.ApiError", contract: type[Struct]) -> OptionSpec | None:
+    """Let the error name the option in place of the contract's field, or nothing where it means no single one.
+
+    Returns how that option is given.
+    """
+    fields = _NAMES_IN_PATH.findall(error.field or "")
+    specs = OPTIONS[contract.__name__]
+    spec = next((specs[field] for field in reversed(fields) if field in specs), None)
+    error.field = spec.name if spec else None
+    return spec
+
+
+def _read(value: Any, spec: OptionSpec) -> Any:
+    for text in value if spec.many else [str(value)]:
+        utf8(text, spec.name)
+    return value if spec.read is None else spec.read(value, spec.name)
+
+
+def _is_nested(field: str, contract: type[Struct]) -> bool:
+    return field in FILTERS and field not in contract.__struct_fields__
+
+
+def _signature(command: Callable[..., None], contract: type[Struct]) -> inspect.Signature:
+    _struct, *own = inspect.signature(command, eval_str=True).parameters.values()
+    fields = [
+        inspect.Parameter(
+            field,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if spec.required else False if spec.type is bool else None,
+            annotation=spec.annotation(),
+        )
+        for field, spec in OPTIONS[contract.__name__].items()
+    ]
+    return inspect.Signature([*fields, *(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own)])

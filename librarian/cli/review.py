@@ -1,30 +1,53 @@
-"""`librarian review`."""
+"""`librarian review`: what sweeps propose, shown, decided by keys or one by one, and exported as labelled texts."""
 
 import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
+import msgspec
 import typer
 
-from librarian.cli.opening import answered, ask, opened
-from librarian.cli.options import AllOption, JsonOption, NamespaceOption
-from librarian.cli.paging import pages, print_page, say_what_follows
-from librarian.cli.review_keys import decide_by_keys
-from librarian.cli.review_labels import write_labels
-from librarian.cli.review_view import show_decision, show_list
-from librarian.cli.runtime import finished, namespace_or, new_app, run_async, say, settings_for
-from librarian.cli.structs import struct_of, takes
-from librarian.cli.verbs import Verbs
-from librarian.contracts.reviews import ReviewInput, ReviewQuery
+from librarian.base.errors import LibrarianError
+from librarian.base.strictjson import convert
+from librarian.causal.contracts import ItemBrief
+from librarian.cli.asking import answered, ask, list_pages, pages
+from librarian.cli.display import printable, table
+from librarian.cli.lazy import deferred, new_app
+from librarian.cli.opening import Connection, opened
+from librarian.cli.options import AllOption, JsonOption, NamespaceOption, struct_of, takes
+from librarian.cli.runtime import finished, namespace_or, report, run_async, say, settings_for
+from librarian.sweep.contracts import (
+    CausalLabel,
+    MergeLabel,
+    ReviewInput,
+    ReviewOut,
+    ReviewOutput,
+    ReviewQuery,
+    TypeLabel,
+)
+from librarian.transfer import atomic
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from librarian.client import errors
+else:
+    errors = deferred("librarian.client.errors")
 
 app = new_app()
+reviews = new_app()
+app.add_typer(reviews, name="review")
 
 ReviewArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the review, as the list shows it.")]
 ReasonOption = Annotated[str | None, typer.Option("--reason", help="Why; kept with the decision.")]
 
 
-@app.callback(invoke_without_command=True)
+@reviews.callback(invoke_without_command=True)
 @takes(ReviewQuery)
 def review(
     query: ReviewQuery,
@@ -48,7 +71,7 @@ def review(
         answered(partial(decide_by_keys, query=query), namespace, purpose="review", contract=ReviewQuery)
 
 
-@app.command()
+@reviews.command()
 def accept(
     review_id: ReviewArgument,
     reason: ReasonOption = None,
@@ -63,7 +86,7 @@ def accept(
     _decide(review_id, {"verdict": "accept", "reason": reason, "type": type_}, namespace, as_json=as_json)
 
 
-@app.command()
+@reviews.command()
 def reject(
     review_id: ReviewArgument,
     reason: ReasonOption = None,
@@ -76,9 +99,9 @@ def reject(
 
 
 def _decide(review_id: str, values: dict[str, str | None], namespace: str | None, *, as_json: bool) -> None:
-    given = finished(lambda: struct_of(ReviewInput, values))
+    decision = finished(lambda: struct_of(ReviewInput, values))
     ask(
-        lambda librarian, where: librarian.review(where, review_id, given),
+        lambda librarian, where: librarian.review(where, review_id, decision),
         namespace,
         show_decision,
         purpose="review",
@@ -88,15 +111,7 @@ def _decide(review_id: str, values: dict[str, str | None], namespace: str | None
 
 
 def _list(query: ReviewQuery, namespace: str | None, *, every: bool, as_json: bool) -> None:
-    async def work(librarian: Verbs, where: str) -> None:
-        async for page in pages(partial(librarian.list_reviews, where), query, every=every):
-            if as_json:
-                print_page(page, page.reviews, every=every)
-            else:
-                show_list(page.reviews)
-                say_what_follows(page, every=every)
-
-    answered(work, namespace, purpose="review", contract=ReviewQuery)
+    list_pages("list_reviews", query, namespace, "reviews", show_list, purpose="review", every=every, as_json=as_json)
 
 
 def _export(folder: Path, namespace: str | None) -> None:
@@ -114,3 +129,216 @@ def _export(folder: Path, namespace: str | None) -> None:
 
 def _at_a_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+# Deciding by keys.
+
+_HELP = "a accept · r reject · A, R with a reason · t another type · f full texts · s skip · q quit"
+
+
+def _read_line(question: str) -> str:
+    answer: str = typer.prompt(question, default="", show_default=False, err=True)
+    return answer.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Keyboard:
+    """Where decisions come from: single keys, and lines that answer a question."""
+
+    key: Callable[[], str] = typer.getchar
+    line: Callable[[str], str] = _read_line
+
+
+async def decide_by_keys(
+    librarian: Connection, namespace: str, *, query: ReviewQuery, keyboard: Keyboard | None = None
+) -> None:
+    """Show one review after the other, and do what each key says."""
+    session = _Session(librarian, namespace, keyboard or Keyboard())
+    say(_HELP)
+    async for page in pages(partial(librarian.list_reviews, namespace), query, every=True):
+        for proposal in page.reviews:
+            if not await session.decide(proposal):
+                session.end()
+                return
+    session.end()
+
+
+@dataclass(slots=True)
+class _Session:
+    librarian: Connection
+    namespace: str
+    keyboard: Keyboard
+    seen: int = 0
+    decided: int = 0
+
+    async def decide(self, proposal: ReviewOut) -> bool:
+        """Let the human decide about a proposal; false when they quit."""
+        self.seen += 1
+        show_review(proposal, self.seen)
+        while True:
+            key = self.keyboard.key()
+            if key in ("q", "\x03", "\x04"):
+                self.seen -= 1
+                return False
+            if key == "s":
+                return True
+            action = _ACTIONS.get(key)
+            if action is None:
+                say(_HELP)
+            elif await action(self, proposal):
+                return True
+
+    def end(self) -> None:
+        """Say what was done."""
+        say(f"{self.decided} of {self.seen} decided." if self.seen else "There is nothing to review.")
+
+    async def accept(self, proposal: ReviewOut) -> bool:
+        """Accept it."""
+        return await self._send(proposal, verdict="accept")
+
+    async def reject(self, proposal: ReviewOut) -> bool:
+        """Reject it."""
+        return await self._send(proposal, verdict="reject")
+
+    async def accept_with_reason(self, proposal: ReviewOut) -> bool:
+        """Accept it and say why."""
+        return await self._send(proposal, verdict="accept", reason=self.keyboard.line("Why"))
+
+    async def reject_with_reason(self, proposal: ReviewOut) -> bool:
+        """Reject it and say why."""
+        return await self._send(proposal, verdict="reject", reason=self.keyboard.line("Why"))
+
+    async def retype(self, proposal: ReviewOut) -> bool:
+        """Give a flagged memory another type."""
+        return await self._send(proposal, verdict="accept", type=self.keyboard.line("Type").capitalize())
+
+    async def show_texts(self, proposal: ReviewOut) -> bool:
+        """Show the whole texts; it is still to be decided."""
+        for item in (proposal.item, proposal.other):
+            if item is not None:
+                typer.echo(f"\n{item.uid}\n{(await self.librarian.get_item(self.namespace, item.uid)).text}")
+        return False
+
+    async def _send(self, proposal: ReviewOut, **values: Any) -> bool:
+        """Send a decision; one that cannot be taken is said, and may be made anew."""
+        try:
+            decision = convert({name: value for name, value in values.items() if value}, ReviewInput)
+            done = await self.librarian.review(self.namespace, proposal.review_id, decision)
+        except (LibrarianError, errors.ApiError) as error:
+            report(error)
+            return False
+        self.decided += done.decided
+        show_decision(done)
+        return True
+
+
+_ACTIONS: Mapping[str, Callable[[_Session, ReviewOut], Awaitable[bool]]] = MappingProxyType(
+    {
+        "a": _Session.accept,
+        "r": _Session.reject,
+        "A": _Session.accept_with_reason,
+        "R": _Session.reject_with_reason,
+        "t": _Session.retype,
+        "f": _Session.show_texts,
+    }
+)
+
+
+# Labels.
+
+_LABEL_FILES = {CausalLabel: "causal.jsonl", TypeLabel: "types.jsonl", MergeLabel: "merges.jsonl"}
+
+
+async def write_labels(folder: Path, labels: AsyncIterator[CausalLabel | TypeLabel | MergeLabel]) -> dict[Path, int]:
+    """Write each sort of label into its file of the folder, in place of an older one; returns how many went where.
+
+    Raises CannotWrite; the older ones stay then.
+    """
+    paths = {sort: folder / name for sort, name in _LABEL_FILES.items()}
+    written = dict.fromkeys(paths.values(), 0)
+    with ExitStack() as files:
+        opened: dict[type, BinaryIO] = {
+            sort: files.enter_context(atomic.whole_file(path)) for sort, path in paths.items()
+        }
+        async for label in labels:
+            with atomic.writable(paths[type(label)]):
+                opened[type(label)].write(msgspec.json.encode(label) + b"\n")
+            written[paths[type(label)]] += 1
+    return written
+
+
+# Showing.
+
+_COLUMNS = ("id", "what", "sure", "state", "by", "reason")
+
+
+def show_list(found: Sequence[ReviewOut]) -> None:
+    """Print reviews as a table."""
+    if found:
+        table(_COLUMNS, [_row(proposal) for proposal in found], ruled=True)
+    else:
+        say("There is nothing to review.")
+
+
+def show_decision(done: ReviewOutput) -> None:
+    """Say what was decided."""
+    before = "" if done.decided else " It was before."
+    say(f"{done.review.state.capitalize()}: {claim(done.review)}.{before}")
+    for note in done.notes:
+        say(note)
+
+
+def show_review(proposal: ReviewOut, number: int) -> None:
+    """Print one review with the texts and quotes that it is about."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    console.rule(f"{number}. {proposal.sort}", align="left")
+    sure = "" if proposal.confidence is None else f"  {proposal.confidence:.2f}"
+    console.print(Text(printable(claim(proposal)), style="bold").append(sure, style="not bold cyan"))
+    edge = proposal.edge
+    for item, quote in (
+        (proposal.item, edge.source_quote if edge else None),
+        (proposal.other, edge.target_quote if edge else None),
+    ):
+        if item is not None:
+            console.print(_item(item, quote))
+    if proposal.reason:
+        console.print(Text(f"because: {printable(proposal.reason)}", style="dim"))
+
+
+def claim(proposal: ReviewOut) -> str:
+    """Return what a proposal says in one line."""
+    other = proposal.other.name if proposal.other else ""
+    match proposal.sort:
+        case "edge" if proposal.edge is not None:
+            return f"{proposal.item.name}  {proposal.edge.type}  {other}"
+        case "merge":
+            return f"{proposal.item.name}  says the same as  {other}"
+        case _:
+            new = proposal.given_type or proposal.new_type
+            return f"{proposal.item.name}  is of type {new}, not {proposal.old_type or 'untyped'}"
+
+
+def _row(proposal: ReviewOut) -> tuple[object, ...]:
+    sure = "" if proposal.confidence is None else f"{proposal.confidence:.2f}"
+    return (
+        proposal.review_id,
+        claim(proposal),
+        sure,
+        proposal.state,
+        proposal.reviewed_by,
+        proposal.review_reason or proposal.reason,
+    )
+
+
+def _item(item: ItemBrief, quote: str | None) -> "Text":
+    from rich.text import Text
+
+    when = f"  {item.occurred_at:%Y-%m-%d}" if item.occurred_at else ""
+    text = Text(f"\n{printable(item.uid)}{when}\n", style="dim")
+    text.append(printable(item.text), style="not dim")
+    if quote:
+        text.append(f"\n   “{printable(quote)}”", style="not dim italic")
+    return text

@@ -4,19 +4,23 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from contextvars import ContextVar
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import msgspec
 import typer
-from typer.models import Default
 
-from librarian import logs, problems
-from librarian.audit import actor
-from librarian.cli import remote
-from librarian.errors import InvalidInput
-from librarian.setting_values import LogLevel, namespace
-from librarian.settings import Settings
+from librarian.base.errors import InvalidInput
+from librarian.cli.lazy import deferred
 from librarian.transfer.atomic import FULL
+
+if TYPE_CHECKING:
+    from librarian.base import audit, logs, problems
+    from librarian.base.settings import settings, values
+else:
+    # `problems` knows every class of error, and thereby the database driver; it is needed when there is an error.
+    audit, logs, problems = (deferred(f"librarian.base.{name}") for name in ("audit", "logs", "problems"))
+    settings, values = (deferred(f"librarian.base.settings.{name}") for name in ("settings", "values"))
 
 T = TypeVar("T")
 
@@ -25,25 +29,46 @@ ACTOR = "cli"
 EXIT_INTERRUPTED = 130
 _EXIT_BROKEN_PIPE = 141
 
-
-def new_app(summary: str | None = None) -> typer.Typer:
-    """Make the typer application of one command module; `summary` is the help of a group that does nothing alone."""
-    return typer.Typer(
-        help=Default(None) if summary is None else summary,
-        no_args_is_help=summary is not None,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-    )
+# The service that --remote names; LIBRARIAN_REMOTE counts without it.
+remote_option: ContextVar[str | None] = ContextVar("remote", default=None)
 
 
-def settings_for(level: LogLevel = "warning") -> Settings:
+def settings_for(level: "values.LogLevel" = "warning") -> "settings.Settings":
     """Read the settings, set up logging, and say what is odd about the environment."""
-    settings = Settings.from_env().with_remote(remote.given.get())
-    logs.configure(settings.log, default_level=level)
-    for warning in settings.warnings:
+    found = settings.Settings.from_env().with_remote(remote_option.get())
+    if found.remote.url is None or found.log.level is not None:  # who only asks a service has nothing to log
+        logs.configure(found.log, default_level=level)
+    for warning in found.warnings:
         say(f"warning: {warning}")
-    return settings
+    return found
+
+
+class _ExitCode:
+    """Ends the program with the exit code that the error of its block stands for, after saying what it is."""
+
+    def __enter__(self) -> None:
+        audit.actor.set(ACTOR)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        match error:
+            case typer.Exit():
+                return
+            case KeyboardInterrupt():
+                say("Interrupted.")
+                raise typer.Exit(EXIT_INTERRUPTED) from None
+            case BrokenPipeError():  # the reader of our output, such as `head`, has left
+                _discard_output()
+                raise typer.Exit(_EXIT_BROKEN_PIPE) from None
+            case Exception():
+                raise typer.Exit(report(error)) from None
+
+
+def finished(work: Callable[[], T]) -> T:
+    """Return what `work` returns; where it fails, leave with the exit code that its error stands for."""
+    with _ExitCode():
+        return work()
 
 
 def run(work: Callable[[], int | None]) -> None:
@@ -51,37 +76,21 @@ def run(work: Callable[[], int | None]) -> None:
     raise typer.Exit(finished(work) or 0)
 
 
-def finished(work: Callable[[], T]) -> T:
-    """What `work` returns; where it fails, leave with the exit code that its error stands for."""
-    actor.set(ACTOR)
-    try:
-        outcome = problems.attempt(work)
-    except KeyboardInterrupt:
-        say("Interrupted.")
-        raise typer.Exit(EXIT_INTERRUPTED) from None
-    if isinstance(outcome, BrokenPipeError):  # the reader of our output, such as `head`, has left
-        _write_no_more()
-        raise typer.Exit(_EXIT_BROKEN_PIPE)
-    if isinstance(outcome, Exception):
-        raise typer.Exit(report(outcome))
-    return outcome
-
-
 def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
-    """Like `run`, for a coroutine function."""
+    """Call `work` as `run` does, for a coroutine function."""
     run(lambda: asyncio.run(work()))
 
 
 def report(error: Exception) -> int:
-    """Print an error for the operator; the exit code for it is returned."""
+    """Print an error for the operator, and return its exit code."""
     if isinstance(error, OSError) and error.errno in FULL:
-        _write_no_more()
+        _discard_output()
         say(f"error: {error.filename or 'the output'} cannot be written: {error.strerror}\nMake room, and try again.")
         return os.EX_CANTCREAT
     if isinstance(error, OSError) and error.filename is not None:
         say(f"error: {error.filename}: {error.strerror}")
         return os.EX_NOINPUT
-    if isinstance(error, UnicodeEncodeError):  # what came in as bytes of no text cannot go out as one
+    if isinstance(error, UnicodeEncodeError):  # bytes that are not text came in as an argument
         say("error: an argument is not valid UTF-8")
         return os.EX_DATAERR
     say(f"error: {problems.message_of(error)}")
@@ -90,8 +99,8 @@ def report(error: Exception) -> int:
     return problems.rule_of(error).exit_code
 
 
-def _write_no_more() -> None:
-    """Let what is still to be written to standard output go nowhere: it would fail again as the process ends."""
+def _discard_output() -> None:
+    """Send what is still buffered for standard output nowhere: it would fail again when the process ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -102,14 +111,24 @@ def say(message: str) -> None:
 
 def print_json(value: object) -> None:
     """Print `value` as JSON, the only thing on standard output."""
+    import msgspec
+
     typer.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
-def namespace_or(given: str | None, default: str) -> str:
-    """The checked namespace of an option, or the setting's."""
-    if given is None:
+def print_answer(answer: T, show: Callable[[T], None], *, as_json: bool) -> None:
+    """Print `answer` as JSON, or by `show`."""
+    if as_json:
+        print_json(answer)
+    else:
+        show(answer)
+
+
+def namespace_or(option: str | None, default: str) -> str:
+    """Return the checked namespace of an option, or the setting's."""
+    if option is None:
         return default
     try:
-        return namespace(given)
+        return values.checked_namespace(option)
     except ValueError as error:
-        raise InvalidInput(f"{given!r}: {error}", field="--namespace") from None
+        raise InvalidInput(f"{option!r}: {error}", field="--namespace") from None

@@ -1,35 +1,55 @@
-"""`librarian serve`."""
+"""`librarian serve`, and what it prints when the sample is loaded: searches to paste, and the way into the graph."""
 
 import asyncio
+import json
+import os
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+import shlex
+import shutil
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from librarian.cli.browser_link import browser_lines, browser_place, is_loadable
-from librarian.cli.greeting import greeting
-from librarian.cli.runtime import new_app, report, run_async, say, settings_for
+from librarian.base.errors import InvalidInput, KeysFileError, SettingsError
+from librarian.cli.browser_link import browser_address, browser_lines, is_loadable
+from librarian.cli.lazy import deferred, new_app
+from librarian.cli.runtime import report, run_async, say, settings_for
 from librarian.cli.server import managed_server
-from librarian.errors import InvalidInput, KeysFileError, SettingsError
-from librarian.http.app import build_app
-from librarian.http.server import Server, listen
-from librarian.http.web.session import Sessions, cookie_secret
-from librarian.keys import KeyFile, ensure_admin_key
-from librarian.problems import caught
-from librarian.service import SAMPLE_NAMESPACE, Librarian
-from librarian.settings import Settings
-from librarian.tracing import traced
-from librarian.wiring import open_agent, open_librarian
+
+if TYPE_CHECKING:
+    from librarian import app as service
+    from librarian.app import Librarian
+    from librarian.base import keys as key_files
+    from librarian.base import problems, tracing
+    from librarian.base.settings.settings import Settings
+    from librarian.http import app as http_app
+    from librarian.http import server as http_server
+    from librarian.http.web import session as web_session
+    from librarian.items import room as items
+else:
+    service, items = deferred("librarian.app"), deferred("librarian.items.room")
+    key_files, problems, tracing = (deferred(f"librarian.base.{name}") for name in ("keys", "problems", "tracing"))
+    http_app, http_server = deferred("librarian.http.app"), deferred("librarian.http.server")
+    web_session = deferred("librarian.http.web.session")
 
 app = new_app()
 
-Opening = AbstractAsyncContextManager[Librarian]
-Greet = Callable[[Librarian], Awaitable[None]]
+EXAMPLES = (
+    "why did the deploy fail?",
+    "what did we decide about event sourcing?",
+    "請求書の不具合の原因は?",
+)
+_LIMIT = 5
+
+Opening: TypeAlias = "AbstractAsyncContextManager[Librarian]"
+Greet: TypeAlias = "Callable[[Librarian], Awaitable[None]]"
 
 
-@app.command()
+@app.command("serve")
 def serve(
     host: Annotated[str | None, typer.Option(help="Default: LIBRARIAN_HOST.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Default: LIBRARIAN_PORT; 0: any.")] = None,
@@ -50,27 +70,29 @@ def serve(
         if agent_only and with_sample:
             raise InvalidInput("it does not go with --agent-only, which keeps nothing", field="--with-sample")
         settings = settings_for("info").with_address(host, port)
-        with listen(settings.http) as listening:
+        with http_server.listen(settings.http) as listening:
             base_url = _url(*listening.getsockname()[:2], tls=settings.http.tls_cert is not None)
-            keys = KeyFile(settings.keys_file)
+            keys = key_files.KeyFile(settings.keys_file)
             admin_key = _admin_key(settings, keys)
             say(f"Listening on {base_url}; {'the search agent' if agent_only else 'the graph'} starts …")
 
-            async def greet(librarian: Librarian) -> None:
+            async def greet(librarian: "Librarian") -> None:
                 await _greet(librarian, base_url, admin_key, with_sample=with_sample)
 
-            opening = open_agent(settings, progress=_say_download) if agent_only else _opening(settings, with_sample)
+            opening = (
+                service.open_agent(settings, progress=_say_download) if agent_only else _opening(settings, with_sample)
+            )
             sessions = None if agent_only else _sessions(settings)
-            application = build_app(settings.http, keys, lambda: _greeted(opening, greet), sessions)
-            with traced(settings.tracing.endpoint):
-                await Server(application).serve(sockets=[listening])
+            application = http_app.build_app(settings.http, keys, lambda: _greeted(opening, greet), sessions)
+            with tracing.traced(settings.tracing.endpoint):
+                await http_server.Server(application).serve(sockets=[listening])
 
     run_async(work)
 
 
-def _opening(settings: Settings, with_sample: bool) -> Opening:
-    """The service, connecting in the background."""
-    return open_librarian(
+def _opening(settings: "Settings", with_sample: bool) -> Opening:
+    """Return the service, which connects in the background."""
+    return service.open_librarian(
         settings,
         purpose="serve",
         linger_s=0,
@@ -81,8 +103,8 @@ def _opening(settings: Settings, with_sample: bool) -> Opening:
 
 
 @asynccontextmanager
-async def _greeted(opening: Opening, greet: Greet) -> AsyncIterator[Librarian]:
-    """The service with `greet` beside it."""
+async def _greeted(opening: Opening, greet: Greet) -> "AsyncIterator[Librarian]":
+    """Yield the service with `greet` running beside it."""
     async with opening as librarian:
         greeter = asyncio.create_task(_reported(greet, librarian))
         yield librarian
@@ -90,39 +112,39 @@ async def _greeted(opening: Opening, greet: Greet) -> AsyncIterator[Librarian]:
         await asyncio.wait([greeter])
 
 
-async def _reported(greet: Greet, librarian: Librarian) -> None:
-    """Greet; a failure is told to the operator, and the service goes on answering /readyz with its reason."""
-    error = await caught(greet(librarian))
+async def _reported(greet: Greet, librarian: "Librarian") -> None:
+    """Greet; a failure is reported to the operator, and the service goes on answering /readyz with its reason."""
+    error = await problems.caught(greet(librarian))
     if error is not None:
         report(error)
         say("The service stays up, but not ready; /readyz says why. Stop it with Ctrl-C.")
 
 
-async def _greet(librarian: Librarian, base_url: str, admin_key: str | None, *, with_sample: bool) -> None:
+async def _greet(librarian: "Librarian", base_url: str, admin_key: str | None, *, with_sample: bool) -> None:
     await librarian.ready()
     if not with_sample:
         say(f"Ready on {base_url}.")
         return
     settings = librarian.settings
     home = None if settings.has_default("LIBRARIAN_HOME") else settings.home
-    for line in greeting(base_url, admin_key or "<your key>", SAMPLE_NAMESPACE, home=home):
+    for line in greeting(base_url, admin_key or "<your key>", items.SAMPLE_NAMESPACE, home=home):
         typer.echo(line)
-    if settings.neo4j.uri is None and (place := browser_place(managed_server(settings))) is not None:
-        for line in browser_lines(place, base_url, SAMPLE_NAMESPACE, with_pack=is_loadable(base_url)):
+    if settings.neo4j.uri is None and (address := browser_address(managed_server(settings))) is not None:
+        for line in browser_lines(address, base_url, items.SAMPLE_NAMESPACE, with_pack=is_loadable(base_url)):
             typer.echo(line)
 
 
-async def _load_sample(librarian: Librarian) -> None:
-    """The sample data, searchable by both arms."""
+async def _load_sample(librarian: "Librarian") -> None:
+    """Load the sample data, and make it searchable by both arms."""
     await librarian.load_sample()
     await librarian.embed_pending()
 
 
-def _admin_key(settings: Settings, keys: KeyFile) -> str | None:
-    """The local admin key; a key file that others manage and we cannot write to needs none."""
+def _admin_key(settings: "Settings", keys: "key_files.KeyFile") -> str | None:
+    """Return the local admin key; a key file that others manage and we cannot write to needs none."""
     try:
         settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return ensure_admin_key(keys, settings.home)
+        return key_files.ensure_admin_key(keys, settings.home)
     except KeysFileError:
         if not keys.list():
             raise
@@ -130,15 +152,15 @@ def _admin_key(settings: Settings, keys: KeyFile) -> str | None:
         return None
 
 
-def _sessions(settings: Settings) -> Sessions:
-    """The sessions of the web page; in a home that nobody can write to they end with this process."""
+def _sessions(settings: "Settings") -> "web_session.Sessions":
+    """Return the sessions of the web page; in a home that nobody can write to they end with this process."""
     try:
-        return Sessions(cookie_secret(settings.cookie_secret_file))
+        return web_session.Sessions(web_session.cookie_secret(settings.cookie_secret_file))
     except SettingsError as error:
         if not settings.has_default("LIBRARIAN_COOKIE_SECRET_FILE"):
             raise
         say(f"warning: {error}; logins to the web page last as long as this process.")
-        return Sessions(secrets.token_bytes(32))
+        return web_session.Sessions(secrets.token_bytes(32))
 
 
 def _say_download(total: int, done: int) -> None:
@@ -149,3 +171,43 @@ def _say_download(total: int, done: int) -> None:
 def _url(host: str, port: int, *, tls: bool) -> str:
     scheme = "https" if tls else "http"
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+
+
+def greeting(base_url: str, key: str, namespace: str, *, home: Path | None) -> Iterator[str]:
+    """Lines with the same searches over HTTP and by the command line; each can be pasted into a shell.
+
+    `home` is named in them where it is not the default.
+    """
+    command = shlex.quote(own_command())
+    if home is not None:
+        command = f"LIBRARIAN_HOME={shlex.quote(str(home))} {command}"
+    yield f"Librarian is ready on {base_url}. Try:"
+    yield ""
+    for query in EXAMPLES:
+        yield curl_line(base_url, key, namespace, query)
+    yield ""
+    for query in EXAMPLES:
+        yield f"{command} search {shlex.quote(query)} --namespace {namespace}"
+    yield ""
+    yield f"Or open {base_url}/ in a browser; `{command} keys show-local` prints a key to log in with."
+    yield ""
+
+
+def curl_line(base_url: str, key: str, namespace: str, query: str) -> str:
+    """One search as a curl command."""
+    body = json.dumps({"queries": [query], "limit": _LIMIT}, ensure_ascii=False)
+    return (
+        f'curl -sS {base_url}/v1/search -H "Authorization: Bearer {key}" -H "Librarian-Namespace: {namespace}" '
+        f'-H "Content-Type: application/json" -d {shlex.quote(body)}'
+    )
+
+
+def own_command() -> str:
+    """Return how to call this program again from here: its path, short where it lies under the working directory."""
+    running = Path(sys.argv[0]).absolute()
+    if not os.access(running, os.X_OK):  # started by `python -m` or from another program
+        return "librarian"
+    here = Path.cwd()
+    if running.is_relative_to(here):
+        return str(running.relative_to(here))
+    return "librarian" if shutil.which("librarian") == str(running) else str(running)

@@ -1,51 +1,59 @@
-"""`librarian server`: the managed Neo4j server of this home."""
+"""The database: `librarian server` for the managed Neo4j server of this home, `librarian migrate` for the schema."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from graph.local.server import ManagedServer, ServerOptions, ServerStatus
+from librarian.base.errors import SettingsError
 from librarian.cli.browser_link import (
     OpeningOption,
     ServiceOption,
     ShowPasswordOption,
-    browser_place,
+    browser_address,
     save_pack,
     service_url,
     show_browser,
 )
 from librarian.cli.display import downloads, table
-from librarian.cli.options import NamespaceOption
-from librarian.cli.runtime import namespace_or, new_app, print_json, run, run_async, say, settings_for
-from librarian.errors import SettingsError
-from librarian.settings import Settings
+from librarian.cli.lazy import deferred, new_app
+from librarian.cli.options import JsonOption, NamespaceOption
+from librarian.cli.runtime import namespace_or, print_json, run, run_async, say, settings_for
+from librarian.runtime.contracts import MigrationOut
 
-app = new_app("Start, stop and look at the managed Neo4j server.")
+if TYPE_CHECKING:
+    from graph.local import server as managed
+    from librarian.base.settings.settings import Settings
+    from librarian.runtime import assembly
+    from migrations.plan import Status
+    from migrations.runner import Migrator
+else:
+    managed, assembly = deferred("graph.local.server"), deferred("librarian.runtime.assembly")
+
+app = new_app()
+server = new_app("Start, stop and look at the managed Neo4j server.")
+app.add_typer(server, name="server")
 
 
-@app.callback()
-def server() -> None:
-    """Start, stop and look at the managed Neo4j server."""
-
-
-@app.command()
+@server.command()
 def start() -> None:
     """Start the server; it stays up until `librarian server stop`."""
 
     async def work() -> None:
-        managed = managed_server(settings_for())
+        neo4j = managed_server(settings_for())
         with downloads() as progress:
-            await managed.prepare(progress)
-        await managed.pin()
-        endpoint = await managed.wait_ready()
+            await neo4j.prepare(progress)
+        await neo4j.pin()
+        endpoint = await neo4j.wait_ready()
         say(f"Neo4j is ready: {endpoint.uri}, Browser {endpoint.http_url}/browser/")
 
     run_async(work)
 
 
-@app.command()
+@server.command()
 def stop() -> None:
     """Stop the server, whoever uses it, and wait until it is down."""
 
@@ -56,8 +64,8 @@ def stop() -> None:
     run_async(work)
 
 
-@app.command()
-def status(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+@server.command()
+def status(*, as_json: JsonOption = False) -> None:
     """Show what is known of the server; starts nothing."""
 
     def work() -> None:
@@ -65,24 +73,24 @@ def status(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON."
         if as_json:
             print_json(asdict(found))
         else:
-            table(("", ""), _described(found))
+            table(("", ""), _status_rows(found))
 
     run(work)
 
 
-@app.command()
+@server.command()
 def logs(lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many of the last lines.")] = 100) -> None:
     """Print the last lines of the server's log."""
     run(lambda: typer.echo(managed_server(settings_for()).logs(lines)))
 
 
-@app.command()
+@server.command()
 def password() -> None:
     """Print the database password of the user neo4j: whoever has it is root over the graph."""
     run(lambda: typer.echo(managed_server(settings_for()).password()))
 
 
-@app.command()
+@server.command()
 def browser(
     namespace: NamespaceOption = None,
     service: ServiceOption = None,
@@ -95,22 +103,22 @@ def browser(
 
     def work() -> None:
         settings = settings_for()
-        asked = service or service_url(settings.http)
+        guide_service = service or service_url(settings.http)
         where = namespace_or(namespace, settings.namespace)
         if save is not None:
-            save_pack(save, asked, where)
+            save_pack(save, guide_service, where)
             return
-        place = browser_place(managed_server(settings))
-        if place is None:
+        address = browser_address(managed_server(settings))
+        if address is None:
             say("Neo4j is not running; `librarian server start` starts it.")
             return
-        show_browser(place, asked, where, show_password=show_password, opening=opening)
+        show_browser(address, guide_service, where, show_password=show_password, opening=opening)
 
     run(work)
 
 
-def managed_server(settings: Settings) -> ManagedServer:
-    """The server of these settings. Raises SettingsError where they name another one."""
+def managed_server(settings: "Settings") -> "managed.ManagedServer":
+    """Return the server of these settings. Raises SettingsError where they name another one."""
     if settings.neo4j.uri is not None:
         raise SettingsError(
             "NEO4J_URI is set, so Librarian uses that server and manages none.",
@@ -118,10 +126,10 @@ def managed_server(settings: Settings) -> ManagedServer:
             remedy="Unset NEO4J_URI to work with the managed server.",
         )
     options = settings.server
-    return ManagedServer(
+    return managed.ManagedServer(
         settings.home,
         settings.cache,
-        ServerOptions(
+        managed.ServerOptions(
             heap_mb=options.heap_mb,
             pagecache_mb=options.pagecache_mb,
             java=options.java,
@@ -130,7 +138,7 @@ def managed_server(settings: Settings) -> ManagedServer:
     )
 
 
-def _described(found: ServerStatus) -> list[tuple[str, object]]:
+def _status_rows(found: "managed.ServerStatus") -> list[tuple[str, object]]:
     users = ", ".join(f"{lease.purpose} (process {lease.pid})" for lease in found.leases)
     rows = [
         ("phase", found.phase),
@@ -144,3 +152,104 @@ def _described(found: ServerStatus) -> list[tuple[str, object]]:
         ("error", found.error),
     ]
     return [(name, value) for name, value in rows if value not in (None, "")]
+
+
+migrate = new_app("See, check and change the version of the graph's schema.")
+app.add_typer(migrate, name="migrate")
+
+
+@migrate.command("status")
+def list_migrations(*, as_json: JsonOption = False) -> None:
+    """List every migration and where it stands."""
+
+    async def work() -> None:
+        async with _migrator() as migrator:
+            found = [_out(migration) for migration in await migrator.status()]
+        if as_json:
+            print_json(found)
+        else:
+            rows = [(row.version, row.name, row.kind, row.state, row.applied_at) for row in found]
+            table(("version", "name", "kind", "state", "applied"), rows)
+
+    run_async(work)
+
+
+@migrate.command("plan")
+def show_plan() -> None:
+    """Print what `apply` would do; changes nothing."""
+
+    async def work() -> None:
+        async with _migrator() as migrator:
+            found = await migrator.plan()
+        found.require_runnable()
+        for migration in found.runnable:
+            typer.echo(
+                f"{migration.version} {migration.name} ({migration.kind}): {len(migration.statements)} statements"
+            )
+        if not found.runnable:
+            say("Nothing to do.")
+
+    run_async(work)
+
+
+@migrate.command()
+def apply() -> None:
+    """Apply what is pending."""
+
+    async def work() -> None:
+        async with _migrator() as migrator:
+            done = await migrator.apply(lambda migration: say(f"Applying {migration.version} {migration.name} …"))
+        say(f"Applied {len(done)} migrations." if done else "Nothing to do.")
+
+    run_async(work)
+
+
+@migrate.command()
+def validate() -> None:
+    """Check that the graph's schema is exactly this version's; exit code 1 where it is not."""
+
+    async def work() -> int:
+        async with _migrator() as migrator:
+            faults = await migrator.validate()
+        for fault in faults:
+            typer.echo(fault)
+        if not faults:
+            say("The schema is this version's.")
+        return 1 if faults else 0
+
+    run_async(work)
+
+
+@migrate.command()
+def repair(
+    accept: Annotated[
+        str, typer.Option(metavar="VERSION", help="The migration to accept as it stands in its file now.")
+    ],
+) -> None:
+    """Accept an edited or interrupted migration, after you have made sure that the graph is right."""
+
+    async def work() -> None:
+        async with _migrator() as migrator:
+            accepted = await migrator.repair(accept)
+        say(f"Accepted {accepted.version} {accepted.name}.")
+
+    run_async(work)
+
+
+@asynccontextmanager
+async def _migrator() -> "AsyncIterator[Migrator]":
+    settings = settings_for()
+    with downloads() as progress:
+        async with assembly.open_migrator(settings, purpose="migrate", progress=progress) as migrator:
+            yield migrator
+
+
+def _out(status: "Status") -> MigrationOut:
+    return MigrationOut(
+        version=status.version,
+        name=status.name,
+        kind=cast("Literal['schema', 'data']", status.kind),
+        state=status.state,
+        checksum=status.checksum,
+        applied_at=None if status.applied_at is None else status.applied_at.isoformat(),
+    )

@@ -1,27 +1,140 @@
-"""`librarian sweep`."""
+"""`librarian sweep`: sweeping with a plan first, undoing, listing."""
 
 import os
-from contextlib import aclosing
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing, contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
-from typing import Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
-from librarian.cli.display import Bar
-from librarian.cli.opening import encode_pending, opened
-from librarian.cli.options import JsonOption, NamespaceOption
-from librarian.cli.runtime import namespace_or, new_app, print_json, run_async, say, settings_for
-from librarian.cli.structs import name_option, takes
-from librarian.cli.sweep_view import ReportFile, estimate, show_report, show_sweeps, show_undo
-from librarian.contracts.sweeps import SweepLlm, SweepQuery, SweepReport, SweepRequest, SweepScope, SweepUndoOutput
-from librarian.errors import InvalidInput, LibrarianError
-from librarian.service import Librarian
-from librarian.strictjson import decode
+from librarian.base.errors import CannotWrite, InvalidInput, LibrarianError
+from librarian.base.strictjson import decode
+from librarian.cli.asking import ask
+from librarian.cli.display import Bar, table
+from librarian.cli.lazy import deferred, new_app
+from librarian.cli.opening import Connection, encode_pending, reached, reached_without_encoder
+from librarian.cli.options import JsonOption, NamespaceOption, name_option, takes
+from librarian.cli.runtime import namespace_or, run_async, say, settings_for
+from librarian.sweep.contracts import (
+    SweepChange,
+    SweepList,
+    SweepLlm,
+    SweepQuery,
+    SweepRefusal,
+    SweepReport,
+    SweepRequest,
+    SweepScope,
+    SweepUndoOutput,
+)
+from librarian.transfer import atomic
+
+if TYPE_CHECKING:
+    from librarian.client import errors
+else:
+    errors = deferred("librarian.client.errors")
 
 app = new_app()
+sweeps = new_app()
+app.add_typer(sweeps, name="sweep")
+
+_SHOWN_CHARS = 80
+_SHOWN_REFUSALS = 12
+_SAMPLES = 12
+_MOST_REFUSED = 1000
+_BLOCK = 1 << 16
+_ROOM = "Make room there, or make it writable."
+_TEMPORARY_ROOM = "Make room there, or let TMPDIR name a folder that can be written."
 
 
-@app.callback(invoke_without_command=True)
+class ReportFile:
+    """Changes of a sweep as they come, in a file of its own that nobody else may read: however many there are, memory
+    holds a few of them.
+
+    The file lies in `plans` where a plan is to be kept there, else where temporary files do; with `whole` false nobody
+    asks for more than the first changes, and there is none. What cannot be written raises CannotWrite: as early as can
+    be, so that no plan is made in vain.
+    """
+
+    def __init__(self, plans: Path | None, *, whole: bool = True) -> None:
+        self.refused: list[SweepRefusal] = []
+        self._plans = plans
+        self._whole = whole
+        self._samples: list[SweepChange] = []
+        self._changes: IO[bytes] = BytesIO()
+
+    def __enter__(self) -> "ReportFile":
+        """Begin."""
+        if self._whole:
+            with self._cannot_write():
+                if self._plans is not None:
+                    self._plans.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._changes = tempfile.TemporaryFile(dir=self._plans)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Forget the changes; a plan that was kept stays."""
+        with suppress(OSError):  # what did not fit does not fit now either
+            self._changes.close()
+
+    def add(self, changes: Sequence[SweepChange], refused: Sequence[SweepRefusal]) -> None:
+        """Add a part of the sweep."""
+        self._samples.extend(changes[: _SAMPLES - len(self._samples)])
+        self.refused.extend(refused[: _MOST_REFUSED - len(self.refused)])
+        if self._whole:
+            with self._cannot_write():
+                for change in changes:
+                    self._changes.write(b"," if self._changes.tell() else b"")
+                    self._changes.write(msgspec.json.encode(change))
+                self._changes.flush()
+
+    def sample(self) -> Sequence[SweepChange]:
+        """Return the first changes."""
+        return self._samples
+
+    def keep(self, report: SweepReport) -> Path:
+        """Save the report as a plan, whole or not at all and for its owner only, and return its path."""
+        if self._plans is None:
+            raise AssertionError("no plan is to be kept")
+        path = self._plans / f"{report.namespace.replace(':', '_')}-{report.sweep_id}.plan.json"
+        with self._cannot_write(), atomic.whole_file(path) as file:
+            file.writelines(self._blocks(report))
+        return path
+
+    def print(self, report: SweepReport) -> None:
+        """Print the report as JSON, the only thing on standard output."""
+        for block in self._blocks(report):
+            sys.stdout.buffer.write(block)
+        sys.stdout.buffer.write(b"\n")
+        sys.stdout.buffer.flush()
+
+    @contextmanager
+    def _cannot_write(self) -> Iterator[None]:
+        """Raise CannotWrite that names what cannot be written, and what to do."""
+        target, remedy = (self._plans, _ROOM) if self._plans else ("the folder for temporary files", _TEMPORARY_ROOM)
+        try:
+            yield
+        except CannotWrite as error:
+            error.remedy = remedy
+            raise
+        except OSError as error:
+            raise CannotWrite(f"{target} cannot be written: {error.strerror}", remedy=remedy) from error
+
+    def _blocks(self, report: SweepReport) -> Iterator[bytes]:
+        """Yield the report as JSON, with the changes where they belong."""
+        before, behind = msgspec.json.encode(report).split(b'"changes":[]', 1)
+        yield before + b'"changes":['
+        self._changes.seek(0)
+        while block := self._changes.read(_BLOCK):
+            yield block
+        yield b"]" + behind
+
+
+@sweeps.callback(invoke_without_command=True)
 @takes(SweepScope)
 def sweep(
     scope: SweepScope,
@@ -46,11 +159,11 @@ def sweep(
         settings = settings_for()
         where = namespace_or(namespace, settings.namespace)
         request = _request(scope, dry_run=dry_run, llm=llm, resume=resume, plan=apply)
-        async with opened(settings, "sweep") as librarian:
+        async with reached(settings, "sweep") as librarian:
             with ReportFile(settings.home / "sweeps" if dry_run else None, whole=dry_run or json_report) as file:
                 try:
                     report = await _swept(librarian, where, request, file)
-                except LibrarianError as error:
+                except (LibrarianError, errors.ApiError) as error:
                     name_option(error, SweepScope)
                     raise
                 if report.dry_run:
@@ -62,7 +175,7 @@ def sweep(
     run_async(work)
 
 
-@app.command()
+@sweeps.command()
 def undo(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Id of the sweep: sweep-YYYYMMDD-NNN.")],
     namespace: NamespaceOption = None,
@@ -71,59 +184,55 @@ def undo(
 ) -> None:
     """Take back what a sweep changed, except what was changed since."""
 
-    async def work() -> None:
-        settings = settings_for()
-        where = namespace_or(namespace, settings.namespace)
-        async with opened(settings, "sweep") as librarian:
-            with Bar("Undoing") as bar:
-                done: SweepUndoOutput = await librarian.undo_sweep(
-                    where, run, lambda progress: bar.update(progress.done, progress.total)
-                )
-            if as_json:
-                print_json(done)
-            else:
-                show_undo(done)
-            await encode_pending(librarian, unless=False)
+    async def take_back(librarian: Connection, where: str) -> SweepUndoOutput:
+        done = SweepUndoOutput(sweep_id=run, status="undoing")
+        with Bar("Undoing") as bar:
+            async with aclosing(librarian.undo_events(where, run)) as events:
+                async for event in events:
+                    if isinstance(event, SweepUndoOutput):
+                        done = event
+                    else:
+                        bar.update(event.done, event.total)
+        await encode_pending(librarian, unless=False)
+        return done
 
-    run_async(work)
+    ask(take_back, namespace, show_undo, purpose="sweep", as_json=as_json)
 
 
-@app.command("list")
+@sweeps.command("list")
 def list_(namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
     """List the sweeps of a namespace, the newest first; dry runs are not kept."""
-
-    async def work() -> None:
-        settings = settings_for()
-        async with opened(settings, "sweep") as librarian:
-            found = await librarian.list_sweeps(namespace_or(namespace, settings.namespace), SweepQuery())
-        if as_json:
-            print_json(found)
-        else:
-            show_sweeps(found)
-
-    run_async(work)
+    ask(
+        lambda librarian, where: librarian.list_sweeps(where, SweepQuery()),
+        namespace,
+        show_sweeps,
+        purpose="sweep",
+        reach=reached_without_encoder,
+        as_json=as_json,
+    )
 
 
-async def _swept(librarian: Librarian, where: str, request: SweepRequest, file: ReportFile) -> SweepReport:
-    """The report of a sweep, whose changes go into `file` as they come; says what to resume if it is cut short."""
-    begun = None
+async def _swept(librarian: Connection, where: str, request: SweepRequest, file: ReportFile) -> SweepReport:
+    """Return the report of a sweep, whose changes go into `file` as they come; say what to resume if it ends early."""
+    interrupted = None
     try:
         with Bar("Sweeping") as bar:
             async with aclosing(librarian.sweep_events(where, request)) as events:
                 async for event in events:
                     match event:
                         case SweepReport():
-                            begun, event.refused = None, file.refused
+                            interrupted, event.refused = None, file.refused
                             return event
                         case SweepLlm():
                             say(estimate(event))
                         case _:
-                            begun = event.progress.sweep_id
+                            interrupted = event.progress.sweep_id
                             file.add(event.changes, event.refused)
                             bar.update(event.progress.done, event.progress.total)
     finally:
-        if begun is not None:
-            say(f"{begun} is not finished. What it has done is kept; this goes on: librarian sweep --resume {begun}")
+        if interrupted is not None:
+            resume = f"librarian sweep --resume {interrupted}"
+            say(f"{interrupted} is not finished. What it has done is kept; this goes on: {resume}")
     raise RuntimeError("a sweep ends with its report")
 
 
@@ -151,4 +260,91 @@ def _plan(path: Path) -> SweepReport:
     except FileNotFoundError:
         raise InvalidInput(f"{path} is missing", field="--apply") from None
     except InvalidInput as error:
-        raise InvalidInput(f"{os.fspath(path)} is no plan: {error}", field="--apply") from None
+        raise InvalidInput(f"{os.fspath(path)} is not a plan: {error}", field="--apply") from None
+
+
+def show_report(report: SweepReport, samples: Sequence[SweepChange]) -> None:
+    """Print what a sweep did, or would do."""
+    typer.echo(f"{report.sweep_id} ({'dry run, nothing is changed' if report.dry_run else report.status})")
+    summary, findings = report.summary, report.findings
+    rows = [
+        ("memories scanned", summary.memories_scanned),
+        ("retyped", summary.memories_retyped),
+        ("templated", summary.memories_templated),
+        ("causal edges", summary.causal_edges_created),
+        ("causal edges proposed", findings.edges_proposed),
+        ("related", findings.related_created),
+        ("flagged, type unknown", summary.unknown_flagged),
+        ("merges proposed", findings.merges_proposed),
+        ("left as they were, sections would lose words", findings.templates_refused),
+        ("refused, changed since the plan", findings.refused),
+        ("without agent", findings.missing_agent),
+        ("without time", findings.missing_time),
+        ("importance 9 or 10", findings.importance_saturated),
+    ]
+    table(("", "memories"), rows)
+    types = sorted(findings.types_before.keys() | findings.types_after.keys())
+    if types:
+        counts = [(name, findings.types_before.get(name, 0), findings.types_after.get(name, 0)) for name in types]
+        table(("type", "before", "after"), counts)
+    if report.llm is not None:
+        _show_llm(report.llm)
+    if findings.saturated:
+        say("Importance is saturated: more than half of the memories have 9 or 10.")
+    if samples:
+        table(
+            ("memory", "action", "what"), [(change.memory_id, change.action, _described(change)) for change in samples]
+        )
+    for refusal in report.refused[:_SHOWN_REFUSALS]:
+        say(f"refused: {refusal.action} of {refusal.memory_id}, {refusal.reason} since")
+
+
+def estimate(llm: SweepLlm) -> str:
+    """Return what a language model will be asked, in one line."""
+    minutes = llm.seconds_expected / 60
+    return (
+        f"About {llm.calls_expected} questions to {llm.model}: some {llm.tokens_expected} tokens of text and "
+        f"{minutes:.0f} minutes."
+    )
+
+
+def show_sweeps(found: SweepList) -> None:
+    """Print a list of sweeps."""
+    rows = [
+        (sweep.sweep_id, sweep.status, sweep.started_at, sweep.summary.memories_retyped,
+         sweep.summary.memories_templated, sweep.summary.causal_edges_created)
+        for sweep in found.sweeps
+    ]  # fmt: skip
+    table(("sweep", "status", "started", "retyped", "templated", "edges"), rows)
+
+
+def show_undo(done: SweepUndoOutput) -> None:
+    """Print what an undo took back."""
+    rows = [
+        ("memories restored", done.memories_restored),
+        ("edges removed", done.edges_removed),
+        ("proposals withdrawn", done.proposals_withdrawn),
+        ("kept", done.changes_kept),
+    ]
+    table(("", done.sweep_id), rows)
+    if done.kept:
+        table(("memory", "kept", "why"), [(kept.memory_id, kept.action, kept.reason) for kept in done.kept])
+
+
+def _show_llm(llm: SweepLlm) -> None:
+    agreed = f"{llm.agreed} of {llm.examined} known types told rightly"
+    trust = "trusted" if llm.trusted else "not trusted: what it says is only proposed"
+    say(f"{llm.model} was asked {llm.calls} times, {llm.unusable} answers of no use; {agreed}, {trust}.")
+
+
+def _described(change: SweepChange) -> str:
+    match change.action:
+        case "retype" | "flag":
+            sure = f"{change.confidence or 0:.2f}"
+            return f"{change.old_type or 'none'} -> {change.new_type} ({sure}, {change.reason})"
+        case "template":
+            return " ".join((change.text or "").split())[:_SHOWN_CHARS]
+        case "merge":
+            return f"into {change.target_id}"
+        case _:
+            return f"{change.relation} {change.target_id} ({change.confidence or 0:.2f}, {change.edge_state})"

@@ -3,12 +3,17 @@
 import re
 import sys
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from librarian.errors import InvalidInput
-from librarian.setting_values import flag
+from librarian.base.errors import InvalidInput
+from librarian.cli.lazy import deferred
+
+if TYPE_CHECKING:
+    from librarian.base.settings import values
+else:
+    values = deferred("librarian.base.settings.values")
 
 STDIN = "-"
 
@@ -19,25 +24,25 @@ _SPANS = "Write 90d, 12h or 30m; a number alone means days."
 
 
 def moment(text: str, option: str) -> datetime:
-    """A time, UTC without an offset; a date is its first moment."""
+    """Return a time, UTC without an offset; a date is its first moment."""
     return _moment(text, option, time.min)
 
 
 def last_moment(text: str, option: str) -> datetime:
-    """A time as `moment` reads it, but a date is its last moment."""
+    """Return a time as `moment` reads it, but for a date its last moment."""
     return _moment(text, option, time.max)
 
 
 def span(text: str, option: str) -> timedelta:
-    """A span of days, hours or minutes; a number alone counts days."""
+    """Return a span of days, hours or minutes; a number alone counts days."""
     found = _SPAN.fullmatch(text.strip())
     if found is None:
-        raise InvalidInput(f"{text!r} is no span of time", field=option, remedy=_SPANS)
+        raise InvalidInput(f"{text!r} is not a span of time", field=option, remedy=_SPANS)
     return int(found["count"]) * _UNITS[found["unit"]]
 
 
 def end_of(text: str, option: str, now: datetime) -> datetime:
-    """When something ends: after a span from `now`, or at a time; a date ends at its end."""
+    """Return when something ends: after a span from `now`, or at a time; a date ends at its end."""
     if _SPAN.fullmatch(text.strip()):
         return now + span(text, option)
     try:
@@ -47,7 +52,7 @@ def end_of(text: str, option: str, now: datetime) -> datetime:
 
 
 def utf8(text: str, option: str) -> str:
-    """The text, which came in as UTF-8."""
+    """Return the text. Raises InvalidInput where it did not come in as UTF-8."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -56,7 +61,7 @@ def utf8(text: str, option: str) -> str:
 
 
 def text_or_stdin(text: str, option: str) -> str:
-    """The text, or all of standard input for "-"; its last line break is not part of it."""
+    """Return the text, or all of standard input for "-", without its last line break."""
     if text != STDIN:
         return text
     try:
@@ -66,15 +71,15 @@ def text_or_stdin(text: str, option: str) -> str:
 
 
 def yes_no(text: str, option: str) -> bool:
-    """Yes or no, in the words that settings take too."""
+    """Return yes or no, in the words that settings take too."""
     try:
-        return flag(text)
+        return values.flag(text)
     except ValueError:
         raise InvalidInput(f"{text!r} is neither yes nor no", field=option) from None
 
 
 def pairs(texts: list[str], option: str) -> dict[str, Any]:
-    """`name=value` texts as an object; a value that is a JSON number, true, false or null is that."""
+    """Return an object of `name=value` texts; a value that is a JSON number, true, false or null is that."""
     split = [text.partition("=") for text in texts]
     if not all(name and equals for name, equals, _ in split):
         raise InvalidInput("it is not of the form name=value", field=option, remedy=f"Write {option} colour=blue.")
@@ -82,7 +87,7 @@ def pairs(texts: list[str], option: str) -> dict[str, Any]:
 
 
 def scalar(text: str) -> Any:
-    """A JSON number, boolean or null; anything else is the text itself."""
+    """Return a JSON number, boolean or null; anything else is the text itself."""
     try:
         return msgspec.json.decode(text, type=int | float | bool | None)
     except msgspec.DecodeError:
@@ -90,7 +95,7 @@ def scalar(text: str) -> Any:
 
 
 def texts(text: str, option: str) -> list[str]:
-    """A list, written as a,b or as JSON."""
+    """Return a list, written as a,b or as JSON."""
     if text.lstrip().startswith("["):
         found: list[str] = _decoded(text, option, list[str])
         return found
@@ -98,12 +103,12 @@ def texts(text: str, option: str) -> list[str]:
 
 
 def comma_separated(text: str, _option: str) -> list[str]:
-    """The parts between commas."""
-    return [part for one in text.split(",") if (part := one.strip())]
+    """Return the parts between commas."""
+    return [part for item in text.split(",") if (part := item.strip())]
 
 
 def json_value(text: str, option: str) -> Any:
-    """Any JSON value."""
+    """Return any JSON value."""
     return _decoded(text, option, Any)
 
 
@@ -121,5 +126,5 @@ def _moment(text: str, option: str, time_of_a_date: time) -> datetime:
         try:
             found = datetime.fromisoformat(text)
         except ValueError:
-            raise InvalidInput(f"{text!r} is no time", field=option, remedy=_MOMENTS) from None
+            raise InvalidInput(f"{text!r} is not a time", field=option, remedy=_MOMENTS) from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -5,22 +5,26 @@ import functools
 import inspect
 import itertools
 import time
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from librarian.client import protocol, verbs
+from librarian.base.settings.settings import RemoteSettings
+from librarian.client import protocol, streams
 from librarian.client.bookmarks import BOOKMARK_HEADER, Bookmarks
 from librarian.client.errors import ApiError
 from librarian.client.rows import async_ndjson, ndjson
-from librarian.client.verbs import Reply, Request
-from librarian.settings import RemoteSettings
+from librarian.client.verbs import VERBS, Describe, Reply, Request
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
     from types import TracebackType
 
     import httpx
 
-P = ParamSpec("P")
+    from librarian.verbs import AsyncVerbs, BlockingVerbs
+else:
+    AsyncVerbs = BlockingVerbs = object
+
 T = TypeVar("T")
 
 DEFAULT_TIMEOUT_S = 60.0
@@ -80,42 +84,22 @@ class _Client:
         return pause
 
 
-def _blocking(describe: Callable[P, Request[T]]) -> "Callable[Concatenate[LibrarianClient, P], T]":
-    """A method that sends what `describe` says and returns the answer."""
+def _method(describe: Describe) -> Callable[..., Any]:
+    """Return a method that sends what `describe` says, and its answer, or a coroutine that gives it."""
 
-    def method(self: "LibrarianClient", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self._send(describe(*args, **kwargs))
+    def method(self: "LibrarianClient | AsyncLibrarianClient", /, *args: Any, **options: Any) -> Any:
+        return self._send(describe(*args, **options))
 
-    return _described(method, describe)
-
-
-def _awaiting(
-    describe: Callable[P, Request[T]],
-) -> "Callable[Concatenate[AsyncLibrarianClient, P], Coroutine[Any, Any, T]]":
-    """The same, as a coroutine method."""
-
-    async def method(self: "AsyncLibrarianClient", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._send(describe(*args, **kwargs))
-
-    return _described(method, describe)
-
-
-M = TypeVar("M", bound=Callable[..., Any])
-
-
-def _described(method: M, describe: Callable[..., Any]) -> M:
-    """Let the method show its verb's name, docstring and parameters."""
-    functools.update_wrapper(method, describe, assigned=("__name__", "__doc__"))
-    del method.__wrapped__  # type: ignore[attr-defined]  # it would hide the parameter self
+    method.__name__, method.__doc__ = describe.__name__, describe.__doc__
     signature = inspect.signature(describe)
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     method.__signature__ = signature.replace(  # type: ignore[attr-defined]  # what inspect looks for
-        parameters=[itself, *signature.parameters.values()], return_annotation=inspect.Signature.empty
+        parameters=[itself, *signature.parameters.values()]
     )
     return method
 
 
-class LibrarianClient(_Client):
+class LibrarianClient(_Client, BlockingVerbs):
     """The service, for programs without an event loop; safe for several threads. Use it as a context manager, or
     `close` it.
 
@@ -127,52 +111,6 @@ class LibrarianClient(_Client):
     It reads what it has written, whichever replica of the service answers: `bookmark` stands for that, and hands it on
     to another client.
     """
-
-    search = _blocking(verbs.search)
-    semantic_search_facts = _blocking(verbs.semantic_search_facts)
-    semantic_search_messages = _blocking(verbs.semantic_search_messages)
-    semantic_search_memories = _blocking(verbs.semantic_search_memories)
-    search_all = _blocking(verbs.search_all)
-    why_not = _blocking(verbs.why_not)
-    relevant_memory = _blocking(verbs.relevant_memory)
-    answer = _blocking(verbs.answer)
-    search_agent = _blocking(verbs.search_agent)
-    find_file = _blocking(verbs.find_file)
-    search_text = _blocking(verbs.search_text)
-    locate = _blocking(verbs.locate)
-    open_file = _blocking(verbs.open_file)
-    list_files = _blocking(verbs.list_files)
-    stale_evidence = _blocking(verbs.stale_evidence)
-    put_file = _blocking(verbs.put_file)
-    delete_file = _blocking(verbs.delete_file)
-    index_folder = _blocking(verbs.index_folder)
-    list_items = _blocking(verbs.list_items)
-    get_item = _blocking(verbs.get_item)
-    revisions = _blocking(verbs.revisions)
-    put_item = _blocking(verbs.put_item)
-    patch_item = _blocking(verbs.patch_item)
-    remember = _blocking(verbs.remember)
-    correct = _blocking(verbs.correct)
-    delete_item = _blocking(verbs.delete_item)
-    delete_items = _blocking(verbs.delete_items)
-    link = _blocking(verbs.link)
-    unlink = _blocking(verbs.unlink)
-    get_edge = _blocking(verbs.get_edge)
-    list_edges = _blocking(verbs.list_edges)
-    causes_of = _blocking(verbs.causes_of)
-    effects_of = _blocking(verbs.effects_of)
-    blockers_of = _blocking(verbs.blockers_of)
-    enablers_of = _blocking(verbs.enablers_of)
-    neighbourhood = _blocking(verbs.neighbourhood)
-    path_between = _blocking(verbs.path_between)
-    contradictions = _blocking(verbs.contradictions)
-    cycles = _blocking(verbs.cycles)
-    list_reviews = _blocking(verbs.list_reviews)
-    review = _blocking(verbs.review)
-    namespaces = _blocking(verbs.namespaces)
-    delete_namespace = _blocking(verbs.delete_namespace)
-    ingest = _blocking(verbs.ingest)
-    readiness = _blocking(verbs.readiness)
 
     @functools.cached_property
     def _http(self) -> "httpx.Client":
@@ -215,57 +153,14 @@ class LibrarianClient(_Client):
         return self._outcome(request, bookmark, Reply(response.status_code, response.headers, response.content))
 
 
-class AsyncLibrarianClient(_Client):
+class AsyncLibrarianClient(_Client, AsyncVerbs):
     """The same for asyncio; all methods are safe for concurrent tasks of one event loop.
 
     Use it as an asynchronous context manager, or `aclose` it.
     """
 
-    search = _awaiting(verbs.search)
-    semantic_search_facts = _awaiting(verbs.semantic_search_facts)
-    semantic_search_messages = _awaiting(verbs.semantic_search_messages)
-    semantic_search_memories = _awaiting(verbs.semantic_search_memories)
-    search_all = _awaiting(verbs.search_all)
-    why_not = _awaiting(verbs.why_not)
-    relevant_memory = _awaiting(verbs.relevant_memory)
-    answer = _awaiting(verbs.answer)
-    search_agent = _awaiting(verbs.search_agent)
-    find_file = _awaiting(verbs.find_file)
-    search_text = _awaiting(verbs.search_text)
-    locate = _awaiting(verbs.locate)
-    open_file = _awaiting(verbs.open_file)
-    list_files = _awaiting(verbs.list_files)
-    stale_evidence = _awaiting(verbs.stale_evidence)
-    put_file = _awaiting(verbs.put_file)
-    delete_file = _awaiting(verbs.delete_file)
-    index_folder = _awaiting(verbs.index_folder)
-    list_items = _awaiting(verbs.list_items)
-    get_item = _awaiting(verbs.get_item)
-    revisions = _awaiting(verbs.revisions)
-    put_item = _awaiting(verbs.put_item)
-    patch_item = _awaiting(verbs.patch_item)
-    remember = _awaiting(verbs.remember)
-    correct = _awaiting(verbs.correct)
-    delete_item = _awaiting(verbs.delete_item)
-    delete_items = _awaiting(verbs.delete_items)
-    link = _awaiting(verbs.link)
-    unlink = _awaiting(verbs.unlink)
-    get_edge = _awaiting(verbs.get_edge)
-    list_edges = _awaiting(verbs.list_edges)
-    causes_of = _awaiting(verbs.causes_of)
-    effects_of = _awaiting(verbs.effects_of)
-    blockers_of = _awaiting(verbs.blockers_of)
-    enablers_of = _awaiting(verbs.enablers_of)
-    neighbourhood = _awaiting(verbs.neighbourhood)
-    path_between = _awaiting(verbs.path_between)
-    contradictions = _awaiting(verbs.contradictions)
-    cycles = _awaiting(verbs.cycles)
-    list_reviews = _awaiting(verbs.list_reviews)
-    review = _awaiting(verbs.review)
-    namespaces = _awaiting(verbs.namespaces)
-    delete_namespace = _awaiting(verbs.delete_namespace)
-    ingest = _awaiting(verbs.ingest)
-    readiness = _awaiting(verbs.readiness)
+    sweep_events = streams.sweep_events
+    undo_events = streams.undo_events
 
     @functools.cached_property
     def _http(self) -> "httpx.AsyncClient":
@@ -284,6 +179,10 @@ class AsyncLibrarianClient(_Client):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
     ) -> None:
         await self.aclose()
+
+    def stream(self, request: Request[Any]) -> "AbstractAsyncContextManager[httpx.Response]":
+        """Send a request whose answer is read as it comes."""
+        return self._http.stream(**self._prepared(request, request.body, self.bookmark))
 
     async def _send(self, request: Request[T]) -> T:
         for attempt in itertools.count(1):
@@ -306,3 +205,8 @@ class AsyncLibrarianClient(_Client):
         except httpx.TransportError as error:
             return protocol.unreachable(self.url, error)
         return self._outcome(request, bookmark, Reply(response.status_code, response.headers, response.content))
+
+
+for _name, _describe in VERBS.items():
+    setattr(LibrarianClient, _name, _method(_describe))
+    setattr(AsyncLibrarianClient, _name, _method(_describe))

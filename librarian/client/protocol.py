@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
+from librarian.base.errors import SettingsError
+from librarian.base.settings.values import is_loopback
 from librarian.client.errors import ApiError, ServiceUnreachable
 from librarian.client.verbs import Reply, Request
-from librarian.errors import SettingsError
-from librarian.setting_values import is_loopback
 
 T = TypeVar("T")
 
@@ -36,6 +36,12 @@ class _Problem(Struct):
     field: str | None = None
     remedy: str | None = None
     request_id: str | None = None
+
+
+class _Status(Struct):
+    """The status in a problem."""
+
+    status: int
 
 
 def checked_address(url: str | None, *, allow_insecure: bool) -> str:
@@ -88,7 +94,7 @@ def outcome_of(request: Request[T], reply: Reply) -> T | ApiError:
             return request.read(reply)
         except msgspec.MsgspecError as error:
             return _foreign(reply, f"is none that this client understands: {error}")
-    return _problem(reply)
+    return problem_of(reply)
 
 
 def pause_s(request: Request[T], error: ApiError, attempt: int) -> float | None:
@@ -108,7 +114,8 @@ def unreachable(url: str, error: Exception) -> ServiceUnreachable:
     return ServiceUnreachable(f"no answer from {url}: {why}", remedy="Check the address, and that the service runs.")
 
 
-def _problem(reply: Reply) -> ApiError:
+def problem_of(reply: Reply) -> ApiError:
+    """Return the error that an answer stands for."""
     if _media_type(reply.headers) != _PROBLEM:
         return _foreign(reply, "does not come from Librarian")
     try:
@@ -124,6 +131,12 @@ def _problem(reply: Reply) -> ApiError:
         request_id=problem.request_id,
         retry_after_s=_retry_after_s(reply.headers),
     )
+
+
+def problem_in(data: bytes) -> ApiError:
+    """Return the error that an event `error` carries: a problem whose status nothing else tells."""
+    status = msgspec.json.decode(data, type=_Status).status
+    return problem_of(Reply(status, {"content-type": _PROBLEM}, data))
 
 
 def _foreign(reply: Reply, why: str) -> ApiError:

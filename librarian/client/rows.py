@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from librarian.errors import InvalidInput
+from librarian.base.errors import InvalidInput
 
 Row: TypeAlias = tuple[int, bytes] | Mapping[str, Any]
 Rows: TypeAlias = Iterable[Row] | AsyncIterable[Row]

@@ -32,7 +32,7 @@ class Part:
 
 
 def chunks_of(namespace: str, path: str, lines: Sequence[str]) -> list[NewChunk]:
-    """The parts of a file, ready to be stored. A part's uid depends on its text, not on its place."""
+    """Return the parts of a file, ready to be stored. A part's uid depends on its text, not on its place."""
     seen: Counter[str] = Counter()
     made = []
     for part in parts(lines):
@@ -60,7 +60,7 @@ def parts(lines: Sequence[str]) -> Iterator[Part]:
 
 
 def search_text_of(text: str) -> str:
-    """What the indexes hold of a part: itself without case, then the words in its identifiers."""
+    """Return what the indexes hold of a part: itself without case, then the words in its identifiers."""
     return "\n".join([text.casefold(), " ".join(identifier_parts(text))])
 
 
@@ -75,8 +75,8 @@ def _pieces(line: str, number: int) -> Iterator[Part]:
 
 
 def _cut(lines: Sequence[str], start: int, end: int) -> int:
-    """Where the part from `start` ends, at most `end`: before the last line in its second half that begins something,
-    else behind the last blank line there.
+    """Return where the part from `start` ends, at most `end`: before the last line in its second half that begins
+    something, else behind the last blank line there.
     """
     middle = (start + end) // 2 + 1
     for number in range(end, middle, -1):
@@ -86,7 +86,7 @@ def _cut(lines: Sequence[str], start: int, end: int) -> int:
 
 
 def _begins(line: str) -> bool:
-    """Whether the line is flush left and says something."""
+    """Return whether the line is flush left and says something."""
     return line[:1] not in ("", " ", "\t", "}", ")", "]")
 
 
@@ -94,8 +94,8 @@ def _chunk(namespace: str, path: str, part: Part, occurrence: int) -> NewChunk:
     identity = "\0".join([namespace, path, str(occurrence), part.text])
     digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:24]
     search_text = search_text_of(part.text)
-    place = f":{part.first}" if part.first == part.last else f":{part.first}-{part.last}"
-    name = caption_of(path.rpartition("/")[2], _CAPTION - len(place)) + place
+    lines_named = f":{part.first}" if part.first == part.last else f":{part.first}-{part.last}"
+    name = caption_of(path.rpartition("/")[2], _CAPTION - len(lines_named)) + lines_named
     return NewChunk(
         f"c-{digest}", name, part.first, part.last, part.column, part.text, search_text, has_cjk(search_text)
     )

@@ -27,7 +27,7 @@ class Rules:
 
     @classmethod
     def above(cls, root: Path) -> "Rules":
-        """What folders above `root` say, up to the top of its repository; nothing outside of one."""
+        """Return what folders above `root` say, up to the top of its repository; nothing outside of one."""
         folders = [root, *root.parents]
         top = next((i for i, folder in enumerate(folders) if (folder / ".git").exists()), None)
         if top is None:
@@ -40,11 +40,11 @@ class Rules:
         return rules
 
     def inside(self, folder: Path) -> "Rules":
-        """These rules and those of the ignore files in `folder`."""
+        """Return these rules and those of the ignore files in `folder`."""
         return self._with(folder, [folder / name for name in _RULE_FILES])
 
     def ignore(self, path: str, *, folder: bool) -> bool:
-        """Whether the innermost rule that says something of an absolute path leaves it out."""
+        """Return whether the innermost rule that says something of an absolute path leaves it out."""
         for base, spec in reversed(self.specs):
             said = spec.check_file(path[len(base) :] + ("/" if folder else "")).include
             if said is not None:
@@ -57,12 +57,12 @@ class Rules:
 
 
 def is_rule_file(name: str) -> bool:
-    """Whether a change of the file changes what is left out."""
+    """Return whether a change of the file changes what is left out."""
     return name in _RULE_FILES
 
 
 def reason_by_name(entry: os.DirEntry[str], *, folder: bool) -> str | None:
-    """Why something of this name is left out, whatever ignore files say."""
+    """Return why something of this name is left out, whatever ignore files say."""
     if entry.name.startswith("."):
         return HIDDEN
     if folder and (entry.name in _DEPENDENCIES or (Path(entry.path) / _VIRTUALENV).exists()):

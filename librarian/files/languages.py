@@ -65,6 +65,6 @@ LANGUAGES = tuple(sorted({*_ENDINGS, *_NAMES.values()}))
 
 
 def language_of(path: str) -> str | None:
-    """The language of a file; None for a name that says nothing."""
+    """Return the language of a file; None for a name that says nothing."""
     name = PurePosixPath(path).name.casefold()
     return _NAMES.get(name) or _BY_ENDING.get(PurePosixPath(name).suffix)

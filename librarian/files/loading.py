@@ -26,7 +26,7 @@ class Loader:
     max_bytes: int
 
     def new_file(self, path: str, *, root: str, size: int, mtime_ns: int) -> NewFile:
-        """A path."""
+        """Return a path."""
         keys = path_keys(path)
         properties = {
             "name": caption_of(path.rpartition("/")[2], _CAPTION),
@@ -38,7 +38,7 @@ class Loader:
         return NewFile(path, root, size, mtime_ns, language_of(path), properties)
 
     def load(self, root: Path, path: str) -> FileContent | None:
-        """What a file of the disk holds; None when it is gone."""
+        """Return what a file of the disk holds; None when it is gone."""
         try:
             data, mtime_ns = self._read(root / path)
         except FileNotFoundError:
@@ -51,7 +51,7 @@ class Loader:
         return self.content(path, data, mtime_ns)
 
     def content(self, path: str, data: bytes, mtime_ns: int) -> FileContent:
-        """What bytes hold, as a file of this path."""
+        """Return what bytes hold, as a file of this path."""
         text = text_of(data)
         if text is None:
             return self._unread(path, BINARY, len(data), mtime_ns, data)
@@ -69,8 +69,8 @@ class Loader:
         )
 
     def _read(self, file: Path) -> tuple[bytes | None, int]:
-        """Bytes and time of change of a file, None for one that is too big. One that is being written is read again;
-        what still changes then has no time, so that the next run looks at it again.
+        """Return bytes and time of change of a file, None for one that is too big. One that is being written is read
+        again; what still changes then has no time, so that the next run looks at it again.
         """
         data = b""
         for _ in range(_READINGS):

@@ -10,7 +10,7 @@ _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
 def text_of(data: bytes) -> str | None:
-    """The text of a file, or None for a binary one: UTF-16 by its byte order mark, else UTF-8 without NUL bytes.
+    """Return the text of a file, or None for a binary one: UTF-16 by its byte order mark, else UTF-8 without NUL bytes.
 
     Bytes that are no text become U+FFFD each, so that what stands around them is found.
     """
@@ -23,7 +23,7 @@ def text_of(data: bytes) -> str | None:
 
 
 def lines_of(text: str) -> list[str]:
-    """Lines as grep counts them: line feeds alone end them, a carriage return before one is no part of the line."""
+    """Return lines as grep counts them: line feeds alone end them, without a carriage return before one."""
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()

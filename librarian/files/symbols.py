@@ -25,12 +25,14 @@ class _Grammar:
 
 
 def languages() -> frozenset[str]:
-    """Languages whose definitions are known."""
+    """Return languages whose definitions are known."""
     return frozenset(_table()) | frozenset(_SAME_AS)
 
 
 def symbols_of(language: str | None, text: str) -> Sequence[NewSymbol]:
-    """The definitions in a text, by line; none in a language without a grammar here. Faulty code gives what it can."""
+    """Return the definitions in a text, by line; none in a language without a grammar here. Faulty code gives what it
+    can.
+    """
     data = text.encode()
     if language is None or language not in languages() or len(data) > MAX_BYTES:
         return ()

@@ -17,7 +17,7 @@ TOO_LONG = "path_too_long"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FileEntry:
     """A file, by its path from the root with `/` between folders."""
 
     path: str
@@ -33,7 +33,7 @@ class Skipped:
     reason: str
 
 
-def walk(root: Path, folder: str = "") -> Iterator[Found | Skipped]:
+def walk(root: Path, folder: str = "") -> Iterator[FileEntry | Skipped]:
     """Every file below `folder` of `root`, folder by folder in the order of names. Symbolic links are not followed.
 
     What vanishes meanwhile is passed over.
@@ -43,54 +43,54 @@ def walk(root: Path, folder: str = "") -> Iterator[Found | Skipped]:
         rules = rules.inside(root / part)
     pending = [(root / folder, folder, rules)]
     while pending:
-        place, path, rules = pending.pop()
+        current, path, rules = pending.pop()
         try:
-            with os.scandir(place) as listing:
+            with os.scandir(current) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except FileNotFoundError:
             continue
         except OSError:
             yield Skipped(f"{path}/", UNREADABLE)
             continue
-        inner = rules.inside(place)
+        inner = rules.inside(current)
         folders = []
         for entry in entries:
             below = f"{path}/{entry.name}" if path else entry.name
             seen = _seen(entry, below, inner)
             if isinstance(seen, str):
-                folders.append((place / entry.name, seen, inner))
+                folders.append((current / entry.name, seen, inner))
             elif seen is not None:
                 yield seen
         pending += reversed(folders)
 
 
-def look(root: Path, path: str) -> Found | Skipped | None:
-    """What `walk` says of one path; None when nothing is there."""
+def look(root: Path, path: str) -> FileEntry | Skipped | None:
+    """Return what `walk` says of one path; None when nothing is there."""
     rules = Rules.above(root)
-    place = root
+    parent = root
     *folders, name = path.split("/")
     for depth, part in enumerate([*folders, name]):
-        rules = rules.inside(place)
-        entry = _entry(place, part)
+        rules = rules.inside(parent)
+        entry = _entry(parent, part)
         if entry is None:
             return None
         seen = _seen(entry, "/".join([*folders, name][: depth + 1]), rules)
         if not isinstance(seen, str):
             return seen
-        place = place / part
+        parent = parent / part
     return None
 
 
-def _entry(place: Path, name: str) -> os.DirEntry[str] | None:
+def _entry(parent: Path, name: str) -> os.DirEntry[str] | None:
     try:
-        with os.scandir(place) as listing:
+        with os.scandir(parent) as listing:
             return next((entry for entry in listing if entry.name == name), None)
     except OSError:
         return None
 
 
-def _seen(entry: os.DirEntry[str], path: str, rules: Rules) -> Found | Skipped | str | None:
-    """What an entry is: a file, left out, the path of a folder to go into, or gone."""
+def _seen(entry: os.DirEntry[str], path: str, rules: Rules) -> FileEntry | Skipped | str | None:
+    """Return what an entry is: a file, left out, the path of a folder to go into, or gone."""
     try:
         folder = entry.is_dir(follow_symlinks=False)
         shown = f"{path}/" if folder else path
@@ -113,7 +113,7 @@ def _seen(entry: os.DirEntry[str], path: str, rules: Rules) -> Found | Skipped |
         return Skipped(path, UNREADABLE)
     if not stat.S_ISREG(about.st_mode):
         return Skipped(path, SPECIAL)
-    return Found(path, about.st_size, about.st_mtime_ns)
+    return FileEntry(path, about.st_size, about.st_mtime_ns)
 
 
 def _is_utf8(path: str) -> bool:

@@ -51,14 +51,14 @@ async def _following(heard: _Queue, listening: "asyncio.Task[None]") -> AsyncIte
 
 
 def _is_noise(kind: Any, path: str) -> bool:
-    """A folder whose own properties changed: what changed in it has events of its own."""
+    """Return a folder whose own properties changed: what changed in it has events of its own."""
     import watchfiles
 
     return kind is watchfiles.Change.modified and Path(path).is_dir()
 
 
 def _paths(root: Path, changed: Iterable[str]) -> list[str]:
-    """The paths without those below another; EVERYTHING alone where a rule of ignoring changed."""
+    """Return the paths without those below another; EVERYTHING alone where a rule of ignoring changed."""
     relative = sorted({Path(path).relative_to(root).as_posix() for path in changed})
     if any(is_rule_file(path.rpartition("/")[2]) for path in relative):
         return [EVERYTHING]

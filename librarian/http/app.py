@@ -11,21 +11,21 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from librarian.app import Librarian
+from librarian.base.keys import KeyFile
+from librarian.base.settings.settings import HttpSettings
 from librarian.http.api import ENDPOINTS
 from librarian.http.bookmarks import ReadYourWrites
+from librarian.http.deadline import RequestDeadline
 from librarian.http.endpoints import routes_of
 from librarian.http.idempotency import forget_expired
-from librarian.http.lifetime import Lifetime
 from librarian.http.limits import Limits
 from librarian.http.mcp import MCP_PATH, McpTransport
-from librarian.http.middleware import BodyLimit, EarlyAnswers, Problems, RequestContext, as_json
+from librarian.http.middleware import BodyLimit, EarlyResponse, Problems, RequestContext, as_json
 from librarian.http.responses import routing_problem
 from librarian.http.routes.browser_pack import BROWSER_PACK_PREFLIGHT
 from librarian.http.web.session import Sessions
 from librarian.http.web.site import WEB_ROUTES, respond, respond_unrouted
-from librarian.keys import KeyFile
-from librarian.service import Librarian
-from librarian.settings import HttpSettings
 
 Connect = Callable[[], AbstractAsyncContextManager[Librarian]]
 
@@ -52,10 +52,10 @@ def build_app(http: HttpSettings, keys: KeyFile, connect: Connect, sessions: Ses
         routes=routes,
         middleware=[
             Middleware(RequestContext, patterns={route.endpoint: route.path for route in routes}),
-            Middleware(EarlyAnswers),
+            Middleware(EarlyResponse),
             Middleware(ReadYourWrites),
             Middleware(Problems, respond=respond if sessions else as_json),
-            Middleware(Lifetime, max_s=http.request_timeout_s),
+            Middleware(RequestDeadline, max_s=http.request_timeout_s),
             Middleware(BodyLimit, max_bytes=http.max_body_bytes),
         ],
         exception_handlers={HTTPException: respond_unrouted if sessions else routing_problem},

@@ -5,12 +5,11 @@ from typing import Literal
 import structlog
 from starlette.requests import Request
 
-from librarian.audit import actor
-from librarian.contracts.keys import ApiKey, Scope
-from librarian.errors import Forbidden, InvalidInput, Unauthenticated
+from librarian.base.audit import actor
+from librarian.base.errors import Forbidden, InvalidInput, Unauthenticated
+from librarian.base.keys import ApiKey, KeyFile, Scope
+from librarian.base.settings.values import checked_namespace
 from librarian.http.limits import Limits
-from librarian.keys import KeyFile
-from librarian.setting_values import namespace
 
 NAMESPACE_HEADER = "Librarian-Namespace"
 Required = Scope | Literal["any"]
@@ -83,6 +82,6 @@ def _in_header(request: Request) -> str | None:
 
 def _checked(sent: str, field: str) -> str:
     try:
-        return namespace(sent)
+        return checked_namespace(sent)
     except ValueError:
         raise InvalidInput("a namespace is 1 to 128 letters, digits or . : @ _ -, as UTF-8", field=field) from None

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from graph.bookmarks import Chain, chain
 from graph.capability import ping
 from graph.errors import BookmarkNotReached, InvalidBookmark
-from librarian.service import Librarian
+from librarian.app import Librarian
 
 BOOKMARK_HEADER = "Librarian-Bookmark"
 MOST_BOOKMARKS = 64

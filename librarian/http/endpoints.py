@@ -8,26 +8,26 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import getdoc
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from graph.idempotency import Claim
-from librarian.contracts.keys import ApiKey
+from librarian.app import Librarian
+from librarian.base.keys import ApiKey
 from librarian.http.auth import Required, authenticated, namespace_of
 from librarian.http.bookmarks import catch_up
 from librarian.http.idempotency import answer_once, claim_of, key_of
 from librarian.http.limits import Limits
 from librarian.http.query import query_of
 from librarian.http.requests import JSON, json_body, ready_librarian
-from librarian.service import Librarian
+from librarian.operations import Method, Pool
 
 B = TypeVar("B")
 Q = TypeVar("Q")
-Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-Pool = Literal["requests", "agents"]
+Answer = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Call(Generic[B, Q]):
         part: str = self.request.path_params[name]
         return part
 
-    def progressed(self, _report: object) -> None:
+    def progressed(self, *_report: object) -> None:
         """Say that a part of the work is done and safe: the request's time begins anew."""
         self.request.state.clock.restart()
 
@@ -68,6 +68,19 @@ def json_of(type_: type[B]) -> Body[B]:
     return Body(type_, (JSON,), partial(json_body, type_=type_))
 
 
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """How a request is let in: whose key it has, which namespace it works in, and how its query string is read."""
+
+    caller: Callable[[Request, Required], ApiKey]
+    namespace: Callable[[Request, ApiKey], str]
+    query: Callable[[Request, type[Any] | None], Any]
+
+
+API = Gate(authenticated, namespace_of, query_of)
+"""The gate of programs: an API key and the namespace in headers."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint(Generic[B, Q]):
     """One operation.
@@ -75,7 +88,7 @@ class Endpoint(Generic[B, Q]):
     `scope` "any" takes every valid key, None opens it to everyone. `answers` maps each status of success to the type
     of its JSON (None: no JSON but `media`); `errors` are the classes it raises beyond those that every operation may
     raise; `versioned` says that it understands If-Match; `headers` are further ones that it reads; `pool` says whose
-    slots it takes. `name` and `doc` default to the handler's name and docstring.
+    slots it takes; `gate` how its callers are let in. `name` and `doc` default to the handler's name and docstring.
     """
 
     method: Method
@@ -91,6 +104,7 @@ class Endpoint(Generic[B, Q]):
     versioned: bool = False
     headers: tuple[str, ...] = ()
     pool: Pool = "requests"
+    gate: Gate = API
     name: str = ""
     doc: str = ""
 
@@ -117,12 +131,16 @@ class Endpoint(Generic[B, Q]):
         return self.scope not in (None, "any")
 
 
-def routes_of(endpoints: Iterable[Endpoint[Any, Any]]) -> list[Route]:
-    """One route a path, in the given order, each for all of its methods."""
+def routes_of(
+    endpoints: Iterable[Endpoint[Any, Any]], around: Callable[[Answer], Answer] = lambda answering: answering
+) -> list[Route]:
+    """Return one route a path, in the given order, each for all of its methods; `around` wraps what answers there."""
     by_path: dict[str, dict[str, Endpoint[Any, Any]]] = {}
     for endpoint in endpoints:
         by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
-    return [Route(_pattern(path), _dispatcher(methods), methods=list(methods)) for path, methods in by_path.items()]
+    return [
+        Route(_pattern(path), around(_dispatcher(methods)), methods=list(methods)) for path, methods in by_path.items()
+    ]
 
 
 def _pattern(path: str) -> str:
@@ -130,7 +148,7 @@ def _pattern(path: str) -> str:
     return path.replace("{path}", "{path:path}")
 
 
-def _dispatcher(by_method: Mapping[str, Endpoint[Any, Any]]) -> Callable[[Request], Awaitable[Response]]:
+def _dispatcher(by_method: Mapping[str, Endpoint[Any, Any]]) -> Answer:
     async def dispatch(request: Request) -> Response:
         return await answer(by_method["GET" if request.method == "HEAD" else request.method], request)
 
@@ -144,8 +162,8 @@ async def answer(endpoint: Endpoint[B, Q], request: Request) -> Response:
     """
     if endpoint.scope is None:
         return await endpoint.handler(await _call(endpoint, request, None, ""))
-    key = authenticated(request, endpoint.scope)
-    namespace = namespace_of(request, key) if endpoint.namespaced else ""
+    key = endpoint.gate.caller(request, endpoint.scope)
+    namespace = endpoint.gate.namespace(request, key) if endpoint.namespaced else ""
     limits: Limits = request.state.limits
     async with (limits.agents if endpoint.pool == "agents" else limits.capacity).slot():
         sent = key_of(request) if endpoint.writes else None
@@ -157,10 +175,10 @@ async def answer(endpoint: Endpoint[B, Q], request: Request) -> Response:
 
 
 async def _call(endpoint: Endpoint[B, Q], request: Request, key: ApiKey | None, namespace: str) -> Call[B, Q]:
-    query: Any = query_of(request, endpoint.query)
+    query: Any = endpoint.gate.query(request, endpoint.query)
     body: Any = None if endpoint.body is None else await endpoint.body.read(request)
     librarian: Librarian = await ready_librarian(request) if endpoint.writes else request.state.librarian
-    if endpoint.uses_graph and not (endpoint.pool == "agents" and librarian.asks_professor):
+    if endpoint.uses_graph and not (endpoint.pool == "agents" and librarian.agent.asks_professor):
         await catch_up(request, librarian)
     return Call(request, librarian, key, namespace, body, query)
 

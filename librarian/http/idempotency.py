@@ -20,11 +20,11 @@ from starlette.responses import Response
 from graph.errors import GraphError
 from graph.executor import Executor, deadline
 from graph.idempotency import Claim, Claimed, answer_key, claim_key, delete_expired_keys, release_key, renew_key
-from librarian import problems
-from librarian.contracts.keys import ApiKey
-from librarian.errors import IdempotencyKeyReused, InvalidInput, LibrarianError, RequestInProgress
+from librarian.app import Librarian
+from librarian.base import problems
+from librarian.base.errors import IdempotencyKeyReused, InvalidInput, LibrarianError, RequestInProgress
+from librarian.base.keys import ApiKey
 from librarian.http.responses import error_response
-from librarian.service import Librarian
 
 KEY_HEADER = "Idempotency-Key"
 REPLAYED_HEADER = "Idempotency-Replayed"

@@ -6,10 +6,10 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from librarian import metrics
-from librarian.errors import NotReady, Overloaded, TooManyRequests
-from librarian.setting_values import Rate
-from librarian.settings import HttpSettings
+from librarian.base import metrics
+from librarian.base.errors import NotReady, Overloaded, TooManyRequests
+from librarian.base.settings.settings import HttpSettings
+from librarian.base.settings.values import Rate
 
 # What one address may get wrong. A valid key is never asked for it, so nobody behind the same proxy is locked out.
 FAILED_AUTHENTICATIONS = Rate(60, 60.0)

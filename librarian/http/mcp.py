@@ -15,18 +15,19 @@ import msgspec
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from librarian.base.settings.settings import HttpSettings
 from librarian.http.auth import authenticated, namespace_of
 from librarian.http.bookmarks import catch_up
 from librarian.http.limits import Limits
-from librarian.mcp_server import Caller, mcp_server
-from librarian.settings import HttpSettings
-from librarian.tools import WATCHED
+from librarian.mcp.server import Caller, mcp_server
+from librarian.mcp.tools import TOOLS
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
 MCP_PATH = "/mcp"
 _CALLER = "mcp_caller"
+_REPORTING = frozenset(tool.name for tool in TOOLS if tool.reports)
 
 
 class _Params(msgspec.Struct, frozen=True):
@@ -78,7 +79,7 @@ class McpTransport:
             await catch_up(request, state.librarian)
             apps = await self._started()
             body = await request.body()
-            app = apps.streaming if request.method != "POST" or _calls_watched(body) else apps.plain
+            app = apps.streaming if request.method != "POST" or _calls_reporting(body) else apps.plain
             await app(scope, _again(body, receive), send)
 
     async def _started(self) -> _Apps:
@@ -101,13 +102,13 @@ class McpTransport:
             await self._stopping.wait()
 
 
-def _calls_watched(body: bytes) -> bool:
+def _calls_reporting(body: bytes) -> bool:
     """Whether `body` calls a tool that says what it is at; what cannot be read, the SDK answers."""
     try:
         message = msgspec.json.decode(body, type=_Message)
     except (msgspec.DecodeError, RecursionError):
         return False
-    return message.method == "tools/call" and message.params.name in WATCHED
+    return message.method == "tools/call" and message.params.name in _REPORTING
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

@@ -1,5 +1,5 @@
-"""What happens around every request, as pure ASGI, outermost first: RequestContext, EarlyAnswers, ReadYourWrites
-(`bookmarks.py`), Problems, Lifetime (`lifetime.py`), BodyLimit.
+"""What happens around every request, as pure ASGI, outermost first: RequestContext, EarlyResponse, ReadYourWrites
+(`bookmarks.py`), Problems, RequestDeadline (`deadline.py`), BodyLimit.
 """
 
 import asyncio
@@ -11,15 +11,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import structlog
+from opentelemetry.trace import INVALID_SPAN, Span
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from librarian import metrics, tracing
-from librarian.errors import PayloadTooLarge
+from librarian.base import metrics, tracing
+from librarian.base.errors import PayloadTooLarge
+from librarian.base.problems import caught, is_known
 from librarian.http.responses import error_response
-from librarian.problems import caught, is_known
 
 REQUEST_ID_HEADER = "Request-Id"
 
@@ -49,12 +50,12 @@ class RequestContext:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif scope["path"] in _PROBES:
-            await self._run(scope, receive, send, tracing.Span(None))
+            await self._run(scope, receive, send, INVALID_SPAN)
         else:
             with tracing.span(scope["method"], kind="server", parent=Headers(scope=scope)) as span:
                 await self._run(scope, receive, send, span)
 
-    async def _run(self, scope: Scope, receive: Receive, send: Send, span: tracing.Span) -> None:
+    async def _run(self, scope: Scope, receive: Receive, send: Send, span: Span) -> None:
         request_id = _request_id(scope)
         scope.setdefault("state", {})["request_id"] = request_id
         status, started = _CLIENT_GONE, time.perf_counter()
@@ -73,7 +74,7 @@ class RequestContext:
             finally:
                 self._report(scope, status, time.perf_counter() - started, span)
 
-    def _report(self, scope: Scope, status: int, seconds: float, span: tracing.Span) -> None:
+    def _report(self, scope: Scope, status: int, seconds: float, span: Span) -> None:
         route = self._patterns.get(scope.get("endpoint"), "other")  # type: ignore[arg-type]  # None is in no mapping
         _trace(span, scope, route, status)
         metrics.observe_request(route, scope["method"], status, seconds)
@@ -116,7 +117,7 @@ class Problems:
         await self._respond(scope, error)(scope, receive, send)
 
 
-class EarlyAnswers:
+class EarlyResponse:
     """Hangs up on a client that goes on sending after it was answered; it gets some time to read the answer first."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -196,9 +197,9 @@ def _request_id(scope: Scope) -> str:
     return sent if _USABLE_ID.fullmatch(sent) else uuid.uuid4().hex
 
 
-def _trace(span: tracing.Span, scope: Scope, route: str, status: int) -> None:
-    span.rename(f"{scope['method']} {route}")
-    span.tell(
+def _trace(span: Span, scope: Scope, route: str, status: int) -> None:
+    span.update_name(f"{scope['method']} {route}")
+    span.set_attributes(
         {
             "http.request.method": scope["method"],
             "http.route": route,
@@ -208,7 +209,7 @@ def _trace(span: tracing.Span, scope: Scope, route: str, status: int) -> None:
         }
     )
     if status >= _SERVER_ERROR:
-        span.failed(str(status))
+        tracing.mark_failed(span, str(status))
 
 
 def _log(error: Exception) -> None:

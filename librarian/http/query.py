@@ -6,8 +6,8 @@ from typing import TypeVar
 import msgspec
 from starlette.requests import Request
 
-from librarian.errors import InvalidInput
-from librarian.strictjson import convert
+from librarian.base.errors import InvalidInput
+from librarian.base.strictjson import convert
 
 T = TypeVar("T")
 

@@ -7,11 +7,10 @@ from typing import Any, TypeVar
 
 from starlette.requests import Request
 
-from librarian import strictjson
-from librarian.errors import InvalidInput, NotReady, PayloadTooLarge, UnsupportedMediaType
-from librarian.lines import numbered_lines
-from librarian.service import Librarian
-from librarian.texts import refuse_long_texts
+from librarian.app import Librarian
+from librarian.base import strictjson
+from librarian.base.errors import InvalidInput, NotReady, PayloadTooLarge, UnsupportedMediaType
+from librarian.base.lines import numbered_lines
 
 T = TypeVar("T")
 Rows = AsyncIterator[tuple[int, bytes]]
@@ -41,13 +40,13 @@ async def ready_librarian(request: Request) -> Librarian:
 async def json_body(request: Request, type_: type[T]) -> T:
     """The body as a value of `type_`. Raises InvalidInput, PayloadTooLarge or UnsupportedMediaType."""
     _expect(request, (JSON,))
-    return strictjson.decode(await _body(request), type_)
+    return strictjson.decode(await request.body(), type_, most_chars=_most_chars(request))
 
 
 async def merge_patch(request: Request) -> dict[str, Any]:
     """The body as a JSON merge patch (RFC 7396). Raises InvalidInput, PayloadTooLarge or UnsupportedMediaType."""
     _expect(request, PATCHES)
-    return strictjson.decode(await _body(request), dict[str, Any])
+    return strictjson.decode(await request.body(), dict[str, Any], most_chars=_most_chars(request))
 
 
 async def file_body(request: Request) -> bytes:
@@ -83,12 +82,9 @@ def if_match(request: Request) -> int | None:
     return int(sent.strip('"'))
 
 
-async def _body(request: Request) -> bytes:
-    """The body of a request for one object. Raises PayloadTooLarge for a text over the limit."""
+def _most_chars(request: Request) -> int:
     librarian: Librarian = request.state.librarian
-    body = await request.body()
-    refuse_long_texts(body, librarian.settings.max_text_chars)
-    return body
+    return librarian.settings.max_text_chars
 
 
 async def _numbered(elements: Iterable[bytes]) -> Rows:

@@ -7,10 +7,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from librarian import problems
-from librarian.contracts.items import IngestReport
-from librarian.errors import NotReady
-from librarian.problems import Problem
+from librarian.base import problems
+from librarian.base.errors import NotReady
+from librarian.base.problems import Problem
+from librarian.items.contracts import IngestReport, ItemOut, Outcome
 
 # Answers are memories: no cache on the way keeps one, no browser takes one for a page.
 _PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
@@ -20,6 +20,12 @@ _CODES = {404: "not_found", 405: "method_not_allowed"}
 def json_response(value: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Answer with `value` as JSON."""
     return Response(msgspec.json.encode(value), status, {**_PRIVATE, **(headers or {})}, media_type="application/json")
+
+
+def item_response(item: ItemOut, *, status: int = 200, outcome: Outcome | None = None) -> Response:
+    """Answer with an item and its version, as ETag."""
+    named = {} if outcome is None else {"Librarian-Outcome": outcome}
+    return json_response(item, status=status, headers={"ETag": f'"{item.version}"', **named})
 
 
 def stream_response(chunks: AsyncIterator[bytes], *, media_type: str, headers: Mapping[str, str]) -> Response:

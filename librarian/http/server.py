@@ -12,11 +12,11 @@ import uvicorn
 from starlette.applications import Starlette
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from librarian.errors import SettingsError
+from librarian.base.errors import SettingsError
+from librarian.base.settings.settings import HttpSettings
+from librarian.base.settings.values import is_loopback
 from librarian.http.limits import Limits
 from librarian.http.tls import Certificate
-from librarian.setting_values import is_loopback
-from librarian.settings import HttpSettings
 
 _BACKLOG = 2048
 _DRAIN_S = 30

@@ -1,16 +1,15 @@
-"""Server-sent events: a stream of values as an answer, with beats while nothing else comes."""
+"""Server-sent events: a stream of values as an answer, with beats that keep the connection open."""
 
-import asyncio
-import contextlib
 import logging
-from collections.abc import AsyncGenerator
+import math
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
 import msgspec
+from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
-from starlette.responses import StreamingResponse
 
-from librarian.problems import caught, is_known, problem_of
+from librarian.base.problems import caught, is_known, problem_of
 
 EVENT_STREAM = "text/event-stream"
 BEAT_S = 15.0
@@ -19,65 +18,52 @@ Event = tuple[str, object]
 """An event's name, and the value that is sent as its JSON."""
 Events = AsyncGenerator[Event, None]
 
-BEAT = b": beat\n\n"
-HEARTBEAT = b"event: heartbeat\ndata: {}\n\n"
-# Proxies must neither keep nor gather what is sent.
-_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Accel-Buffering": "no"}
+_LINE_END = "\n"
+BEAT = ServerSentEvent(comment="beat", sep=_LINE_END)
+HEARTBEAT = ServerSentEvent(event="heartbeat", data="{}", sep=_LINE_END)
 
 logger = logging.getLogger("librarian.http")
 
 
 def wants_events(request: Request) -> bool:
-    """Whether the client asks for a stream of events."""
+    """Return whether the client asks for a stream of events."""
     sent = request.headers.get("accept", "")
     return any(part.partition(";")[0].strip().lower() == EVENT_STREAM for part in sent.split(","))
 
 
 def event_response(
-    events: Events, *, request_id: str | None, beat_s: float = BEAT_S, beat: bytes = BEAT
-) -> StreamingResponse:
-    """Answer with `events` as they come; what they raise becomes a last event `error`, with a problem as its data.
-    `beat` is sent for each `beat_s` seconds in which nothing else comes.
+    events: Events, *, request_id: str | None, beat_s: float = BEAT_S, beat: ServerSentEvent = BEAT
+) -> EventSourceResponse:
+    """Answer with `events` as they come, and a `beat` every `beat_s` seconds; an exception of `events` becomes a last
+    event `error`, with a problem as its data.
 
     When the client has gone, whatever `events` awaits is cancelled.
     """
-    return StreamingResponse(stream(events, request_id, beat_s, beat), media_type=EVENT_STREAM, headers=_HEADERS)
+    return EventSourceResponse(
+        _encoded(events, request_id),
+        headers={"X-Content-Type-Options": "nosniff"},
+        sep=_LINE_END,
+        ping=beat_s,
+        ping_message_factory=lambda: beat,
+        # The server waits for streams like for every request, and ends those that outlast its drain limit.
+        shutdown_grace_period=math.inf,
+    )
 
 
-async def stream(
-    events: Events, request_id: str | None, beat_s: float, beat: bytes = BEAT
-) -> AsyncGenerator[bytes, None]:
-    """The bytes of an event stream."""
-    # One task runs all of `events`, so that a beat interrupts nothing in it.
-    queue: asyncio.Queue[Event | None] = asyncio.Queue(1)
-    work = asyncio.create_task(_fill(queue, events, request_id))
-    try:
-        while True:
-            try:
-                event = await asyncio.wait_for(queue.get(), beat_s)
-            except TimeoutError:
-                yield beat
-                continue
-            if event is None:
-                return
-            name, value = event
-            yield f"event: {name}\ndata: {msgspec.json.encode(value).decode()}\n\n".encode()
-    finally:
-        work.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await work
+async def _encoded(events: Events, request_id: str | None) -> AsyncIterator[ServerSentEvent]:
+    latest: list[Event | None] = []
 
+    async def advance() -> None:
+        latest[:] = [await anext(events, None)]
 
-async def _fill(queue: asyncio.Queue[Event | None], events: Events, request_id: str | None) -> None:
-    error = await caught(_forward(queue, events))
+    async with aclosing(events):
+        while (error := await caught(advance())) is None and latest[0] is not None:
+            yield _event(*latest[0])
     if error is not None:
         if not is_known(error):
             logger.error("stream failed", exc_info=error)
-        await queue.put(("error", problem_of(error, request_id=request_id)))
-    await queue.put(None)
+        yield _event("error", problem_of(error, request_id=request_id))
 
 
-async def _forward(queue: asyncio.Queue[Event | None], events: Events) -> None:
-    async with aclosing(events):
-        async for event in events:
-            await queue.put(event)
+def _event(name: str, value: object) -> ServerSentEvent:
+    return ServerSentEvent(event=name, data=msgspec.json.encode(value).decode(), sep=_LINE_END)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import structlog
 
-from librarian.errors import SettingsError
+from librarian.base.errors import SettingsError
 
 _LOOK_S = 30.0
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from librarian.errors import CannotWrite
+from librarian.base.errors import CannotWrite
 
 PART = ".part"
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})

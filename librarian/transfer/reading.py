@@ -12,7 +12,9 @@ import msgspec
 
 from graph.exporting import Section
 from graph.portable import properties_from_json, vector_from_json
-from librarian.contracts.exports import (
+from librarian.base.errors import InvalidExport
+from librarian.base.lines import MAX_LINE_BYTES
+from librarian.transfer.contracts import (
     FORMAT,
     VERSION,
     AnyRow,
@@ -28,8 +30,6 @@ from librarian.contracts.exports import (
     PersonRow,
     SweepRow,
 )
-from librarian.errors import InvalidExport
-from librarian.lines import MAX_LINE_BYTES
 from migrations.plan import discover
 
 PORTION_ROWS = 500
@@ -126,7 +126,7 @@ def portions(file: BinaryIO) -> Iterator[Portion]:
 
 
 def latest_schema() -> str:
-    """The newest migration that this version knows."""
+    """Return the newest migration that this version knows."""
     return max((migration.version for migration in discover()), default="0000")
 
 
@@ -206,10 +206,12 @@ def _check(row: DataRow, number: int, header: HeaderRow) -> None:
     own = _OWN[type(row)] | _RESERVED
     groups = [(row.properties, own)]
     if isinstance(row, ItemRow):
-        groups += [(one, _RESERVED | {"uid"}) for one in row.citations] + [(one, _RESERVED) for one in row.revisions]
+        groups += [(part, _RESERVED | {"uid"}) for part in row.citations] + [
+            (part, _RESERVED) for part in row.revisions
+        ]
         _check_vectors(row, number, header)
     elif isinstance(row, FileRow):
-        groups += [(one, _RESERVED | {"path"}) for one in row.symbols]
+        groups += [(part, _RESERVED | {"path"}) for part in row.symbols]
     try:
         for properties, reserved in groups:
             if odd := properties.keys() & reserved:
@@ -221,13 +223,13 @@ def _check(row: DataRow, number: int, header: HeaderRow) -> None:
 
 def _check_vectors(row: ItemRow, number: int, header: HeaderRow) -> None:
     dimensions = {space.space: space.dimension for space in header.spaces}
-    for one in row.vectors:
+    for part in row.vectors:
         try:
-            numbers = len(vector_from_json(one.vector))
+            numbers = len(vector_from_json(part.vector))
         except ValueError:
             numbers = -1
-        if numbers != dimensions.get(one.space):
-            raise InvalidExport(f"line {number} holds a vector of {numbers} numbers for the space {one.space[:80]!r}")
+        if numbers != dimensions.get(part.space):
+            raise InvalidExport(f"line {number} holds a vector of {numbers} numbers for the space {part.space[:80]!r}")
     if any(refusal.space not in dimensions for refusal in row.refused):
         raise InvalidExport(f"line {number} names an embedding space that the header does not")
 
@@ -237,10 +239,13 @@ def _section(row: DataRow) -> Section:
 
 
 def _plain(row: DataRow) -> dict[str, Any]:
-    """The row as a dict, its parts too."""
+    """Return the row as a dict, its parts too."""
     fields = _fields(row)
     if isinstance(row, ItemRow):
-        fields |= {"vectors": [_fields(one) for one in row.vectors], "refused": [_fields(one) for one in row.refused]}
+        fields |= {
+            "vectors": [_fields(part) for part in row.vectors],
+            "refused": [_fields(part) for part in row.refused],
+        }
     return fields
 
 

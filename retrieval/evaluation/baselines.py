@@ -65,10 +65,10 @@ class EncoderBaseline:
 
 async def encoded(documents: Sequence[Document], encoder: Encoder) -> EncoderBaseline:
     """The baseline over passages as the product cuts and writes them."""
-    parts = [(place, part) for place, document in enumerate(documents) for part in passages(document.text)]
-    texts = [embedding_text(documents[place].author, part) for place, part in parts]
+    parts = [(index, part) for index, document in enumerate(documents) for part in passages(document.text)]
+    texts = [embedding_text(documents[index].author, part) for index, part in parts]
     vectors = await encoder.encode_passages(texts)
-    return EncoderBaseline(documents, encoder, vectors, [place for place, _ in parts])
+    return EncoderBaseline(documents, encoder, vectors, [index for index, _ in parts])
 
 
 class FusedBaseline:
@@ -85,4 +85,4 @@ class FusedBaseline:
 
 
 def _ordered(documents: Sequence[Document], scores: Mapping[int, float]) -> list[str]:
-    return [documents[place].id for place in sorted(scores, key=lambda place: (-scores[place], place))]
+    return [documents[index].id for index in sorted(scores, key=lambda index: (-scores[index], index))]

@@ -36,18 +36,18 @@ class Bm25:
         usual = sum(lengths) / max(1, len(lengths)) or 1.0
         self._analyse = analyse
         self._postings: dict[str, dict[int, float]] = {}
-        for place, (counts, length) in enumerate(zip(documents, lengths, strict=True)):
+        for index, (counts, length) in enumerate(zip(documents, lengths, strict=True)):
             norm = k1 * (1 - b + b * length / usual)
             for term, count in counts.items():
-                self._postings.setdefault(term, {})[place] = count * (k1 + 1) / (count + norm)
+                self._postings.setdefault(term, {})[index] = count * (k1 + 1) / (count + norm)
         self._idf = {term: _idf(len(documents), len(own)) for term, own in self._postings.items()}
 
     def scores(self, query: str) -> Mapping[int, float]:
         """Place of a text -> its score, for the texts that hold a word of `query`."""
         scores: defaultdict[int, float] = defaultdict(float)
         for term in dict.fromkeys(self._analyse(query)):
-            for place, weight in self._postings.get(term, {}).items():
-                scores[place] += self._idf[term] * weight
+            for index, weight in self._postings.get(term, {}).items():
+                scores[index] += self._idf[term] * weight
         return scores
 
 

@@ -46,7 +46,7 @@ def _by_cluster(differences: Numbers, clusters: Sequence[Hashable] | None) -> tu
     """Sum of the differences and number of questions of each cluster; each question is one of its own by default."""
     if clusters is None:
         return differences, np.ones_like(differences)
-    places = {cluster: place for place, cluster in enumerate(dict.fromkeys(clusters))}
-    of_question = np.array([places[cluster] for cluster in clusters])
+    indexes = {cluster: index for index, cluster in enumerate(dict.fromkeys(clusters))}
+    of_question = np.array([indexes[cluster] for cluster in clusters])
     sums = np.bincount(of_question, weights=differences).astype(np.float64)
     return sums, np.bincount(of_question).astype(np.float64)

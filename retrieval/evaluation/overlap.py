@@ -13,8 +13,8 @@ def overlap(a: Sequence[str], b: Sequence[str], k: int) -> float:
 
 def rank_correlation(a: Sequence[str], b: Sequence[str]) -> float | None:
     """Kendall's tau (-1..1) over the ids that both rankings hold; None with fewer than two of them."""
-    places = {found: place for place, found in enumerate(b)}
-    common = [places[found] for found in a if found in places]
+    ranks = {found: rank for rank, found in enumerate(b)}
+    common = [ranks[found] for found in a if found in ranks]
     pairs = list(combinations(common, 2))
     if not pairs:
         return None

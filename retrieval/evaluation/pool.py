@@ -24,11 +24,11 @@ class PoolSearch:
     async def ranked(self, query: str, most: int) -> list[tuple[int, float]]:
         """The best places of texts with their scores (0..1), ties in the order of the texts."""
         found = self._keywords.scores(query)
-        scores = _spread(np.array([found.get(place, 0.0) for place in range(len(self._texts))]))
+        scores = _spread(np.array([found.get(index, 0.0) for index in range(len(self._texts))]))
         if self._encoder is not None:
             scores = (1 - _VECTOR_SHARE) * scores + _VECTOR_SHARE * _spread(await self._cosines(self._encoder, query))
         order = np.argsort(-scores, kind="stable")[:most]
-        return [(int(place), float(scores[place])) for place in order]
+        return [(int(index), float(scores[index])) for index in order]
 
     async def _cosines(self, encoder: Encoder, query: str) -> Vectors:
         if self._vectors is None:

@@ -65,10 +65,10 @@ def tuned(questions: Sequence[Judged], start: NDArray[np.float64]) -> NDArray[np
     best, best_score = start.copy(), evaluated(questions, start)[TARGET]
     for _ in range(ROUNDS):
         before = best_score
-        for place in range(len(best)):
+        for index in range(len(best)):
             for step in (STEP, -STEP, 2 * STEP, -2 * STEP):
                 tried = best.copy()
-                tried[place] += step
+                tried[index] += step
                 if (score := evaluated(questions, tried)[TARGET]) > best_score:
                     best, best_score = tried, score
         if best_score == before:
@@ -86,4 +86,4 @@ def _ranked(question: Judged, weights: NDArray[np.float64]) -> list[str]:
     if not question.ids:
         return []
     order = np.lexsort((np.array(question.ids), -(question.values @ weights)))
-    return [question.ids[place] for place in order]
+    return [question.ids[index] for index in order]

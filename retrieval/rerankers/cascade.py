@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from graph.types import FoundItem, Kind
+from graph.item import Fact, Item, Message
 from retrieval.rerankers.base import Reranker, Score
 from retrieval.rerankers.errors import RerankerError
 
@@ -114,14 +114,13 @@ def is_settled(values: Sequence[float], limit: int) -> bool:
     return max(values[-limit:]) < shown[-1]
 
 
-def candidate_text(item: FoundItem) -> str:
+def candidate_text(item: Item) -> str:
     """What a reranker reads of an item: a fact as a sentence, a message with its author, anything else as it is."""
-    stored = item.properties
-    if item.kind is Kind.FACT and stored.get("predicate"):
-        return " ".join(str(stored[part]) for part in ("subject", "predicate", "object") if stored.get(part))
-    if item.kind is Kind.MESSAGE:
-        return f"{stored.get('author_name') or UNKNOWN_AUTHOR}: {stored['text']}"
-    return str(stored["text"])
+    if isinstance(item, Fact) and item.predicate:
+        return " ".join(part for part in (item.subject, item.predicate, item.object) if part)
+    if isinstance(item, Message):
+        return f"{item.author_name or UNKNOWN_AUTHOR}: {item.text}"
+    return item.text
 
 
 async def _score(reranker: Reranker, query: str, texts: Sequence[str], scores: list[Score], limit: int) -> None:

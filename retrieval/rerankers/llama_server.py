@@ -141,10 +141,10 @@ class LlamaServerReranker:
             work = talks(self._config, self._known(ends_at), query, documents)
             running = [self._threads.submit(self._run, talk, ends_at) for talk in work]
             try:
-                return _joined([one.result(_left(ends_at)) for one in running])
+                return _joined([task.result(_left(ends_at)) for task in running])
             finally:
-                for one in running:
-                    one.cancel()
+                for task in running:
+                    task.cancel()
 
     def rerank(
         self, query: str, items: Sequence[T], text_extractor: Callable[[T], str], top_k: int | None = None
@@ -271,7 +271,7 @@ def _joined(parts: Iterable[list[Score]]) -> list[Score]:
 
 async def _all(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """All results, or the first error; then the others are not waited for."""
-    tasks = [asyncio.ensure_future(one) for one in work]
+    tasks = [asyncio.ensure_future(task) for task in work]
     try:
         return await asyncio.gather(*tasks)
     finally:

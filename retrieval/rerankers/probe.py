@@ -85,16 +85,16 @@ async def examine(reranker: Reranker, rules: ProbeRules = DEFAULT_RULES) -> Prob
     if (fault := scores_fault(relevant, irrelevant, rules.min_gap)) is not None:
         raise InvalidScores(fault)
     return ProbeReport(
-        min(one.value for one in relevant), max(one.value for one in irrelevant), time.perf_counter() - started
+        min(score.value for score in relevant), max(score.value for score in irrelevant), time.perf_counter() - started
     )
 
 
 def scores_fault(relevant: Sequence[Score], irrelevant: Sequence[Score], min_gap: float) -> str | None:
     """What is wrong with the scores of known pairs, None when nothing is."""
     scores = [*relevant, *irrelevant]
-    if not all(one.certain for one in scores):
+    if not all(score.certain for score in scores):
         return "the model answers known pairs without a probability of yes and no: it is no reranker of this kind"
-    values = [one.value for one in scores]
+    values = [score.value for score in scores]
     if max(values) - min(values) <= CONSTANT:
         return f"the reranker gives known pairs one constant score ({values[0]:.3f})"
     for good, bad in zip(relevant, irrelevant, strict=True):
@@ -168,7 +168,7 @@ def _same(together: Answer, chats: Sequence[Answer]) -> bool:
     except InvalidScores:
         return False
     pairs = zip(scores, map(parse.chat_score, chats), strict=True)
-    return all(chat.certain and abs(one.value - chat.value) <= AGREEMENT for one, chat in pairs)
+    return all(chat.certain and abs(score.value - chat.value) <= AGREEMENT for score, chat in pairs)
 
 
 def _properties(answer: Answer) -> Mapping[str, Any]:

@@ -51,6 +51,21 @@ def test_no_import_cycle(package_sources) -> None:
         raise AssertionError(" <- ".join(error.args[1])) from None
 
 
+def test_agents_need_each_other_in_one_direction(package_sources) -> None:
+    """In `agents` not even the imports for type checkers lead back."""
+    sources = [source for source in package_sources if source.path.parts[0] == "agents"]
+    modules = {source.module for source in sources}
+    needs = {
+        source.module: {
+            statement.module
+            for statement in ast.walk(source.tree)
+            if isinstance(statement, ast.ImportFrom) and statement.module in modules
+        }
+        for source in sources
+    }
+    TopologicalSorter(needs).prepare()
+
+
 def _roots(statement: ast.AST) -> set[str]:
     if isinstance(statement, ast.Import):
         return {alias.name.partition(".")[0] for alias in statement.names}

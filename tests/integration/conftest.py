@@ -9,8 +9,11 @@ import contextlib
 import os
 import re
 import secrets
+import shlex
 import shutil
 import subprocess
+import sys
+import tempfile
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -23,16 +26,17 @@ import pytest
 
 from graph.executor import Executor
 from graph.local.java import find_java
-from librarian.contracts.items import IngestReport
+from librarian.app import Librarian, open_librarian
+from librarian.base.keys import KeyFile
+from librarian.base.settings.settings import Settings
 from librarian.http.app import build_app
 from librarian.http.server import Server, listen
 from librarian.http.web.session import Sessions
-from librarian.keys import KeyFile
-from librarian.service import Librarian
-from librarian.settings import Settings
-from librarian.wiring import open_librarian, open_migrator
+from librarian.items.contracts import IngestReport
+from librarian.runtime.assembly import open_migrator
 
-COMPOSE = Path(__file__).parents[2] / "compose.yaml"
+HERE = Path(__file__).resolve().parent
+COMPOSE = HERE.parents[1] / "compose.yaml"
 IN_DOCKER = os.environ.get("LIBRARIAN_TEST_DOCKER") == "1" and not os.environ.get("NEO4J_URI")
 BOLT_PORT = 7687
 
@@ -138,6 +142,60 @@ def serve_app(settings: Settings) -> ServeApp:
             await running
 
     return serve
+
+
+@pytest.fixture(scope="session")
+def installed() -> Path:
+    """The installed console script, for tests of what only a process of its own has: signals, limits, its start."""
+    return Path(sys.executable).with_name("librarian")
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with `librarian` and `python` that need not load their libraries anew (command_server.py)."""
+    folder = tmp_path_factory.mktemp("programs")
+    environment = {**os.environ, "PYTHONUTF8": "1", "ORT_DISABLE_TELEMETRY": "1"}
+    with tempfile.TemporaryDirectory() as short:  # the path of a socket has 100 characters at most
+        address = str(Path(short) / "socket")
+        for name in ("librarian", "python"):
+            client = shlex.join([sys.executable, "-IS", str(HERE / "command_client.py"), address, name])
+            (folder / name).write_text(f'#!/bin/sh\nexec {client} "$@"\n', encoding="utf-8")
+            (folder / name).chmod(0o755)
+        command = [sys.executable, HERE / "command_server.py", address]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
+        ) as server:
+            assert server.stdin is not None
+            assert server.stdout is not None
+            assert server.stdout.readline() == b"listening\n"
+            yield folder
+            server.stdin.close()
+
+
+@pytest.fixture(scope="session")
+def program(programs: Path) -> Path:
+    """The command line, quicker to start than the installed one and otherwise the same."""
+    return programs / "librarian"
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Callable[..., Any]:
+    """Runs a program to its end: (exit code, standard output, standard error)."""
+
+    async def run(*command: object, env: dict[str, str], stdin: bytes = b"") -> tuple[int | None, str, str]:
+        process = await asyncio.create_subprocess_exec(
+            *map(str, command),
+            env=env,
+            cwd=tmp_path,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        out, err = await process.communicate(stdin)
+        sys.stderr.write(err.decode())  # pytest shows it when the test fails
+        return process.returncode, out.decode(), err.decode()
+
+    return run
 
 
 @pytest.fixture

@@ -1,1 +1,1 @@
-"""Routes: parse, call, render."""
+"""Handlers of what is special: streams, uploads, transfers, the service itself and its documentation."""

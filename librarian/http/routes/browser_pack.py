@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from librarian.browser_pack.pack import GUIDE_FILE, PACK_FILES, PACK_PATH, QUERIES_FILE, STYLE_FILE, pack_file
-from librarian.contracts.browser_pack import PackQuery
-from librarian.errors import NotFound
+from librarian.analyst.browser_pack.pack import GUIDE_FILE, PACK_FILES, PACK_PATH, QUERIES_FILE, STYLE_FILE, pack_file
+from librarian.analyst.contracts import PackQuery
+from librarian.base.errors import NotFound
 from librarian.http.endpoints import Call, Endpoint
 
 _TYPES = {

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from librarian.errors import NotFound
+from librarian.base.errors import NotFound
 from librarian.http.endpoints import Call, Endpoint
 from librarian.http.openapi import document
 

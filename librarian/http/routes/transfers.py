@@ -4,15 +4,18 @@ import asyncio
 import contextlib
 import tempfile
 from collections.abc import AsyncIterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
+from starlette.requests import Request
 from starlette.responses import Response
 
-from librarian.contracts.exports import ExportNamespaceQuery, ImportNamespaceQuery
-from librarian.http.endpoints import Call
+from graph.errors import LeaseHeld
+from librarian.base.errors import Conflict, InvalidExport, NotFound
+from librarian.http.endpoints import Body, Call, Endpoint
 from librarian.http.requests import NDJSON
 from librarian.http.responses import json_response, stream_response
+from librarian.transfer.contracts import ExportNamespaceQuery, ImportNamespaceQuery, ImportReport
 
 EXACT_HEADER = "Librarian-Export-Exact"
 _CHUNK_BYTES = 256 * 1024
@@ -28,7 +31,7 @@ async def export_namespace(call: Call[None, ExportNamespaceQuery]) -> Response:
     with contextlib.ExitStack() as stack:
         # Whole before its first byte leaves: what goes wrong on the way is an error, and no half of a file.
         made = stack.enter_context(tempfile.TemporaryFile())
-        report = await call.librarian.export_into(
+        report = await call.librarian.transfer.export_into(
             made, [call.namespace], vectors=call.query.vectors, on_progress=lambda *_: call.progressed(None)
         )
         kept = stack.pop_all()
@@ -50,7 +53,7 @@ async def import_namespace(call: Call[AsyncIterator[bytes], ImportNamespaceQuery
         async for chunk in call.body:
             await asyncio.to_thread(kept.write, chunk)
             call.progressed(None)
-        report = await call.librarian.import_from(
+        report = await call.librarian.transfer.import_from(
             kept, call.namespace, existing=call.query.existing, on_progress=lambda *_: call.progressed(None)
         )
     return json_response(report)
@@ -64,3 +67,32 @@ async def _chunks(
         while chunk := await asyncio.to_thread(made.read, _CHUNK_BYTES):
             yield chunk
             call.progressed(None)
+
+
+async def _stream(request: Request) -> AsyncIterator[bytes]:
+    """The body as it comes."""
+    return request.stream()
+
+
+TRANSFERS: tuple[Endpoint[Any, Any], ...] = (
+    Endpoint(
+        method="GET",
+        path="/v1/namespaces/{namespace}/export",
+        handler=export_namespace,
+        scope="admin",
+        query=ExportNamespaceQuery,
+        answers={200: None},
+        media=NDJSON[0],
+        errors=(NotFound,),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/namespaces/{namespace}/import",
+        handler=import_namespace,
+        scope="admin",
+        body=Body(bytes, (NDJSON[0], "application/gzip", "application/octet-stream"), _stream),
+        query=ImportNamespaceQuery,
+        answers={200: ImportReport},
+        errors=(InvalidExport, Conflict, LeaseHeld),
+    ),
+)

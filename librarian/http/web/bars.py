@@ -1,16 +1,16 @@
-"""Why a hit stands where it stands, as bars: what each arm and signal added to its score, or took from it."""
+"""The explanation of a hit as bars: what each arm and signal added to its score, or took from it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from librarian.contracts.search import ArmExplanation, Explanation
+from librarian.search.contracts import ArmExplanation, Explanation
 
 FULL = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One row: `width` is 0 to 100, relative to the longest of all hits; `share` its part of the fused score."""
+    """A row: `width` is 0 to 100, relative to the longest of all hits; `share` its part of the fused score."""
 
     label: str
     share: float
@@ -18,36 +18,36 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where one arm had the hit: its best rank over all queries."""
+class ArmRank:
+    """Where an arm had the hit: its best rank over all queries."""
 
     arm: str
     rank: int
 
 
 def longest_share(explained: Iterable[Explanation | None]) -> float:
-    """The largest share of any hit, by which all bars are measured."""
+    """Return the largest share of any hit, by which all bars are measured."""
     every = (abs(share) for why in explained if why is not None for share in _shares(why).values())
     return max(every, default=0.0)
 
 
 def bars(why: Explanation, longest: float) -> list[Bar]:
-    """The bars of one hit; what added nothing has none. `longest` is what fills the whole width."""
+    """Return the bars of a hit; what added nothing has none. `longest` is what fills the whole width."""
     shares = {label: share for label, share in _shares(why).items() if share}
     return [Bar(label, share, _width(share, longest)) for label, share in shares.items()]
 
 
-def places(why: Explanation) -> list[Place]:
-    """The best place in each arm that found the hit."""
+def arm_ranks(why: Explanation) -> list[ArmRank]:
+    """Return the best rank in each arm that found the hit."""
     best: dict[str, ArmExplanation] = {}
-    for one in why.arms:
-        if one.arm not in best or one.rank < best[one.arm].rank:
-            best[one.arm] = one
-    return [Place(arm, one.rank) for arm, one in best.items()]
+    for found in why.arms:
+        if found.arm not in best or found.rank < best[found.arm].rank:
+            best[found.arm] = found
+    return [ArmRank(arm, found.rank) for arm, found in best.items()]
 
 
 def _shares(why: Explanation) -> dict[str, float]:
-    """Shares by arm or signal, summed over the queries."""
+    """Return shares by arm or signal, summed over the queries."""
     summed: dict[str, float] = {}
     for arm in why.arms:
         summed[arm.arm] = summed.get(arm.arm, 0.0) + arm.share

@@ -5,15 +5,15 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from librarian.errors import InvalidInput, PayloadTooLarge, UnsupportedMediaType
+from librarian.base.errors import InvalidInput, PayloadTooLarge, UnsupportedMediaType
+from librarian.base.strictjson import convert
 from librarian.http.query import values_of
-from librarian.strictjson import convert
 
 Q = TypeVar("Q")
 Form = dict[str, str]
 
 TOKEN_FIELD = "token"  # noqa: S105 - the name of a field
-_FORM = "application/x-www-form-urlencoded"
+FORM = "application/x-www-form-urlencoded"
 _MOST_BYTES = 64 * 1024
 _MOST_FIELDS = 50
 # Read before the page's own query.
@@ -21,9 +21,9 @@ _COMMON = frozenset({"ns", "lang", "said"})
 
 
 async def form_of(request: Request) -> Form:
-    """The fields of a posted form. Raises UnsupportedMediaType, PayloadTooLarge or InvalidInput."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
-        raise UnsupportedMediaType("This page reads forms only.", remedy=f"Send {_FORM}.")
+    """Return the fields of a posted form. Raises UnsupportedMediaType, PayloadTooLarge or InvalidInput."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
+        raise UnsupportedMediaType("This page reads forms only.", remedy=f"Send {FORM}.")
     body = bytearray()
     async for part in request.stream():
         body += part
@@ -38,7 +38,7 @@ async def form_of(request: Request) -> Form:
 
 
 def page_query(request: Request, type_: type[Q] | None) -> Q | None:
-    """The query string as a struct of `type_`; None where the page takes none. Raises InvalidInput."""
+    """Return the query string as a struct of `type_`; None where the page takes none. Raises InvalidInput."""
     if type_ is None:
         return None
     sent = request.query_params.multi_items()
@@ -46,5 +46,5 @@ def page_query(request: Request, type_: type[Q] | None) -> Q | None:
 
 
 def struct_of(fields: Form, type_: type[Q]) -> Q:
-    """Fields of a form as a struct of `type_`. Raises InvalidInput."""
+    """Return fields of a form as a struct of `type_`. Raises InvalidInput."""
     return convert(fields, type_, strict=False)

@@ -13,7 +13,7 @@ _WEIGHTED = re.compile(r"\s*(?P<tag>[A-Za-z]{1,8})(?:-[A-Za-z0-9-]*)?\s*(?:;\s*q
 
 
 def language_of(request: Request) -> Language:
-    """The language of the pages of this request."""
+    """Return the language of the pages of this request."""
     for chosen in (request.query_params.get("lang"), request.cookies.get(LANGUAGE_COOKIE)):
         for known in LANGUAGES:
             if chosen == known:
@@ -22,7 +22,7 @@ def language_of(request: Request) -> Language:
 
 
 def preferred(accepted: str) -> Language:
-    """The language that an Accept-Language header likes most, English where it names none of ours."""
+    """Return the language that an Accept-Language header likes most, English where it names none of ours."""
     weights: dict[str, float] = {}
     for part in accepted[:1000].split(","):
         if found := _WEIGHTED.fullmatch(part):

@@ -1,12 +1,11 @@
-"""One declaration a page: from it come its route and its checks, the same that an operation of the interface has.
+"""How people in browsers are let in to the pages, which are endpoints like those of the interface for programs.
 
-A handler is called only after the session, the rate and scope of its key, the form's token, the namespace and the
-query string have passed.
+A handler is called only after the session, the rate and scope of its key, the namespace, the query string and the
+form's token have passed.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Literal, TypeVar
 from urllib.parse import urlencode
 
 import structlog
@@ -14,112 +13,121 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
 from starlette.types import Scope
 
-from librarian.errors import Forbidden, InvalidInput
+from librarian.base.errors import Forbidden, InvalidInput
+from librarian.base.keys import ApiKey
+from librarian.base.settings.values import checked_namespace
 from librarian.http.auth import Required, admitted
-from librarian.http.endpoints import Call
-from librarian.http.limits import Limits
-from librarian.http.requests import ready_librarian
-from librarian.http.web.forms import TOKEN_FIELD, Form, form_of, page_query
+from librarian.http.endpoints import Answer, Body, Call, Endpoint, Gate
+from librarian.http.web.forms import FORM, TOKEN_FIELD, Form, form_of, page_query
 from librarian.http.web.render import HEADERS, here, page
-from librarian.http.web.session import Session, Sessions, session_of
-from librarian.setting_values import namespace as checked_namespace
+from librarian.http.web.session import Sessions, session_of
 
 Q = TypeVar("Q")
-Show = Callable[[Request], Awaitable[Response]]
 
 NAMESPACE_FIELD = "ns"
 _NOT_PAGES = ("/v1/", "/mcp", "/docs", "/openapi.json", "/healthz", "/readyz", "/metrics", "/static/")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page(Generic[Q]):
-    """One page. `scope` "any" takes every valid key; `query` is what its address may hold besides namespace and
-    language. Where `namespaced`, somebody whose key opens several namespaces is asked for one first.
-    """
+class Diverted(Exception):
+    """A visitor is sent elsewhere before the page is shown."""
 
-    path: str
-    handler: Callable[[Call[Form, Q]], Awaitable[Response]]
-    scope: Required
-    method: Literal["GET", "POST"] = "GET"
-    namespaced: bool = True
-    query: type[Q] | None = None
+    def __init__(self, response: Response) -> None:
+        super().__init__()
+        self.response = response
+
+
+def page_endpoint(
+    path: str,
+    handler: Callable[[Call[Form, Q]], Awaitable[Response]],
+    scope: Required | None,
+    *,
+    method: Literal["GET", "POST"] = "GET",
+    namespaced: bool = True,
+    query: type[Q] | None = None,
+) -> Endpoint[Form, Q]:
+    """Return a page as an endpoint. `query` is what its address may hold besides namespace and language.
+
+    Where it is `namespaced`, somebody whose key opens several namespaces is asked for one first. A page without a
+    `scope` checks its visitors and reads its form itself.
+    """
+    return Endpoint(
+        method=method,
+        path=path,
+        handler=handler,
+        scope=scope,
+        namespaced=namespaced,
+        body=_SESSION_FORM if method == "POST" and scope is not None else None,
+        query=query,
+        gate=_PEOPLE,
+    )
 
 
 def wants_page(scope: Scope) -> bool:
-    """Whether an answer should be a page: a browser asks, and not for what programs read."""
+    """Return whether an answer should be a page: a browser asks, and not for what programs read."""
     path: str = scope["path"]
     return "text/html" in Headers(scope=scope).get("accept", "") and not path.startswith(_NOT_PAGES)
 
 
-def routes_of_pages(pages: Iterable[Page[Any]], open_pages: Iterable[tuple[str, Mapping[str, Show]]]) -> list[Route]:
-    """One route a path, for all of its methods; `open_pages` check their visitors themselves."""
-    by_path: dict[str, dict[str, Show]] = {path: dict(methods) for path, methods in open_pages}
-    for one in pages:
-        by_path.setdefault(one.path, {})[one.method] = _shower(one)
-    return [Route(path, _dispatcher(methods), methods=list(methods)) for path, methods in by_path.items()]
+def for_browsers(answering: Answer) -> Answer:
+    """Let only browsers through; for programs the paths of pages do not exist."""
 
-
-def _dispatcher(by_method: Mapping[str, Show]) -> Show:
-    async def dispatch(request: Request) -> Response:
-        if not wants_page(request.scope):  # for programs these paths are as unknown as they always were
-            raise HTTPException(404)
-        return await by_method["GET" if request.method == "HEAD" else request.method](request)
-
-    return dispatch
-
-
-def _shower(declared: Page[Q]) -> Show:
     async def show(request: Request) -> Response:
-        session = session_of(request)
-        return _to_login(request) if session is None else await _answer(declared, request, session)
+        if not wants_page(request.scope):
+            raise HTTPException(404)
+        try:
+            return await answering(request)
+        except Diverted as diverted:
+            return diverted.response
 
     return show
 
 
-async def _answer(declared: Page[Q], request: Request, session: Session) -> Response:
-    """Check one request from outside in, then let the handler answer it."""
+def _visitor(request: Request, scope: Required) -> ApiKey:
+    """Return the key of the visitor's session. Raises Diverted where there is none."""
+    session = session_of(request)
+    if session is None:
+        raise Diverted(_to_login(request))
     request.state.session = session
-    admitted(request, session.key, declared.scope)
-    form = await _posted(request, session) if declared.method == "POST" else {}
-    namespace = _namespace(request, session) if declared.namespaced else ""
-    if namespace is None:
-        return RedirectResponse(f"/namespaces?{urlencode({'next': here(request), 'auto': '1'})}", 303, HEADERS)
-    request.state.namespace = namespace
-    limits: Limits = request.state.limits
-    async with limits.capacity.slot():
-        librarian = await ready_librarian(request) if declared.method == "POST" else request.state.librarian
-        query: Any = page_query(request, declared.query)
-        return await declared.handler(Call(request, librarian, session.key, namespace, form, query))
+    admitted(request, session.key, scope)
+    return session.key
 
 
-async def _posted(request: Request, session: Session) -> Form:
-    """The form, which belongs to this session."""
-    form = await form_of(request)
-    sessions: Sessions = request.state.sessions
-    sessions.check_token(session.id, form.pop(TOKEN_FIELD, ""))
-    return form
+def _namespace(request: Request, key: ApiKey) -> str:
+    """Return the namespace of the address, or the only one that the key opens.
 
-
-def _namespace(request: Request, session: Session) -> str | None:
-    """The namespace of the address, or the only one that the key opens; None where somebody has to choose."""
-    wanted = request.query_params.get(NAMESPACE_FIELD) or session.key.only_namespace()
+    Raises Diverted where somebody has to choose.
+    """
+    wanted = request.query_params.get(NAMESPACE_FIELD) or key.only_namespace()
     if wanted is None:
-        return None
+        query = urlencode({"next": here(request), "auto": "1"})
+        raise Diverted(RedirectResponse(f"/namespaces?{query}", 303, HEADERS))
     try:
         wanted = checked_namespace(wanted)
     except ValueError as error:
         raise InvalidInput(str(error), field=NAMESPACE_FIELD) from None
-    if not session.key.allows(wanted):
+    if not key.allows(wanted):
         raise Forbidden(f"This API key does not open the namespace {wanted!r}.", field=NAMESPACE_FIELD)
     structlog.contextvars.bind_contextvars(namespace=wanted)
+    request.state.namespace = wanted
     return wanted
 
 
+async def _session_form(request: Request) -> Form:
+    """Return the fields of a form that belongs to the visitor's session."""
+    form = await form_of(request)
+    sessions: Sessions = request.state.sessions
+    sessions.check_token(request.state.session.id, form.pop(TOKEN_FIELD, ""))
+    return form
+
+
+_PEOPLE = Gate(_visitor, _namespace, page_query)
+_SESSION_FORM: Body[Form] = Body(dict[str, str], (FORM,), _session_form)
+
+
 def _to_login(request: Request) -> Response:
-    """To the login form and back again.
+    """Send the visitor to the login form and back again.
 
     A browser keeps a strict cookie to itself when the link was on another site; loading the page once more from here
     tells whether there is one.

@@ -11,14 +11,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from librarian.contracts.causal import CausalOutput
+from librarian.base.problems import Problem, problem_of
+from librarian.causal.contracts import CausalOutput
+from librarian.causal.svg import svg, visible
 from librarian.http.responses import error_headers, problem_of_routing
 from librarian.http.web.languages import LANGUAGE_COOKIE, LANGUAGES, language_of
 from librarian.http.web.session import Session, Sessions
 from librarian.http.web.shipped import address_of
 from librarian.http.web.strings import translator
-from librarian.problems import Problem, problem_of
-from librarian.svg import svg, visible
 from retrieval.text import language
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _problem_page(request: Request, problem: Problem, headers: Mapping[str, str]
 
 
 def _surroundings(request: Request) -> dict[str, Any]:
-    """What every template may use."""
+    """Return what every template may use."""
     state = request.state
     session: Session | None = getattr(state, "session", None)
     sessions: Sessions = state.sessions
@@ -90,37 +90,37 @@ def _surroundings(request: Request) -> dict[str, Any]:
 
 
 def link(namespace: str, path: str, **query: str | None) -> str:
-    """The address of a page, in the namespace that is looked at."""
+    """Return the address of a page, in the namespace that is shown."""
     sent = {"ns": namespace, **query}
-    asked = urlencode({name: value for name, value in sent.items() if value})
-    return quote(path, safe="/:@") + (f"?{asked}" if asked else "")
+    query_string = urlencode({name: value for name, value in sent.items() if value})
+    return quote(path, safe="/:@") + (f"?{query_string}" if query_string else "")
 
 
 def here(request: Request, **changes: str) -> str:
-    """The address of the page that is asked for, with some parameters changed."""
+    """Return the address of the page that is asked for, with some parameters changed."""
     kept = [(name, value) for name, value in request.query_params.multi_items() if name not in (*changes, "said")]
-    asked = urlencode([*kept, *changes.items()])
-    return _path(request) + (f"?{asked}" if asked else "")
+    query_string = urlencode([*kept, *changes.items()])
+    return _path(request) + (f"?{query_string}" if query_string else "")
 
 
 def _path(request: Request) -> str:
-    """The path as it was sent; Starlette's URL loses what cannot stand in one, such as line breaks."""
+    """Return the path as it was sent; Starlette's URL loses what cannot stand in one, such as line breaks."""
     return quote(request.scope["path"], safe="/:@")
 
 
 def _drawn(namespace: str, found: CausalOutput) -> Markup:
-    """The picture, in which every item leads to its page."""
+    """Return the picture, in which every item leads to its page."""
     return Markup(svg(found, link=lambda uid: link(namespace, f"/items/{uid}")))  # noqa: S704 - svg() escapes all texts
 
 
 def _spoken(text: str) -> Markup:
-    """The attribute that lets a browser choose the right glyphs and voice; Chinese letters alone may be Japanese."""
+    """Return the attribute that lets a browser choose glyphs and voice; Chinese letters alone may be Japanese."""
     spoken = language(text)
     return Markup(f' lang="{spoken}"') if spoken in ("ja", "ko") else Markup()  # noqa: S704 - one of two constants
 
 
 def _parted(text: str, quote: str | None) -> tuple[str, str, str]:
-    """The text before, in and behind its first piece that is `quote`; all before it where there is none."""
+    """Return the text before, in and behind its first piece that is `quote`; all before it where there is none."""
     return text.partition(quote) if quote else (text, "", "")
 
 
@@ -131,7 +131,7 @@ def _time(moment: datetime | str | None) -> str:
 
 
 def _finalized(value: Any) -> Any:
-    """Every value on its way into a page: control characters would hide or reverse what stands beside them."""
+    """Return a value as it goes into a page: control characters would hide or reverse what stands beside them."""
     if isinstance(value, Markup):
         return value
     return visible(value) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Who looks at the pages: a signed cookie names an API key by its id, and never holds the key.
+"""Sessions of the people who look at the pages: a signed cookie names an API key by its id, and never holds the key.
 
 Whether the key still counts is looked up with every request, so that revoking it ends its sessions at once.
 """
@@ -17,9 +17,8 @@ from itsdangerous import BadData, Signer, URLSafeTimedSerializer
 from starlette.requests import Request
 from starlette.responses import Response
 
-from librarian.contracts.keys import ApiKey
-from librarian.errors import Forbidden, SettingsError
-from librarian.keys import KeyFile, write_private
+from librarian.base.errors import Forbidden, SettingsError
+from librarian.base.keys import ApiKey, KeyFile, write_private
 
 SESSION_S = 12 * 3600
 _FORM_S = 3600
@@ -46,14 +45,14 @@ class Sessions:
         self._forms = Signer(secret, salt="librarian.form", key_derivation="hmac", digest_method=hashlib.sha256)
 
     def begin(self, key: ApiKey) -> str:
-        """The cookie of a new session of `key`."""
+        """Return the cookie of a new session of `key`."""
         return self._logins.dumps([secrets.token_urlsafe(16), key.id, key.sha256[:_DIGEST_CHARS]])
 
     def read(self, cookie: str, keys: KeyFile) -> Session | None:
-        """The session that a cookie stands for: None unless it is ours, in time, and its key is still valid."""
+        """Return the session that a cookie stands for: None unless it is ours, in time, and its key is still valid."""
         match _loaded(self._logins, cookie, SESSION_S):
             case [str(session_id), str(key_id), str(digest)]:
-                key = next((one for one in keys.list() if one.id == key_id), None)
+                key = next((key for key in keys.list() if key.id == key_id), None)
                 # An operator may give an old id to a new key: that is another key.
                 if key is None or not hmac.compare_digest(key.sha256[:_DIGEST_CHARS], digest):
                     return None
@@ -61,21 +60,21 @@ class Sessions:
         return None
 
     def visit(self) -> tuple[str, str]:
-        """A new cookie for somebody who is about to log in, and what it stands for."""
+        """Return a new cookie for somebody who is about to log in, and what it stands for."""
         visitor = secrets.token_urlsafe(16)
         return self._visits.dumps(visitor), visitor
 
     def visitor(self, cookie: str) -> str | None:
-        """What `visit` gave out."""
+        """Return the visitor that a cookie of `visit` stands for, None for any other cookie."""
         found = _loaded(self._visits, cookie, _FORM_S)
         return found if isinstance(found, str) else None
 
     def token(self, owner: str) -> str:
-        """What a form carries so that no other site can post it: a signature of its session or visitor."""
+        """Return what a form carries so that no other site can post it: a signature of its session or visitor."""
         return self._forms.get_signature(owner).decode("ascii")
 
     def check_token(self, owner: str, sent: str) -> None:
-        """Raises Forbidden unless `sent` is the token of `owner`."""
+        """Raise Forbidden unless `sent` is the token of `owner`."""
         if not self._forms.verify_signature(owner, sent.encode("ascii", "replace")):
             raise Forbidden(
                 "This form does not belong to your session.", remedy="Load the page again and send it once more."
@@ -90,7 +89,7 @@ class Sessions:
 
 
 def cookie_secret(path: Path) -> bytes:
-    """The secret in `path`, made the first time. Raises SettingsError for a file that cannot be used."""
+    """Return the secret in `path`, made the first time. Raises SettingsError for a file that cannot be used."""
     try:
         if not path.exists():
             _make(path)
@@ -103,13 +102,13 @@ def cookie_secret(path: Path) -> bytes:
 
 
 def session_of(request: Request) -> Session | None:
-    """Whose session the request's cookie stands for."""
+    """Return the session that the request's cookie stands for."""
     sessions: Sessions = request.state.sessions
     return sessions.read(request.cookies.get(_login_cookie(request), ""), request.state.keys)
 
 
 def visitor_of(request: Request) -> str | None:
-    """Who is about to log in."""
+    """Return the visitor who is about to log in."""
     sessions: Sessions = request.state.sessions
     return sessions.visitor(request.cookies.get(_visit_cookie(request), ""))
 

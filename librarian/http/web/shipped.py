@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from librarian.errors import NotFound
+from librarian.base.errors import NotFound
 
 _TYPES = {
     "page.css": "text/css; charset=utf-8",
@@ -38,7 +38,7 @@ STATIC_ROUTE = Route("/static/{file}", static_file, methods=["GET"])
 
 @cache
 def address_of(name: str) -> str:
-    """Where a page finds the file."""
+    """Return the address of the file in a page."""
     return f"/static/{name}?{hashlib.sha256(_content(name)).hexdigest()[:12]}"
 
 

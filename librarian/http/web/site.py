@@ -8,10 +8,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Scope
 
-from librarian.contracts.sweeps import SweepQuery
+from librarian.http.endpoints import Endpoint, routes_of
 from librarian.http.middleware import as_json
 from librarian.http.responses import routing_problem
-from librarian.http.web.pages import Page, routes_of_pages, wants_page
+from librarian.http.web.pages import for_browsers, page_endpoint, wants_page
 from librarian.http.web.render import error_page, routing_page
 from librarian.http.web.shipped import STATIC_ROUTE
 from librarian.http.web.views.health import NamespacesPage, show_health, show_namespaces
@@ -20,26 +20,27 @@ from librarian.http.web.views.login import login, login_form, logout
 from librarian.http.web.views.reviews import ReviewsPage, decide_edge, decide_review, show_edge, show_reviews
 from librarian.http.web.views.search import SearchPage, show_search
 from librarian.http.web.views.sweeps import confirm_undo, show_sweep, show_sweeps, undo_sweep
+from librarian.sweep.contracts import SweepQuery
 
-PAGES: tuple[Page[Any], ...] = (
-    Page(path="/", handler=show_search, scope="read", query=SearchPage),
-    Page(path="/items/{uid}", handler=show_item, scope="read", query=ItemPage),
-    Page(path="/reviews", handler=show_reviews, scope="read", query=ReviewsPage),
-    Page(path="/reviews", handler=decide_review, scope="write", method="POST", query=ReviewsPage),
-    Page(path="/edges/{edge_id}", handler=show_edge, scope="read"),
-    Page(path="/edges/{edge_id}", handler=decide_edge, scope="write", method="POST"),
-    Page(path="/sweeps", handler=show_sweeps, scope="sweep", query=SweepQuery),
-    Page(path="/sweeps/{sweep_id}", handler=show_sweep, scope="sweep", query=SweepQuery),
-    Page(path="/sweeps/{sweep_id}/undo", handler=confirm_undo, scope="sweep"),
-    Page(path="/sweeps/{sweep_id}/undo", handler=undo_sweep, scope="sweep", method="POST"),
-    Page(path="/namespaces", handler=show_namespaces, scope="read", namespaced=False, query=NamespacesPage),
-    Page(path="/health", handler=show_health, scope="any", namespaced=False),
+PAGES: tuple[Endpoint[Any, Any], ...] = (
+    page_endpoint("/login", login_form, None),
+    page_endpoint("/login", login, None, method="POST"),
+    page_endpoint("/logout", logout, None, method="POST"),
+    page_endpoint("/", show_search, "read", query=SearchPage),
+    page_endpoint("/items/{uid}", show_item, "read", query=ItemPage),
+    page_endpoint("/reviews", show_reviews, "read", query=ReviewsPage),
+    page_endpoint("/reviews", decide_review, "write", method="POST", query=ReviewsPage),
+    page_endpoint("/edges/{edge_id}", show_edge, "read"),
+    page_endpoint("/edges/{edge_id}", decide_edge, "write", method="POST"),
+    page_endpoint("/sweeps", show_sweeps, "sweep", query=SweepQuery),
+    page_endpoint("/sweeps/{sweep_id}", show_sweep, "sweep", query=SweepQuery),
+    page_endpoint("/sweeps/{sweep_id}/undo", confirm_undo, "sweep"),
+    page_endpoint("/sweeps/{sweep_id}/undo", undo_sweep, "sweep", method="POST"),
+    page_endpoint("/namespaces", show_namespaces, "read", namespaced=False, query=NamespacesPage),
+    page_endpoint("/health", show_health, "any", namespaced=False),
 )
 
-WEB_ROUTES: list[Route] = [
-    *routes_of_pages(PAGES, [("/login", {"GET": login_form, "POST": login}), ("/logout", {"POST": logout})]),
-    STATIC_ROUTE,
-]
+WEB_ROUTES: list[Route] = [*routes_of(PAGES, for_browsers), STATIC_ROUTE]
 
 
 def respond(scope: Scope, error: Exception) -> Response:
@@ -48,7 +49,7 @@ def respond(scope: Scope, error: Exception) -> Response:
 
 
 async def respond_unrouted(request: Request, error: Exception) -> Response:
-    """Answer for a path or method that there is not."""
+    """Answer for a path or method that does not exist."""
     if isinstance(error, HTTPException) and wants_page(request.scope):
         return routing_page(request, error)
     return await routing_problem(request, error)

@@ -14,7 +14,7 @@ from librarian.http.web.languages import Language
 
 
 def translator(language: Language) -> Callable[..., str]:
-    """What turns English words of the pages into `language`; values are put into the braces of the text."""
+    """Return a function that turns English words of the pages into `language`, and puts values into their braces."""
     words = catalogue(language)
 
     def translated(text: str, **values: object) -> str:
@@ -26,7 +26,7 @@ def translator(language: Language) -> Callable[..., str]:
 
 @cache
 def catalogue(language: Language) -> Mapping[str, str]:
-    """The words of a language; none for English."""
+    """Return the words of a language; none for English."""
     if language == "en":
         return {}
     file = files("librarian.http.web") / "catalogues" / f"{language}.json"

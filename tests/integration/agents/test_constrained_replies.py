@@ -13,16 +13,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from agents.chat import ChatConfig, OpenAIChat
+from agents.chat.client import ChatConfig, OpenAIChat
 from agents.errors import ChatModelRejected
-from agents.limits import Limits
-from agents.reasoners.heuristic import HeuristicReasoner
-from agents.reasoners.llm import LlmReasoner
-from agents.reasoners.replies import JUDGEMENT, QUERIES
-from agents.reasoners.scoring import Scoring
-from agents.search_agent import SearchAgent
-from agents.testing import ScriptedTool
-from agents.types import Candidate, EvidenceTask
+from agents.search.limits import Limits
+from agents.search.loop import SearchAgent
+from agents.search.ports import Scoring
+from agents.search.reasoners.heuristic import HeuristicReasoner
+from agents.search.reasoners.llm import JUDGEMENT, QUERIES, LlmReasoner
+from agents.search.testing import ScriptedTool
+from agents.search.types import Candidate, EvidenceTask
 from retrieval.answerness import is_question
 from retrieval.evidence import terms
 

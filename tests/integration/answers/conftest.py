@@ -15,11 +15,10 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from agents.chat import ChatConfig, OpenAIChat
-from librarian.keys import KeyFile
-from librarian.service import Librarian
-from librarian.setting_assistants import LlmSettings
-from librarian.setting_values import Rate
+from librarian.app import Librarian
+from librarian.base.keys import KeyFile
+from librarian.base.settings.settings import LlmSettings
+from librarian.base.settings.values import Rate
 
 
 @dataclass
@@ -95,10 +94,10 @@ async def asking(settings, librarian, model_url):
     async with contextlib.AsyncExitStack() as stack:
 
         def make(context_chars=24_000, **changes):
-            config = ChatConfig(**{"base_url": model_url, "model": "scripted", "timeout_s": 20.0, **changes})
-            model = OpenAIChat(config)
-            stack.push_async_callback(model.aclose)
-            made = Librarian(replace(settings, llm=LlmSettings(config, context_chars, config.timeout_s)), model)
+            asked = {"base_url": model_url, "model": "scripted", "timeout_s": 20.0, **changes}
+            llm = LlmSettings(**asked, context_chars=context_chars)
+            made = Librarian(replace(settings, llm=llm))
+            stack.push_async_callback(made.aclose)
             made.lifecycle.connected(librarian.parts)
             return made
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from librarian.contracts.answer import AnswerInput
+from librarian.search.contracts import AnswerInput
 
 QUERY = "how long did the rollback of harbor-api take"
 BODY = {"query": QUERY}
@@ -97,7 +97,9 @@ async def test_without_a_model_the_answer_quotes(serving, librarian, namespace, 
     """An extract says that it is one, and cites like any answer."""
     answer = await posted(serving, librarian, namespace)
     assert (answer["status"], answer["method"]) == ("answered", "extractive")
-    assert answer["text"].startswith("The rollback of harbor-api took 16 minutes, no longer. [memory: tell]")
+    assert answer["text"].startswith(
+        "The rollback of harbor-api took 16 minutes, no longer. (Kenji, 2026-02-18) [memory: tell]"
+    )
     assert answer["citations"][0]["uid"] == "tell"
     assert "LLM_BASE_URL" in answer["notes"][0]
 

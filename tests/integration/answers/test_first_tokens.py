@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from agents.chat import ChatConfig, OpenAIChat
-from agents.classify import Verdict
+from agents.chat.client import ChatConfig, OpenAIChat
+from agents.chat.model import ChatMessage
 from agents.errors import ChatModelUnavailable
-from agents.label import SURE, label_memory
-from agents.memory_types import MemoryType
-from agents.ports import ChatMessage
+from agents.sweep.classify import Verdict
+from agents.sweep.label import SURE, label_memory
+from agents.sweep.memory_types import MemoryType
 
 ASKED = [ChatMessage("user", "Which letter?")]
 OPEN = Verdict(MemoryType.INSIGHT, 0.4, "head")

@@ -11,12 +11,12 @@ import pytest
 
 from graph.executor import Executor
 from graph.local.home import Home
-from librarian.cli.browser_link import BrowserPlace
-from librarian.contracts.reviews import ReviewInput, ReviewQuery
-from librarian.contracts.sweeps import SweepRequest
-from librarian.keys import KeyFile
-from librarian.service import SAMPLE_FILES, Librarian
-from librarian.settings import Settings
+from librarian.app import Librarian
+from librarian.base.keys import KeyFile
+from librarian.base.settings.settings import Settings
+from librarian.cli.browser_link import BrowserAddress
+from librarian.items.room import SAMPLE_FILES
+from librarian.sweep.contracts import ReviewInput, ReviewQuery, SweepRequest
 
 # What the sample has nothing of: lines of files that are gone, evidence that never came, and what people draw wrongly.
 ODD = (
@@ -39,7 +39,9 @@ async def service(serve_app, librarian, tmp_path_factory) -> AsyncIterator[str]:
 
 @pytest.fixture(scope="session")
 async def shelf(librarian: Librarian) -> AsyncIterator[str]:
-    """A namespace with the sample and ODD, swept once, with one proposal rejected: something for every query."""
+    """A namespace with the sample and ODD, swept once, with one proposal rejected and one memory edited: something for
+    every query.
+    """
     name = f"test-browser-{uuid.uuid4().hex[:12]}"
     assert (await librarian.ingest(_lines(), namespace=name)).failed == 0
     await librarian.embed_pending()
@@ -47,19 +49,20 @@ async def shelf(librarian: Librarian) -> AsyncIterator[str]:
     await librarian.parts.executor.driver.execute_query(DRAWN_BY_HAND, {"namespace": name})
     (first, *_) = (await librarian.list_reviews(name, ReviewQuery(sorts=["edge"], states=["open"]))).reviews
     await librarian.review(name, first.review_id, ReviewInput(verdict="reject", reason="not in the report"))
+    await librarian.patch_item(name, "mem-deploy-failed", {"importance": 10})
     yield name
     preview = await librarian.delete_namespace(name)
     await librarian.delete_namespace(name, preview.confirm_token)
 
 
 @pytest.fixture(scope="session")
-async def neo4j_place(executor: Executor) -> BrowserPlace:
+async def neo4j_place(executor: Executor) -> BrowserAddress:
     """Where the server's Browser is; a server without one on this machine skips the test."""
     rows, _, _ = await executor.driver.execute_query(
         "SHOW SETTINGS 'server.bolt.listen_address', 'server.http.listen_address' YIELD name, value"
     )
     bolt, http = (int(row["value"].rpartition(":")[2]) for row in sorted(rows, key=lambda row: row["name"]))
-    place = BrowserPlace(http, bolt, Path())
+    place = BrowserAddress(http, bolt, Path())
     async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
         try:
             (await client.get(place.link())).raise_for_status()
@@ -75,7 +78,7 @@ def password(settings: Settings, librarian: Librarian) -> str:
 
 
 async def _lines() -> AsyncIterator[tuple[int, bytes]]:
-    shipped = (files("librarian") / "sample" / f"{name}.jsonl" for name in SAMPLE_FILES)
+    shipped = (files("librarian.items") / "sample" / f"{name}.jsonl" for name in SAMPLE_FILES)
     rows = [line for file in shipped for line in file.read_bytes().splitlines()]
     for number, row in enumerate([*rows, *map(msgspec.json.encode, ODD)], start=1):
         yield number, row

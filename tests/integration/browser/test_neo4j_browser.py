@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from librarian.browser_pack.pack import pack_file, saved_queries
+from librarian.analyst.browser_pack.pack import pack_file, saved_queries
 from librarian.cli.browser_link import guide_of
 from tests.integration.browser_kit import chromium, new_page
 

@@ -3,7 +3,7 @@
 import pytest
 from neo4j import RoutingControl
 
-from librarian.browser_pack.pack import saved_queries
+from librarian.analyst.browser_pack.pack import saved_queries
 
 
 @pytest.mark.parametrize("query", saved_queries(), ids=lambda query: query.name)

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from graph.executor import Executor
-from librarian.contracts.causal import CausalInput, CausalOutput, NeighbourhoodQuery, PathQuery
-from librarian.errors import InvalidInput, NotFound
-from librarian.service import Librarian
+from librarian.app import Librarian
+from librarian.base.errors import InvalidInput, NotFound
+from librarian.causal.contracts import CausalInput, CausalOutput, NeighbourhoodQuery, PathQuery
 
 
 def told(found: CausalOutput) -> list[tuple[str, int, float, bool | None]]:

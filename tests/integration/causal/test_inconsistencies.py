@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from librarian.contracts.causal import ContradictionQuery, CycleQuery
-from librarian.service import Librarian
+from librarian.app import Librarian
+from librarian.causal.contracts import ContradictionQuery, CycleQuery
 
 
 def fact(uid: str, object_: str, **more: Any) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from librarian.contracts.causal import CausalInput
-from librarian.contracts.items import LinkInput
-from librarian.contracts.reviews import ReviewInput, ReviewQuery
-from librarian.errors import Conflict, InvalidInput, NotFound
-from librarian.service import Librarian
+from librarian.app import Librarian
+from librarian.base.errors import Conflict, InvalidInput, NotFound
+from librarian.causal.contracts import CausalInput
+from librarian.items.contracts import LinkInput
+from librarian.sweep.contracts import ReviewInput, ReviewQuery
 
 PROPOSED = {"state": "proposed", "reason": "a cue", "run_id": "sweep-20260101-001"}
 

@@ -2,11 +2,10 @@
 
 import pytest
 
+from librarian.base.keys import KeyFile
+from librarian.causal.contracts import CausalInput
 from librarian.client import ApiError, AsyncLibrarianClient
-from librarian.contracts.causal import CausalInput
-from librarian.contracts.reviews import ReviewInput, ReviewQuery
-from librarian.contracts.sweeps import SweepRequest
-from librarian.keys import KeyFile
+from librarian.sweep.contracts import ReviewInput, ReviewQuery, SweepRequest
 
 
 @pytest.fixture

@@ -1,14 +1,11 @@
 """The real application over the run's graph, for clients in this process and for the installed command line."""
 
-import asyncio
 import os
-import sys
-from pathlib import Path
 
 import pytest
 
+from librarian.base.keys import KeyFile
 from librarian.client import AsyncLibrarianClient
-from librarian.keys import KeyFile
 
 
 @pytest.fixture(scope="session")
@@ -43,31 +40,10 @@ def program_environment(settings, service_url, admin_key):
 
 
 @pytest.fixture
-def finished(program_environment, librarian, tmp_path):
-    """Runs a program to its end: (exit code, standard output, standard error)."""
+def cli(finished, program, program_environment, librarian):
+    """Runs the command line to its end: (exit code, standard output, standard error)."""
 
-    async def run(*command, stdin=b"", **variables):
-        process = await asyncio.create_subprocess_exec(
-            *map(str, command),
-            env={**program_environment, **variables},
-            cwd=tmp_path,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        out, err = await process.communicate(stdin)
-        sys.stderr.write(err.decode())  # pytest shows it when the test fails
-        return process.returncode, out.decode(), err.decode()
-
-    return run
-
-
-@pytest.fixture
-def cli(finished):
-    """Runs the installed command line."""
-    program = Path(sys.executable).with_name("librarian")
-
-    async def run(*args, **more):
-        return await finished(program, *args, **more)
+    async def run(*args, stdin=b"", **variables):
+        return await finished(program, *args, stdin=stdin, env={**program_environment, **variables})
 
     return run

@@ -6,12 +6,17 @@ import msgspec
 import pytest
 
 from librarian.client import ApiError, AsyncLibrarianClient, LibrarianClient
-from librarian.contracts.changes import CorrectInput, DeleteInput, RememberInput
-from librarian.contracts.edges import EdgeQuery, UnlinkInput
-from librarian.contracts.items import LinkInput, MemoryIn
-from librarian.contracts.listing import ItemQuery
-from librarian.contracts.relevant import RelevantInput
-from librarian.contracts.search import SearchInput
+from librarian.items.contracts import (
+    CorrectInput,
+    DeleteInput,
+    EdgeQuery,
+    ItemQuery,
+    LinkInput,
+    MemoryIn,
+    RememberInput,
+    UnlinkInput,
+)
+from librarian.search.contracts import RelevantInput, SearchInput
 
 
 def same(one, other):

@@ -1,6 +1,8 @@
 """The command line that asks a service: as without one, seen from outside."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +37,68 @@ async def test_the_verbs_work_through_a_service(cli, service_url, namespace):
     assert namespace in [one["namespace"] for one in json.loads(out)["namespaces"]]
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("search-facts", "backup"),
+        ("search-messages", "backup"),
+        ("search-memories", "backup"),
+        ("search-all", "backup"),
+        ("stale",),
+        ("review",),
+        ("sweep", "list"),
+        ("open", "nowhere.py"),
+    ],
+)
+async def test_option_and_variable_name_the_service_alike(cli, service_url, namespace, args):
+    """Whatever asks a service by LIBRARIAN_REMOTE does so by --remote, with the output that it has without one."""
+    await cli("remember", "The nightly backup failed.", "--uid", "a", "-n", namespace)
+
+    async def said(*given, **env):
+        """The output without similarities: each process measures for itself how similar unrelated texts are."""
+        code, *texts = await cli(*given, *args, "-n", namespace, **env)
+        return code, [re.sub(r"0\.\d\d", "0.", text) for text in texts]
+
+    here = await said()
+    assert await said("--remote", service_url) == here
+    assert await said(LIBRARIAN_REMOTE=service_url) == here
+
+
+async def test_a_sweep_through_a_service(cli, service_url, namespace, settings):
+    """The plan of a dry run is saved here, and applied from here; the sweep is listed and taken back."""
+    where = ("-n", namespace)
+
+    async def said(*args):
+        code, out, err = await cli("--remote", service_url, "sweep", *args, *where)
+        assert code == 0, err
+        return out, err
+
+    await cli("remember", "Decision: we chose Postgres for billing because MySQL lost writes.", "--uid", "a", *where)
+    before = (await cli("get", "a", "--json", *where))[1]
+    out, err = await said("--dry-run", "--json-report")
+    report = json.loads(out)
+    assert {change["memory_id"] for change in report["changes"]} == {"a"}
+    plan = Path(err.split("The plan: ")[1].splitlines()[0])
+    assert (plan.parent, saved(plan)) == (settings.home / "sweeps", report)
+    assert (await cli("get", "a", "--json", *where))[1] == before
+    out, _ = await said("--apply", plan)
+    sweep_id = out.split()[0]
+    assert (await cli("get", "a", "--json", *where))[1] != before
+    listed = json.loads((await cli("sweep", "list", "--json", *where, LIBRARIAN_REMOTE=service_url))[1])
+    assert [sweep["sweep_id"] for sweep in listed["sweeps"]] == [sweep_id]
+    undone = json.loads((await said("undo", sweep_id, "--json"))[0])
+    assert (undone["sweep_id"], undone["status"]) == (sweep_id, "undone")
+    assert json.loads((await cli("get", "a", "--json", *where))[1])["text"] == json.loads(before)["text"]
+
+
+async def test_what_a_service_refuses_of_a_sweep_names_the_option(cli, service_url, namespace):
+    """With the exit code that it has without a service."""
+    for args in (("--domains", "nowhere"), ("--limit", "0"), ("--resume", "sweep-20260101-001"), ("--llm",)):
+        here = await cli("sweep", *args, "-n", namespace)
+        assert here[0] != 0
+        assert await cli("--remote", service_url, "sweep", *args, "-n", namespace) == here
+
+
 async def test_output_and_exit_codes_are_those_without_a_service(cli, service_url, namespace):
     """The same bytes on standard output and the same exit code, for answers and for errors."""
     await cli("remember", "One thing.", "--uid", "a", "-n", namespace, "--no-embed")
@@ -66,3 +130,8 @@ async def test_what_works_on_this_machine_only_refuses_the_option(cli, service_u
     code, _, err = await cli("--remote", service_url, command)
     assert code == 2
     assert "this machine only" in err
+
+
+def saved(plan):
+    """What a saved plan holds."""
+    return json.loads(plan.read_bytes())

@@ -7,12 +7,11 @@ import re
 import httpx
 import pytest
 
+from librarian.app import open_librarian
 from librarian.client import AsyncLibrarianClient
-from librarian.contracts.changes import RememberInput
-from librarian.contracts.listing import ItemQuery
 from librarian.http.bookmarks import BOOKMARK_HEADER
 from librarian.http.mcp import MCP_PATH
-from librarian.wiring import open_librarian
+from librarian.items.contracts import ItemQuery, RememberInput
 
 FORM = re.compile(r"FB:[A-Za-z0-9+/=_-]{1,500}(,FB:[A-Za-z0-9+/=_-]{1,500})*")
 

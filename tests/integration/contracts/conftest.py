@@ -11,8 +11,8 @@ import httpx
 import pytest
 from websockets.asyncio.client import connect as open_socket
 
-from librarian.keys import KeyFile
-from librarian.setting_values import rate
+from librarian.base.keys import KeyFile
+from librarian.base.settings.values import rate
 
 WAIT_S = 60
 

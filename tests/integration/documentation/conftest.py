@@ -4,19 +4,16 @@ import asyncio
 import contextlib
 import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import uuid
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from librarian.keys import KeyFile, ensure_admin_key
+from librarian.base.keys import KeyFile, ensure_admin_key
 from scripts.code_blocks import blocks_of, pages
 
 HERE = Path(__file__).resolve().parent
@@ -31,7 +28,7 @@ LONGEST_S = 180
 @pytest.fixture(scope="session")
 def named_files():
     """The files that pages show, by name: whatever page shows them, every reader has them."""
-    blocks = [block for page in pages(PROJECT) for block in blocks_of(page, (PROJECT / page).read_text("utf-8"))]
+    blocks = [block for page, text in pages(PROJECT).items() for block in blocks_of(page, text)]
     return {block.options["file"]: block.text for block in blocks if "file" in block.options}
 
 
@@ -44,30 +41,6 @@ async def reader_service(settings, serve_app, librarian):
     ensure_admin_key(keys, settings.home)
     async with serve_app(librarian, keys) as url:
         yield url
-
-
-@pytest.fixture(scope="session")
-def commands(tmp_path_factory):
-    """A folder with `librarian` and `python`, and the address of what stands behind them."""
-    for program in ("bash", "curl", "jq"):
-        if shutil.which(program) is None:
-            pytest.skip(f"examples need {program}")
-    folder = tmp_path_factory.mktemp("commands")
-    for name in ("librarian", "python"):
-        file = folder / name
-        client = shlex.join([sys.executable, "-IS", str(HERE / "command_client.py"), name])
-        file.write_text(f'#!/bin/sh\nexec {client} "$@"\n', encoding="utf-8")
-        file.chmod(0o755)
-    environment = {**os.environ, "PYTHONUTF8": "1", "ORT_DISABLE_TELEMETRY": "1"}
-    with tempfile.TemporaryDirectory() as short:  # the path of a socket has 100 characters at most
-        address = Path(short) / "socket"
-        command = [sys.executable, HERE / "command_server.py", address]
-        with subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
-        ) as server:
-            assert server.stdout.readline() == b"listening\n"
-            yield folder, address
-            server.stdin.close()
 
 
 class Reader:
@@ -87,20 +60,20 @@ class Reader:
         """The exit code of a bash script and what it printed on standard output and error, together in the order in
         which it came, or apart.
         """
-        process = await self._begun(script, stderr=subprocess.STDOUT if together else subprocess.PIPE, **variables)
+        process = await self._start(script, stderr=subprocess.STDOUT if together else subprocess.PIPE, **variables)
         out, err = await asyncio.wait_for(process.communicate(), LONGEST_S)
         return process.returncode, *((text or b"").decode().replace(self._own, "") for text in (out, err))
 
     async def leave_running(self, script, address):
         """Begin a script that goes on until the page ends, and wait until its address answers."""
-        process = await self._begun(script, stderr=subprocess.STDOUT)
+        process = await self._start(script, stderr=subprocess.STDOUT)
         place = urlsplit(address)
         async with asyncio.timeout(LONGEST_S):
             while process.returncode is None and not await is_open(place.hostname, place.port):
                 await asyncio.sleep(0.1)
         assert process.returncode is None, (await process.stdout.read()).decode()
 
-    async def _begun(self, script, *, stderr, **variables):
+    async def _start(self, script, *, stderr, **variables):
         process = await asyncio.create_subprocess_exec(
             *("bash", "-euo", "pipefail", "-c", self.told(script)),
             cwd=self.folder,
@@ -137,18 +110,19 @@ async def is_open(host, port):
 
 
 @pytest.fixture
-async def reader(tmp_path, reader_service, commands, settings, named_files):
+async def reader(tmp_path, reader_service, programs, settings, named_files):
+    for needed in ("bash", "curl", "jq"):
+        if shutil.which(needed) is None:
+            pytest.skip(f"examples need {needed}")
     for name, text in named_files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / ".venv").mkdir()
-    programs, address = commands
     (tmp_path / ".venv" / "bin").symlink_to(programs)
     (tmp_path / "home").mkdir()
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LIBRARIAN_")}
     environment = {
         **kept,
         "PATH": f"{programs}:{os.environ['PATH']}",
-        "DOCUMENTATION_COMMANDS": str(address),
         "HOME": str(tmp_path / "home"),
         "COLUMNS": str(WIDTH),
         "NO_PROXY": "127.0.0.1",

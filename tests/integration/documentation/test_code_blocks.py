@@ -23,7 +23,7 @@ from scripts.code_blocks import Command, blocks_of, commands_of, pages, statemen
 from scripts.shown_output import difference, ids, missing_lines
 
 PROJECT = Path(__file__).resolve().parents[3]
-PAGES = {page: blocks_of(page, (PROJECT / page).read_text(encoding="utf-8")) for page in pages(PROJECT)}
+PAGES = {page: blocks_of(page, text) for page, text in pages(PROJECT).items()}
 OPENAPI = json.loads((PROJECT / "docs" / "openapi.json").read_text(encoding="utf-8"))
 NAMED = re.compile(r"(?:\s-n|--namespace|Librarian-Namespace:)[ =]'?([\w:.@*-]+)")
 PARAMETERS = {"namespace": "sample", "uid": "mem-deploy-failed", "id": ""}

@@ -7,11 +7,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from graph.executor import Executor
-from librarian.audit import actor
-from librarian.contracts.edges import EdgeOut, EdgeQuery, UnlinkInput
-from librarian.contracts.items import LinkInput
-from librarian.errors import InvalidInput, NotFound
-from librarian.service import Librarian
+from librarian.app import Librarian
+from librarian.base.audit import actor
+from librarian.base.errors import InvalidInput, NotFound
+from librarian.items.contracts import EdgeOut, EdgeQuery, LinkInput, UnlinkInput
 
 pytestmark = pytest.mark.usefixtures("items")
 

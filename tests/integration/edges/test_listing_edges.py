@@ -8,10 +8,9 @@ from hypothesis import settings as property_settings
 from hypothesis import strategies as st
 
 from graph.executor import Executor
-from librarian.contracts.edges import EdgeOut, EdgeQuery, UnlinkInput
-from librarian.contracts.items import LinkInput
-from librarian.errors import InvalidInput, NotFound
-from librarian.service import Librarian
+from librarian.app import Librarian
+from librarian.base.errors import InvalidInput, NotFound
+from librarian.items.contracts import EdgeOut, EdgeQuery, LinkInput, UnlinkInput
 
 TYPES = ("CAUSES", "BLOCKS", "ENABLES", "RELATES_TO")
 STATES = ("accepted", "proposed", "rejected")

@@ -3,17 +3,13 @@
 import asyncio
 import json
 import os
-import sys
-from pathlib import Path
 
 import pytest
 
-from librarian.errors import InvalidInput
-from librarian.evidence_lab import evaluate_pools
-from librarian.settings import Settings
-from librarian.usecases.evidence_cases import evidence_folders, need_store
+from librarian.base.errors import InvalidInput
+from librarian.base.settings.settings import Settings
+from librarian.evaluation.evidence import evaluate_pools, evidence_folders, need_store
 
-PROGRAM = Path(sys.executable).with_name("librarian")
 DOCUMENTS = {
     "man": ("When a Man's a Man", "When a Man's a Man is a 1935 Western film directed by Edward F. Cline."),
     "cline": ("Edward F. Cline", "Edward Francis Cline (November 4, 1891) was an American screenwriter and director."),
@@ -59,12 +55,12 @@ async def test_the_figures_are_means_over_questions(folder, tmp_path):
     assert any("no language model" in note for note in report.notes)
 
 
-async def test_the_command_needs_no_graph(folder, tmp_path):
+async def test_the_command_needs_no_graph(folder, program, tmp_path):
     """One JSON object with the figures on top, and nothing started or kept in the home."""
     home = tmp_path / "home"
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(("LIBRARIAN_", "NEO4J_"))}
     process = await asyncio.create_subprocess_exec(
-        *(PROGRAM, "eval", "evidence", "--data", folder, "--json"),
+        *(program, "eval", "evidence", "--data", folder, "--json"),
         env={**inherited, "LIBRARIAN_HOME": str(home), "LIBRARIAN_ENCODER": "none"},
         stdout=asyncio.subprocess.PIPE,
     )

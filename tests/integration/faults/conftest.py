@@ -18,10 +18,9 @@ from graph.config import GraphConfig
 from graph.driver import open_driver
 from graph.executor import Executor
 from graph.local.server import ManagedServer, ServerOptions
-from librarian.keys import KeyFile, ensure_admin_key
+from librarian.base.keys import KeyFile, ensure_admin_key
 
 SMALL = ServerOptions(heap_mb=512, pagecache_mb=256)
-PROGRAM = Path(sys.executable).with_name("librarian")
 PATIENCE_S = 180
 _OURS = ("LIBRARIAN_", "NEO4J_")
 
@@ -113,28 +112,17 @@ def environment(home, cache):
 
 
 @pytest.fixture
-def cli(environment, tmp_path):
+def cli(finished, program, environment):
     """Runs the command line to its end: (exit code, standard output, standard error)."""
 
     async def run(*args: str, **settings: str) -> tuple[int | None, str, str]:
-        process = await asyncio.create_subprocess_exec(
-            PROGRAM,
-            *args,
-            env={**environment, **settings},
-            cwd=tmp_path,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        out, err = await process.communicate()
-        sys.stderr.write(err.decode())  # pytest shows it when the test fails
-        return process.returncode, out.decode(), err.decode()
+        return await finished(program, *args, env={**environment, **settings})
 
     return run
 
 
 @pytest.fixture
-async def serve(environment, tmp_path, eventually):
+async def serve(installed, environment, tmp_path, eventually):
     """Starts services that answer; the graph need not."""
     started: list[Service] = []
     numbers = itertools.count()
@@ -143,7 +131,7 @@ async def serve(environment, tmp_path, eventually):
         log = tmp_path / f"serve-{next(numbers)}.log"
         with log.open("wb") as output:
             process = await asyncio.create_subprocess_exec(
-                PROGRAM,
+                installed,
                 "serve",
                 "--port",
                 "0",

@@ -16,11 +16,11 @@ from graph.local.errors import DumpRefused, HomeRefused
 from graph.local.filelock import exclusive
 from graph.local.home import Home, open_home
 from graph.local.state import read_launch
-from librarian.checks.database import database_checks
-from librarian.errors import Conflict, InvalidExport
-from librarian.settings import Settings
+from librarian.app import open_librarian
+from librarian.base.errors import Conflict, InvalidExport
+from librarian.base.settings.settings import Settings
+from librarian.cli.doctor_checks.database import database_checks
 from librarian.transfer.reading import PORTION_ROWS, examine
-from librarian.wiring import open_librarian
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
-BATCH_ROWS = 500  # librarian.usecases.ingest: so many rows are one transaction
+BATCH_ROWS = 500  # librarian.items.ingest: so many rows are one transaction
 
 
 def rows(first, count):

@@ -14,9 +14,9 @@ from graph.driver import open_driver
 from graph.errors import DatabaseAuthFailed, DatabaseUnavailable
 from graph.executor import Executor
 from graph.local.server import ManagedServer, ServerOptions
-from librarian.assembly import Assembly
-from librarian.service import Librarian
-from librarian.settings import Settings
+from librarian.base.settings.settings import Settings
+from librarian.runtime.assembly import Assembly
+from librarian.runtime.lifecycle import Lifecycle
 
 pytestmark = pytest.mark.slow
 
@@ -44,14 +44,14 @@ def readiness(http, eventually):
 
 @pytest.fixture
 def assembly(endpoint):
-    """Builds a Librarian over the server by its address, as for a server of somebody's own."""
+    """Builds the parts of a Librarian over the server by its address, as for a server of somebody's own."""
 
     @contextlib.asynccontextmanager
     async def opened(**changed):
         env = {"NEO4J_URI": endpoint.uri, "NEO4J_PASSWORD": endpoint.password, "LIBRARIAN_ENCODER": "none", **changed}
         settings = Settings.from_env(env)
         async with contextlib.AsyncExitStack() as stack:
-            yield Assembly(settings, Librarian(settings), stack, "test", 0, None)
+            yield Assembly(settings, Lifecycle(), stack, "test", 0, None)
 
     return opened
 

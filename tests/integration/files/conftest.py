@@ -2,7 +2,7 @@
 
 import pytest
 
-from librarian.contracts.files import FindFileInput, SearchTextInput
+from librarian.files.contracts import FindFileInput, SearchTextInput
 
 
 @pytest.fixture(autouse=True)

@@ -2,12 +2,11 @@
 
 import pytest
 
-from librarian.contracts.changes import RememberInput
-from librarian.contracts.files import StaleQuery
-from librarian.contracts.reviews import ReviewInput, ReviewQuery
-from librarian.contracts.semantic import SemanticSearchInput
-from librarian.contracts.sweeps import SweepRequest
-from librarian.errors import InvalidInput
+from librarian.base.errors import InvalidInput
+from librarian.files.contracts import StaleQuery
+from librarian.items.contracts import RememberInput
+from librarian.search.contracts import SemanticSearchInput
+from librarian.sweep.contracts import ReviewInput, ReviewQuery, SweepRequest
 
 CODE = "import os\n\n\ndef wait():\n    return 30\n"
 FACT = {"kind": "fact", "uid": "f", "subject": "the deploy lock", "predicate": "waits", "object": "30 seconds"}

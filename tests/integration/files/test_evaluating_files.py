@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from librarian.contracts.files import SearchTextOutput
-from librarian.usecases.evaluate_files import FilesEvaluation, evaluate_files
+from librarian.evaluation.files import FilesEvaluation, evaluate_files
+from librarian.files.contracts import SearchTextOutput
 
 CODE = {
     f"src/part{i}.py": f"class Part{i}:\n    '''Number {i} of it.'''\n\n    def load_{i}(self):\n        return {i}\n"

@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
-from librarian.contracts.search import SearchInput
-from librarian.usecases.search_with_files import PLACES, search_with_files
+from librarian.agent.own_search import NAMED_CHUNKS, search_with_files
+from librarian.search.contracts import SearchInput
 
 CODE = "import os\n" * 300 + "\n\nclass LockTimeout(Exception):\n    seconds = 30\n"
 
@@ -34,7 +34,7 @@ async def test_a_definition_comes_first(search, query):
     assert "class LockTimeout" in content
     assert any("too early" in text for _, text in others)
     assert len(others) == len(set(others))
-    assert sum(path is not None for path, _ in others[: PLACES - 1]) == PLACES - 1
+    assert sum(path is not None for path, _ in others[: NAMED_CHUNKS - 1]) == NAMED_CHUNKS - 1
 
 
 async def test_a_path_brings_the_beginning_of_its_file(search):

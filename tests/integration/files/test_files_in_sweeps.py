@@ -1,7 +1,7 @@
 """A sweep connects memories with the files that they name."""
 
-from librarian.contracts.edges import EdgeQuery
-from librarian.contracts.sweeps import SweepRequest
+from librarian.items.contracts import EdgeQuery
+from librarian.sweep.contracts import SweepRequest
 
 CODE = "import os\n" * 300 + "\n\nclass LockTimeout(Exception):\n    seconds = 30\n"
 MEMORIES = [

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from librarian.keys import KeyFile
-from librarian.setting_values import Rate
+from librarian.base.keys import KeyFile
+from librarian.base.settings.values import Rate
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +34,9 @@ def allowing(librarian, monkeypatch):
 
     @contextlib.contextmanager
     def allow(*roots):
-        settings = librarian.settings
-        librarian.settings = replace(settings, files=replace(settings.files, roots=roots))
-        try:
+        with monkeypatch.context() as patch:
+            patch.setattr(librarian.files, "_settings", replace(librarian.settings.files, roots=roots))
             yield
-        finally:
-            librarian.settings = settings
 
     return allow
 

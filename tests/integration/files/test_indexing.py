@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from librarian.contracts.files import FileListQuery, SpanQuery
-from librarian.errors import InvalidInput, NotFound
+from librarian.base.errors import InvalidInput, NotFound
+from librarian.files.contracts import FileListQuery, SpanQuery
 
 NODES = "MATCH (n) WHERE n.namespace = $namespace RETURN count(n) AS n"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from librarian.contracts.files import FindFileInput, LocateInput, SearchTextInput, SpanQuery
-from librarian.errors import InvalidInput, NotFound
+from librarian.base.errors import InvalidInput, NotFound
+from librarian.files.contracts import FindFileInput, LocateInput, SearchTextInput, SpanQuery
 
 RIPGREP = shutil.which("rg", path=str(Path(sys.executable).parent)) or shutil.which("rg")
 ALPHABET = "ab _.éß日\t'\"\\$"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from librarian.cli.uploading import upload_tree
+from librarian.base.keys import KeyFile
+from librarian.cli.files import upload_tree
 from librarian.client import AsyncLibrarianClient
-from librarian.keys import KeyFile
 
 
 @pytest.fixture

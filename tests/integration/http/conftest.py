@@ -5,8 +5,8 @@ import contextlib
 import httpx
 import pytest
 
-from librarian.keys import KeyFile
-from librarian.setting_values import Rate
+from librarian.base.keys import KeyFile
+from librarian.base.settings.values import Rate
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from graph.errors import DatabaseBusy
 from graph.idempotency import Claim, answer_key, claim_key, delete_expired_keys, release_key, renew_key
-from librarian.errors import Conflict, NotReady, RequestInProgress
+from librarian.base.errors import Conflict, NotReady, RequestInProgress
 from librarian.http.idempotency import LEASE_S, MAX_KEPT_BYTES, answer_once
 
 NDJSON = "application/x-ndjson"

@@ -8,7 +8,7 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from librarian import tracing
+from librarian.base import tracing
 from librarian.http.mcp import MCP_PATH
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"

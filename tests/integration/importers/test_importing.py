@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from librarian.contracts.items import IngestReport
-from librarian.contracts.search import SearchInput
-from librarian.importers.registry import rows, rows_of
-from librarian.importers.source import opened
-from librarian.service import Librarian
+from librarian.app import Librarian
+from librarian.items.contracts import IngestReport
+from librarian.items.importers.registry import rows, rows_of
+from librarian.items.importers.source import opened
+from librarian.search.contracts import SearchInput
 
 EXPORTS = Path(__file__).parents[2] / "data" / "imports"
 
@@ -31,7 +31,7 @@ async def stored(librarian: Librarian, namespace: str, found: Any) -> IngestRepo
         ("memory.jsonl", 4, 2, "夜間バッチの担当", "京都のオフィスで夜間バッチを担当している"),
         ("notes", 3, 2, "why do we stream the export", "We stream the export row by row"),
         ("notes", 3, 2, "再実行手順", "# 夜間バッチの再実行手順"),
-        ("conversations.json", 6, 1, "temples that open early", "Which temples in Kyoto open before seven?"),
+        ("conversations.json", 6, 1, "temples that open early", "Kiyomizu-dera opens at six."),
         ("slack", 6, 2, "why did the incident happen", "Root cause: the connection pool was exhausted"),
     ],
 )

@@ -8,9 +8,9 @@ import pytest
 
 from graph.executor import Executor
 from graph.models import Memory
-from librarian.contracts.search import SearchInput
-from librarian.errors import NotFound
-from librarian.service import Librarian
+from librarian.app import Librarian
+from librarian.base.errors import NotFound
+from librarian.search.contracts import SearchInput
 
 MESSAGES = [
     {

@@ -3,9 +3,8 @@
 import asyncio
 from typing import Any
 
-from librarian.contracts.changes import Correction, CorrectOutput
-from librarian.contracts.items import FactIn, MemoryIn
-from librarian.errors import Conflict, NotFound, PreconditionFailed
+from librarian.base.errors import Conflict, NotFound, PreconditionFailed
+from librarian.items.contracts import Correction, CorrectOutput, FactIn, MemoryIn
 
 TASKS = 12
 

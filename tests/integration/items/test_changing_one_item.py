@@ -6,10 +6,9 @@ import pytest
 
 from graph.spaces import put_vectors
 from graph.types import ItemVectors
-from librarian.contracts.changes import RememberInput
-from librarian.contracts.items import FactIn, MemoryIn, MessageIn
-from librarian.contracts.search import SearchInput
-from librarian.errors import Conflict, InvalidInput, NotFound, PreconditionFailed
+from librarian.base.errors import Conflict, InvalidInput, NotFound, PreconditionFailed
+from librarian.items.contracts import FactIn, MemoryIn, MessageIn, RememberInput
+from librarian.search.contracts import SearchInput
 
 POOL = {
     "kind": "memory",

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from librarian.contracts.changes import Correction
-from librarian.contracts.search import SearchInput
-from librarian.errors import Conflict, InvalidInput, NotFound
+from librarian.base.errors import Conflict, InvalidInput, NotFound
+from librarian.items.contracts import Correction
+from librarian.search.contracts import SearchInput
 
 JANUARY, MARCH, APRIL = (datetime(2026, month, 1, tzinfo=UTC) for month in (1, 3, 4))
 LIVES = {

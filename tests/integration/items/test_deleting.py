@@ -5,10 +5,8 @@ from typing import Any
 import pytest
 
 from graph import deletion
-from librarian.contracts.changes import DeleteCounts, DeleteInput
-from librarian.contracts.filters import Filters
-from librarian.contracts.items import MemoryIn
-from librarian.errors import Conflict, InvalidInput, NotFound
+from librarian.base.errors import Conflict, InvalidInput, NotFound
+from librarian.items.contracts import DeleteCounts, DeleteInput, Filters, MemoryIn
 
 ROWS: list[dict[str, Any]] = [
     *({"kind": "message", "uid": f"m{n}", "message_id": f"id{n}", "conversation_id": "c", "author": "Ada",

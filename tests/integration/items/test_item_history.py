@@ -2,9 +2,8 @@
 
 from datetime import UTC, datetime
 
-from librarian.audit import actor
-from librarian.contracts.changes import Correction
-from librarian.contracts.items import FactIn, MemoryIn
+from librarian.base.audit import actor
+from librarian.items.contracts import Correction, FactIn, MemoryIn
 
 FACT = FactIn(
     subject="Mia", predicate="leads", object="platform", person_id="mia", attributes={"since": 2024}, confidence=0.5,

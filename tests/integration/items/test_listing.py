@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from librarian.contracts.listing import ItemQuery
-from librarian.errors import InvalidInput
-from librarian.service import Librarian
+from librarian.app import Librarian
+from librarian.base.errors import InvalidInput
+from librarian.items.contracts import ItemQuery
 
 NAMESPACE = "listed"
 DAYS = [f"2026-03-0{day}T00:00:00Z" for day in range(1, 6)]

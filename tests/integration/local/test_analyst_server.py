@@ -19,8 +19,8 @@ from neo4j.exceptions import AuthError, Neo4jError
 from graph.local.errors import HomeRefused, ServerStartFailed
 from graph.local.filelock import attempt
 from graph.local.state import Phase
-from librarian.analyst import AnalystServer
-from librarian.errors import Conflict, NotFound
+from librarian.analyst.server import AnalystServer
+from librarian.base.errors import Conflict, NotFound
 
 pytestmark = pytest.mark.slow
 
@@ -87,11 +87,11 @@ async def test_what_cannot_be_served_is_refused_before_anything_is_made(analysts
             await analysts.start(librarian, shelf, http_port=port)
     with attempt(analysts.server.password_file.parents[1] / "analyst.lock"), pytest.raises(Conflict, match="another"):
         await analysts.start(librarian, shelf)
-    strange = AnalystServer(replace(settings, home=tmp_path))
+    elsewhere = AnalystServer(replace(settings, home=tmp_path))
     (tmp_path / "analyst").mkdir()
     (tmp_path / "analyst" / "thesis.txt").write_text("years of work")
-    with pytest.raises(HomeRefused, match="no copy for analysts"):
-        await strange.start(librarian, shelf)
+    with pytest.raises(HomeRefused, match="something else than an analysts"):
+        await elsewhere.start(librarian, shelf)
     assert (tmp_path / "analyst" / "thesis.txt").exists()
     assert analysts.status().copy is None
 

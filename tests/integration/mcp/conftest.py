@@ -8,9 +8,9 @@ import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
+from librarian.base.keys import KeyFile
+from librarian.base.settings.values import Rate
 from librarian.http.mcp import MCP_PATH
-from librarian.keys import KeyFile
-from librarian.setting_values import Rate
 
 
 @pytest.fixture(scope="session")

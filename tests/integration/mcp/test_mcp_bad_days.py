@@ -4,19 +4,16 @@ import asyncio
 import contextlib
 import json
 import os
-import sys
-from pathlib import Path
 
 import httpx
 import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from librarian import metrics
+from librarian.base import metrics
+from librarian.base.settings.values import Rate
 from librarian.http.mcp import MCP_PATH
-from librarian.setting_values import Rate
 
-PROGRAM = Path(sys.executable).with_name("librarian")
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
 
 
@@ -117,12 +114,12 @@ async def test_a_body_over_the_limit_is_refused(serve_app, librarian, keys, name
             assert (answer.status_code, answer.json()["code"]) == (413, "payload_too_large")
 
 
-async def test_over_standard_input_too(environment, librarian, namespace, ingest):
+async def test_over_standard_input_too(program, environment, librarian, namespace, ingest):
     """Another namespace and a huge argument are refused, the conversation goes on; when its client leaves, it ends."""
     await ingest(
         {"kind": "memory", "uid": "m1", "text": "Backups run at four."}, into=f"{namespace}-other", embed=False
     )
-    started = StdioServerParameters(command=str(PROGRAM), args=["mcp", "--namespace", namespace], env=environment)
+    started = StdioServerParameters(command=str(program), args=["mcp", "--namespace", namespace], env=environment)
     async with stdio_client(started) as (reading, writing), ClientSession(reading, writing) as session:
         await session.initialize()
         asked = {"queries": ["Backups"], "adaptive_threshold": False}
@@ -134,10 +131,10 @@ async def test_over_standard_input_too(environment, librarian, namespace, ingest
         assert found.structured_content["results"] == []
 
 
-async def test_a_program_whose_client_leaves_ends(environment, librarian, namespace):
+async def test_a_program_whose_client_leaves_ends(program, environment, librarian, namespace):
     """In the middle of a call, with exit code 0 and nothing but the protocol on standard output."""
     process = await asyncio.create_subprocess_exec(
-        *(PROGRAM, "mcp", "--namespace", namespace),
+        *(program, "mcp", "--namespace", namespace),
         env=environment,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from librarian.http.bookmarks import BOOKMARK_HEADER
 from librarian.http.mcp import MCP_PATH
-from librarian.tools import TOOLS
+from librarian.mcp.tools import TOOLS
 
 WANTED = {
     "semantic_search_facts", "semantic_search_messages", "semantic_search_memories", "search_all", "relevant_memory",

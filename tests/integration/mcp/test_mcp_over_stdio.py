@@ -3,15 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
-
-PROGRAM = Path(sys.executable).with_name("librarian")
 
 
 @pytest.fixture
@@ -21,10 +18,10 @@ def environment(settings):
     return {**inherited, "LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_CACHE": str(settings.cache)}
 
 
-async def test_a_conversation_over_standard_input_and_output(environment, librarian, namespace, ingest):
+async def test_a_conversation_over_standard_input_and_output(program, environment, librarian, namespace, ingest):
     """Tools are listed, one keeps, another finds, in the namespace of the option, and nothing else is printed."""
     await ingest({"kind": "memory", "uid": "m1", "text": "Backups run at four."}, into=f"{namespace}-other")
-    started = StdioServerParameters(command=str(PROGRAM), args=["mcp", "--namespace", namespace], env=environment)
+    started = StdioServerParameters(command=str(program), args=["mcp", "--namespace", namespace], env=environment)
     async with stdio_client(started) as (reading, writing), ClientSession(reading, writing) as session:
         await session.initialize()
         assert "find_evidence" in {tool.name for tool in (await session.list_tools()).tools}
@@ -36,10 +33,10 @@ async def test_a_conversation_over_standard_input_and_output(environment, librar
         assert not files.is_error
 
 
-async def test_a_connection_for_reading_cannot_change_anything(environment, librarian, namespace):
+async def test_a_connection_for_reading_cannot_change_anything(program, environment, librarian, namespace):
     """Not even by a tool that it does not list."""
     args = ["mcp", "--namespace", namespace, "--read-only"]
-    started = StdioServerParameters(command=str(PROGRAM), args=args, env=environment)
+    started = StdioServerParameters(command=str(program), args=args, env=environment)
     async with stdio_client(started) as (reading, writing), ClientSession(reading, writing) as session:
         await session.initialize()
         assert not {"remember", "forget", "link"} & {tool.name for tool in (await session.list_tools()).tools}
@@ -47,10 +44,15 @@ async def test_a_connection_for_reading_cannot_change_anything(environment, libr
         assert json.loads(refused.content[0].text)["code"] == "forbidden"
 
 
-def installed(environment, *args):
-    """What `librarian mcp install` prints."""
-    done = subprocess.run([PROGRAM, "mcp", "install", *args], env=environment, capture_output=True, check=True)
-    return done.stdout.decode()
+@pytest.fixture
+def configured(program, environment):
+    """Runs `librarian mcp install`; gives what it prints."""
+
+    def run(*args):
+        done = subprocess.run([program, "mcp", "install", *args], env=environment, capture_output=True, check=True)
+        return done.stdout.decode()
+
+    return run
 
 
 def body(printed):
@@ -58,24 +60,24 @@ def body(printed):
     return printed.split("\n", 1)[1]
 
 
-def test_configurations_are_valid_and_start_this_program(environment):
+def test_configurations_are_valid_and_start_this_program(configured, installed, environment):
     """JSON and TOML as the clients read them; without a name all are printed."""
-    cursor = json.loads(body(installed(environment, "cursor", "--namespace", "app:ada")))["mcpServers"]["librarian"]
+    cursor = json.loads(body(configured("cursor", "--namespace", "app:ada")))["mcpServers"]["librarian"]
     assert cursor["args"] == ["mcp", "--namespace", "app:ada"]
-    assert Path(cursor["command"]).samefile(PROGRAM)
+    assert Path(cursor["command"]).samefile(installed)
     assert cursor["env"] == {"LIBRARIAN_HOME": environment["LIBRARIAN_HOME"]}
-    vscode = json.loads(body(installed(environment, "vscode", "--read-only")))["servers"]["librarian"]
+    vscode = json.loads(body(configured("vscode", "--read-only")))["servers"]["librarian"]
     assert (vscode["type"], vscode["args"][-1]) == ("stdio", "--read-only")
-    codex = tomllib.loads(body(installed(environment, "codex")))["mcp_servers"]["librarian"]
+    codex = tomllib.loads(body(configured("codex")))["mcp_servers"]["librarian"]
     assert codex["env"] == cursor["env"]
-    assert installed(environment).count("# ") == 6
+    assert configured().count("# ") == 6
 
 
-def test_a_client_may_connect_to_a_service_instead(environment):
+def test_a_client_may_connect_to_a_service_instead(configured):
     """By its address and a key that is to be filled in; none is printed."""
     url = "https://memory.example:8765/"
-    vscode = json.loads(body(installed(environment, "vscode", "--url", url)))["servers"]["librarian"]
+    vscode = json.loads(body(configured("vscode", "--url", url)))["servers"]["librarian"]
     assert (vscode["type"], vscode["url"]) == ("http", "https://memory.example:8765/mcp")
     assert vscode["headers"]["Authorization"].startswith("Bearer <")
-    codex = tomllib.loads(body(installed(environment, "codex", "--url", url)))["mcp_servers"]["librarian"]
+    codex = tomllib.loads(body(configured("codex", "--url", url)))["mcp_servers"]["librarian"]
     assert codex["http_headers"] == vscode["headers"]

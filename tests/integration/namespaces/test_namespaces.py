@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -10,11 +11,9 @@ from structlog.testing import capture_logs
 from cypher.loader import load
 from graph.executor import Executor
 from graph.models import NODE_MODELS, Item, property_names
-from librarian.contracts.edges import UnlinkInput
-from librarian.contracts.items import LinkInput
-from librarian.contracts.namespaces import NamespaceOut
-from librarian.errors import Conflict, NotFound
-from librarian.service import Librarian
+from librarian.app import Librarian
+from librarian.base.errors import Conflict, NotFound
+from librarian.items.contracts import LinkInput, NamespaceOut, UnlinkInput
 
 ROWS: list[dict[str, Any]] = [
     {"kind": "message", "uid": "m1", "message_id": "m1", "conversation_id": "c", "author": "Ada", "text": "I moved"},
@@ -228,12 +227,51 @@ async def test_two_deletions_at_once_both_end_well(filled: str, librarian: Libra
     assert await snapshot(executor, filled) == []
 
 
+async def test_what_is_acknowledged_while_a_namespace_is_deleted_stays(
+    ingest: Any, librarian: Librarian, namespace: str
+):
+    """Ingests beside confirmed deletions: whatever was stored and not counted as deleted is there afterwards."""
+    rows = [{"kind": "message", "text": f"row {n}", "conversation_id": "c", "message_id": str(n)} for n in range(240)]
+    await ingest(*rows[:60], embed=False)
+    stored, deleted = 60, 0
+
+    async def write(batch: list[dict[str, Any]]) -> None:
+        nonlocal stored
+        for row in batch:
+            report = await ingest(row, embed=False)
+            stored += report.added
+
+    async def delete() -> None:
+        nonlocal deleted
+        for _ in range(12):
+            with suppress(NotFound, Conflict):
+                done = await confirmed(librarian, namespace)
+                deleted += done.counts.items
+
+    await asyncio.gather(*(write(rows[start::12]) for start in range(60, 72)), delete())
+    (left,) = (await librarian.namespaces(lambda name: name == namespace)).namespaces or [None]
+    assert stored - deleted == (left.items if left else 0)
+
+
+async def test_a_chain_of_superseded_facts_goes_whole(ingest: Any, librarian: Librarian, executor: Executor, namespace):
+    """Deleting a fact raises no version of another one that goes too; nothing is kept that nobody has changed."""
+    facts = [
+        {"kind": "fact", "uid": f"f{n}", "text": f"Ada lives in city {n}", "valid_from": f"20{n:02}-01-01T00:00:00Z",
+         **({"supersedes": [f"f{n - 1}"]} if n > 10 else {})}
+        for n in range(10, 30)
+    ]  # fmt: skip
+    await ingest(*facts, embed=False)
+    done = await confirmed(librarian, namespace)
+    assert (done.counts.items, done.kept) == (20, 0)
+    assert await snapshot(executor, namespace) == []
+
+
 def test_the_deletion_names_every_label_that_has_a_namespace():
     """A new kind of node with a namespace must not outlive it; kept answers go by a statement of their own."""
     owned = {
         label for label, model in NODE_MODELS.items() if "namespace" in property_names(model)
         and (model is Item or not issubclass(model, Item))
     } - {"IdempotencyRecord"}  # fmt: skip
-    for name in ("delete_namespace_rest", "namespace_exists"):
+    for name in ("delete_namespace_rest", "delete_namespace_unused", "namespace_exists"):
         (labels,) = [part for part in load()[name].text.replace("(n:", "\n(n:").splitlines() if part.startswith("(n:")]
         assert set(labels.removeprefix("(n:").split(")")[0].split("|")) == owned

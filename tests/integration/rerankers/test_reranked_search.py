@@ -1,10 +1,9 @@
 """Searches whose order a real llama-server decides."""
 
-from librarian.contracts.search import SearchInput
-from librarian.reranking import open_reranking
-from librarian.setting_assistants import RerankerSettings
-from librarian.settings import SearchSettings
-from librarian.usecases.search import search
+from librarian.base.settings.settings import RerankerSettings, SearchSettings
+from librarian.runtime.reranking import open_reranking
+from librarian.search.contracts import SearchInput
+from librarian.search.search import search
 
 PATIENCE_S = 120
 # The tiny model finds whatever holds plus signs relevant; fusion does not.
@@ -27,7 +26,7 @@ async def test_the_reranker_orders_what_fusion_found(ingest, librarian, namespac
     pipeline = librarian.parts.pipeline
     query = SearchInput(queries=["why did the deploy fail?"], limit=1)
     async with open_reranking(
-        RerankerSettings(config=llama.config()), patience_s=PATIENCE_S, rules=plus_rules
+        RerankerSettings(base_url=llama.url), patience_s=PATIENCE_S, rules=plus_rules
     ) as reranking:
         answer = await search(pipeline, reranking, namespace, query, SearchSettings())
         fused = SearchInput(queries=query.queries, limit=1, enable_reranking=False)
@@ -45,7 +44,7 @@ async def test_a_reranker_that_dies_leaves_the_fused_order_and_says_so(
     await stored(ingest)
     server = start_llama()
     async with open_reranking(
-        RerankerSettings(config=server.config()), patience_s=PATIENCE_S, rules=plus_rules
+        RerankerSettings(base_url=server.url), patience_s=PATIENCE_S, rules=plus_rules
     ) as reranking:
         server.kill()
         query = SearchInput(queries=["why did the deploy fail?"], limit=1)

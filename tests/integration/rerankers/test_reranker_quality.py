@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from librarian.settings import Settings
+from librarian.base.settings.settings import Settings
 from retrieval.rerankers.factory import CROSS_ENCODER, reranker_from_config
 from retrieval.rerankers.probe import examine
 

@@ -1,13 +1,12 @@
 """The service's reranker over its life: off, connected, lost, back again."""
 
 import asyncio
-from dataclasses import replace
 
 from structlog.testing import capture_logs
 
-from librarian import metrics
-from librarian.reranking import FAULTS_IN_A_ROW, open_reranking
-from librarian.setting_assistants import RerankerSettings
+from librarian.base import metrics
+from librarian.base.settings.settings import RerankerSettings
+from librarian.runtime.reranking import FAULTS_IN_A_ROW, open_reranking
 from retrieval.rerankers.cascade import RerankStatus
 
 TEXTS = ["plain text", "some + plus + text", "a last one", "+" * 60]
@@ -15,7 +14,7 @@ PATIENCE_S = 120
 
 
 def settings(server, **options) -> RerankerSettings:
-    return RerankerSettings(config=replace(server.config(), timeout_s=20.0), **options)
+    return RerankerSettings(base_url=server.url, timeout_s=20.0, **options)
 
 
 async def test_a_probed_reranker_orders_searches_and_says_so(llama, plus_rules):

@@ -15,7 +15,7 @@ import pytest
 
 from graph.executor import Executor
 from graph.tokens import item_tokens
-from librarian.service import Librarian
+from librarian.app import Librarian
 
 UNKNOWN = datetime(1, 1, 1, tzinfo=UTC)
 FOREVER = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
@@ -191,7 +191,7 @@ def _time(row: Mapping[str, Any], name: str, otherwise: datetime) -> datetime:
 
 
 def _sample(name: str) -> list[dict[str, Any]]:
-    lines = files("librarian").joinpath("sample", f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = files("librarian.items").joinpath("sample", f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 

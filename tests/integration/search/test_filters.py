@@ -9,10 +9,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from librarian.contracts.search import SearchInput
-from librarian.service import Librarian
-from librarian.usecases.search import item_filter
+from librarian.app import Librarian
+from librarian.items.filters import item_filter
+from librarian.search.contracts import SearchInput
 from retrieval.pipeline import Reach, SearchPipeline, VectorArm
+from retrieval.thresholds import FixedBound
 from retrieval.types import KEYWORD, Overfetch, SearchRequest, SearchResult
 
 QUERIES = ["who fixed the deploy", "invoice export", "flaky test in CI", "decision about booking quotes"]
@@ -65,7 +66,10 @@ def wire(filters: Mapping[str, Any], limit: int, *queries: str, **options: Any) 
 
 
 def asking(namespace: str, filters: Mapping[str, Any], limit: int, *queries: str) -> SearchRequest:
-    return SearchRequest(queries, item_filter(namespace, wire(filters, limit, *queries).filters), limit)
+    """A search that takes whatever there is: a caller's own threshold of 0 leaves nothing out."""
+    return SearchRequest(
+        queries, item_filter(namespace, wire(filters, limit, *queries).filters), limit, bound=FixedBound(0.0)
+    )
 
 
 def check(found: Sequence[str], matching: Mapping[str, Any], limit: int) -> None:
@@ -82,7 +86,7 @@ async def test_the_limit_is_filled_under_any_filters(worlds: Any, librarian: Lib
     world = data.draw(st.sampled_from(worlds), label="world")
     filters = draw_filters(data, world)
     query = data.draw(st.sampled_from(QUERIES), label="query")
-    answer = await librarian.search(world.namespace, wire(filters, limit, query))
+    answer = await librarian.search(world.namespace, wire(filters, limit, query, similarity_threshold=0.0))
     assert set(answer.arms.values()) == {"ok"}
     check([hit.uid for hit in answer.results], world.matching(filters), limit)
 
@@ -158,7 +162,7 @@ async def test_enough_at_first_sight_needs_no_remark(ingest: Any, librarian: Lib
 
 async def test_duplicates_do_not_use_up_the_looks(ingest: Any, librarian: Librarian, namespace: str):
     """More equal items than a first look takes in are one hit, and the others are found behind them."""
-    await ingest(*({"kind": "memory", "uid": f"same{i}", "text": "the cache was cleared"} for i in range(40)))
+    await ingest(*({"kind": "memory", "uid": f"same{i}", "text": "the cache was cleared"} for i in range(220)))
     await ingest(*({"kind": "memory", "uid": f"other{i}", "text": f"cache {i} is warm"} for i in range(3)))
     asked = asking(namespace, {}, 4, "the cache was cleared")
     result = await pipeline(librarian, Reach(rows_per_hit=1, min_rows=5, deeper_rows=10)).search(asked)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from graph.search import keyword_candidates
 from graph.types import ItemFilter
-from librarian.contracts.search import SearchInput, SearchOutput
-from librarian.service import Librarian
+from librarian.app import Librarian
+from librarian.search.contracts import SearchInput, SearchOutput
 from retrieval.lucene import keyword_query
 
 TEAM = [

@@ -9,14 +9,14 @@ from structlog.testing import capture_logs
 from cypher.loader import load
 from graph.executor import Executor
 from graph.types import ItemFilter
-from librarian import metrics
-from librarian.contracts.filters import Filters
-from librarian.contracts.search import SearchInput
-from librarian.service import Librarian
+from librarian.app import Librarian
+from librarian.base import metrics
+from librarian.items.contracts import Filters
+from librarian.search.contracts import SearchInput
 from retrieval.pipeline import Reach, SearchPipeline, VectorArm
 from retrieval.types import SearchRequest
 
-STAGES = {"encode", "arms", "traits", "fuse", "hydrate", "total"}
+STAGES = {"encode", "arms", "traits", "fuse", "judge", "hydrate", "total"}
 
 
 def metric(name: str, labels: str = "") -> float:

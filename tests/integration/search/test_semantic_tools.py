@@ -6,10 +6,10 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from librarian import metrics
-from librarian.contracts.semantic import FactResult, MessageResult, MixedSearchOutput, SemanticSearchInput
-from librarian.errors import InvalidInput
-from librarian.service import Librarian
+from librarian.app import Librarian
+from librarian.base import metrics
+from librarian.base.errors import InvalidInput
+from librarian.search.contracts import FactResult, MessageResult, MixedSearchOutput, SemanticSearchInput
 
 TEAM = [
     {
@@ -95,13 +95,17 @@ async def test_nothing_is_found_of_what_nobody_spoke_of(ingest: Any, librarian: 
 
 
 async def test_an_identifier_is_found_however_the_vector_sees_it(ingest: Any, librarian: Librarian, namespace: str):
-    """An encoder knows no ticket numbers: a text that holds one stays below every bound, and explains why."""
+    """An encoder knows no ticket numbers: a text that holds one passes an adaptive bound, and explains why; a bound of
+    the caller's own holds for it too.
+    """
     await ingest(*TEAM)
-    query = wanted("HRB-412", similarity_threshold=1.0, explain=True)
+    query = wanted("HRB-412", adaptive_threshold_min=0.75, explain=True)
     (hit,) = (await librarian.semantic_search_memories(namespace, query)).results
     assert hit.uid == "k1"
     assert hit.explanation is not None
     assert hit.explanation.exempt == "words"
+    strict = wanted("HRB-412", similarity_threshold=1.0)
+    assert (await librarian.semantic_search_memories(namespace, strict)).results == []
 
 
 async def test_similarity_is_that_of_the_query_as_it_was_asked(ingest: Any, librarian: Librarian, namespace: str):

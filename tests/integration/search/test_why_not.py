@@ -4,11 +4,11 @@ import uuid
 
 import pytest
 
-from librarian.contracts.filters import Filters
-from librarian.contracts.why_not import WhyNotInput
-from librarian.errors import NotFound
-from librarian.service import Librarian
-from librarian.strictjson import convert
+from librarian.app import Librarian
+from librarian.base.errors import NotFound
+from librarian.base.strictjson import convert
+from librarian.items.contracts import Filters
+from librarian.search.contracts import WhyNotInput
 
 TEXT = "The lighthouse keeper repaired the foghorn before the storm."
 
@@ -116,11 +116,11 @@ async def test_an_item_without_a_vector_says_so(ingest, why_not):
 
 async def test_outside_the_pool_both_ranks_are_told(ingest, why_not):
     """With more than a pool of better ones, each arm still tells where it has it."""
-    crowd = [memory(f"m{i}", f"The foghorn repair number {i} was done.") for i in range(130)]
+    crowd = [memory(f"m{i}", f"The foghorn repair number {i} was done.") for i in range(230)]
     await ingest(*crowd, memory("cook", "Bread is baked at five."))
     found = await why_not("cook", limit=3)
     assert found.verdict == "outside_pool"
-    assert found.arms[0].rank == 131
+    assert found.arms[0].rank == 231
     assert found.arms[1].reason == "it holds none of the query's words"
 
 

@@ -16,10 +16,10 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from librarian.keys import KeyFile
-from librarian.setting_values import Rate
-from librarian.settings import Settings
-from librarian.wiring import open_agent
+from librarian.app import open_agent
+from librarian.base.keys import KeyFile
+from librarian.base.settings.settings import Settings
+from librarian.base.settings.values import Rate
 
 PAGES = (
     ("Lecture 03", "5", "決定係数 R² とは、目的変数の変動のうちモデルで説明できる割合を表す指標である。"),

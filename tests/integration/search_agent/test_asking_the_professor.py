@@ -7,7 +7,7 @@ import json
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from starlette.responses import Response
 
-from librarian import tracing
+from librarian.base import tracing
 
 PATH = "/v1/librarian/search-agent"
 EVENTS = {"Accept": "text/event-stream"}

@@ -102,18 +102,19 @@ async def endless():
     ids=["fails", "rejects", "html", "garbage", "refuses", "other-shape", "answers", "endless"],
 )
 async def test_a_judge_that_fails_is_no_success(client, asked, model, reply):
-    """What was found is given as the best so far, and the reason is named."""
+    """The heuristics go on, what they found is given as the best so far, and the summary names the failure."""
     model.reply = reply
     found = await found_by(client, asked)
     assert found["status"] in ("PARTIAL", "NO_EVIDENCE")
-    assert found["stopped_by"] == "judge_failed"
+    assert "The language model failed" in found["reasoning_summary"]
     assert LIE not in json.dumps(found)
 
 
 async def test_a_model_that_is_away_is_no_success(serving, asked, unused_port):
     async with serving(LLM_BASE_URL=f"http://127.0.0.1:{unused_port}/v1", LLM_MODEL="m") as client:
         found = await found_by(client, asked)
-    assert (found["status"], found["stopped_by"]) == ("PARTIAL", "judge_failed")
+    assert found["status"] == "PARTIAL"
+    assert "The language model failed" in found["reasoning_summary"]
 
 
 @pytest.mark.parametrize(
@@ -135,14 +136,15 @@ async def test_evidence_that_does_not_exist_is_not_selected(client, asked, model
     assert LIE not in json.dumps(found)
 
 
-async def test_the_token_budget_ends_the_work(serving, listening, asked, model):
+async def test_without_tokens_the_heuristics_do_the_work(serving, listening, asked, model):
     """Checked before anything is spent: with none the model is never asked."""
     async with (
         listening(Starlette(routes=[Route("/v1/chat/completions", model.answer, methods=["POST"])])) as url,
         serving(LLM_BASE_URL=f"{url}/v1", LLM_MODEL="m", LIBRARIAN_AGENT_TOKEN_BUDGET="0") as client,
     ):
         found = await found_by(client, asked)
-    assert (found["status"], found["stopped_by"]) == ("PARTIAL", "token_budget")
+    assert found["status"] == "PARTIAL"
+    assert "token budget was used up" in found["reasoning_summary"]
     assert model.prompts == []
 
 

@@ -12,7 +12,6 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[3]
 DOCUMENTS = PROJECT / "examples" / "professor" / "documents"
-PROGRAM = Path(sys.executable).with_name("librarian")
 QUESTION = ("--question", "決定係数の計算式を教えて", "--context", "Lecture 03: Regression Analysis")
 TARGETS = ("--target", "definition", "--target", "formula", "--target", "interpretation_0_1", "--max-retries", "5")
 
@@ -79,22 +78,13 @@ async def _answers(client, url):
 
 
 @pytest.fixture
-def cli(tmp_path):
+def cli(finished, program, tmp_path):
     """Runs the command line to its end, without any database: (exit code, standard output, standard error)."""
 
     async def run(*args, **variables):
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(("LIBRARIAN_", "NEO4J_"))}
         environment = {**inherited, "LIBRARIAN_HOME": str(tmp_path / "home"), "PROFESSOR_API_KEY": "s3cret"}
-        process = await asyncio.create_subprocess_exec(
-            PROGRAM,
-            *map(str, args),
-            env={**environment, **variables},
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        out, err = await process.communicate()
-        sys.stderr.write(err.decode())  # pytest shows it when the test fails
-        return process.returncode, out.decode(), err.decode()
+        return await finished(program, *args, env={**environment, **variables})
 
     return run
 

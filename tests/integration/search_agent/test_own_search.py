@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
-from librarian.contracts.search_agent import FindEvidenceInput
-from librarian.setting_values import Rate
+from librarian.agent.contracts import FindEvidenceInput
+from librarian.base.settings.values import Rate
 
 PATH = "/v1/librarian/search-agent"
 NOTES = {

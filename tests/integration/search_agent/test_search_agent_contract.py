@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from librarian.http.api import OPERATIONS
+from librarian.http.api import DOCUMENTED
 from librarian.http.openapi import document
 
 PATH = "/v1/librarian/search-agent"
@@ -151,7 +151,7 @@ async def test_without_a_graph_the_rest_of_the_service_says_so(client, keys):
 
 def test_the_specification_s_examples_stand_in_the_document(asked):
     """The request as it is, and an answer of three keys; the headers that it reads are parameters."""
-    operation = document(OPERATIONS)["paths"][PATH]["post"]
+    operation = document(DOCUMENTED)["paths"][PATH]["post"]
     sent = operation["requestBody"]["content"]["application/json"]["examples"]
     assert asked in [example["value"] for example in sent.values()]
     answered = operation["responses"]["200"]["content"]["application/json"]["examples"]

@@ -5,9 +5,9 @@ import asyncio
 import httpx
 import pytest
 
-from librarian.errors import SettingsError
-from librarian.settings import Settings
-from librarian.wiring import open_agent, open_librarian
+from librarian.app import open_agent, open_librarian
+from librarian.base.errors import SettingsError
+from librarian.base.settings.settings import Settings
 
 PATH = "/v1/librarian/search-agent"
 
@@ -69,4 +69,4 @@ async def test_an_encoder_comes_where_it_is_asked_for(professor_url, tmp_path, s
         async with asyncio.timeout(120):
             while (await librarian.readiness()).checks["encoder"] != "ok":
                 await asyncio.sleep(0.05)
-        assert librarian.lifecycle.reading.languages == {"en"}
+        assert librarian.lifecycle.loaded_encoder.languages == {"en"}

@@ -1,20 +1,11 @@
-"""The real application over the run's graph, and the installed command line in the run's home."""
+"""The real application over the run's graph, and the command line in the run's home."""
 
-import asyncio
 import os
-import sys
-from pathlib import Path
 
 import httpx
 import pytest
 
-from librarian.keys import KeyFile
-
-
-@pytest.fixture(scope="session")
-def program():
-    """The installed console script."""
-    return Path(sys.executable).with_name("librarian")
+from librarian.base.keys import KeyFile
 
 
 @pytest.fixture(scope="session")
@@ -45,21 +36,10 @@ def environment(settings):
 
 
 @pytest.fixture
-def cli(program, environment, librarian, tmp_path):
+def cli(finished, program, environment, librarian):
     """Runs the command line to its end: (exit code, standard output, standard error)."""
 
     async def run(*args, stdin=b"", **variables):
-        process = await asyncio.create_subprocess_exec(
-            program,
-            *map(str, args),
-            env={**environment, **variables},
-            cwd=tmp_path,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        out, err = await process.communicate(stdin)
-        sys.stderr.write(err.decode())  # pytest shows it when the test fails
-        return process.returncode, out.decode(), err.decode()
+        return await finished(program, *args, stdin=stdin, env={**environment, **variables})
 
     return run

@@ -2,7 +2,7 @@
 
 import pytest
 
-from librarian.browser_pack.pack import PACK_FILES, pack_file
+from librarian.analyst.browser_pack.pack import PACK_FILES, pack_file
 
 
 @pytest.fixture

@@ -59,14 +59,14 @@ async def test_rows_may_name_their_namespaces_unless_the_command_does(cli, names
 
 
 async def test_an_interrupted_ingest_says_what_is_kept_and_resumes_after_it(
-    program, cli, environment, settings, namespace, tmp_path
+    installed, cli, environment, settings, namespace, tmp_path
 ):
     """Ctrl-C ends with code 130; --resume goes on after the last stored row and, when done, forgets."""
     rows = 6000
     file = write(tmp_path / "rows.jsonl", *(message(f"r{n}", f"row {n}") for n in range(rows)))
     bookmarks = settings.home / "ingest"
     process = await asyncio.create_subprocess_exec(
-        program, "ingest", file, "-n", namespace, "--no-embed", env=environment, stderr=asyncio.subprocess.PIPE
+        installed, "ingest", file, "-n", namespace, "--no-embed", env=environment, stderr=asyncio.subprocess.PIPE
     )
     while not list(bookmarks.glob("[!.]*.json")):
         assert process.returncode is None, await process.stderr.read()
@@ -94,11 +94,11 @@ async def test_resume_without_a_record_says_why_it_starts_anew(cli, namespace, t
     assert "no unfinished ingest" in err
 
 
-async def test_a_reader_that_leaves_early_is_no_error(program, environment, cli, namespace, tmp_path):
+async def test_a_reader_that_leaves_early_is_no_error(installed, environment, cli, namespace, tmp_path):
     """`librarian search … | head -1` prints no traceback."""
     await cli("ingest", write(tmp_path / "rows.jsonl", message("m1", "x y " * 50_000)), "-n", namespace, "--no-embed")
     piped = await asyncio.create_subprocess_shell(
-        f"'{program}' get m1 -n {namespace} | head -c 1", env=environment, stderr=asyncio.subprocess.PIPE
+        f"'{installed}' get m1 -n {namespace} | head -c 1", env=environment, stderr=asyncio.subprocess.PIPE
     )
     _, err = await piped.communicate()
     assert b"Traceback" not in err

@@ -5,10 +5,10 @@ import uuid
 
 import pytest
 
-from librarian.checks.database import database_checks
-from librarian.contracts.items import LinkInput
-from librarian.rows import new_edge
-from librarian.usecases.adopt import adopt_edges
+from librarian.cli.doctor_checks.database import database_checks
+from librarian.items.contracts import LinkInput
+from librarian.items.edges import adopt_edges
+from librarian.items.rows import new_edge
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import json
 
-from librarian.contracts.sweeps import SweepRequest
+from librarian.sweep.contracts import SweepRequest
 
 TWIN = "TIL: the cache of the search page is warmed by the deploy hook at 06:00 every day"
 ROWS = {

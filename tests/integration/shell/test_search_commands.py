@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from librarian.client import AsyncLibrarianClient
-from librarian.contracts.semantic import SemanticSearchInput
+from librarian.search.contracts import SemanticSearchInput
 
 ROWS = [
     {

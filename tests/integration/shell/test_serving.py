@@ -37,12 +37,12 @@ class Serving:
 
 
 @pytest.fixture
-async def serve(program, environment, librarian, tmp_path):
+async def serve(installed, environment, librarian, tmp_path):
     started = []
 
     async def start(*args):
         process = await asyncio.create_subprocess_exec(
-            program,
+            installed,
             "serve",
             "--port",
             "0",

@@ -17,11 +17,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from librarian.contracts.items import IngestReport
-from librarian.contracts.search import SearchInput, SearchOutput
-from librarian.service import Librarian
-from librarian.settings import EncoderSettings, Settings
-from librarian.wiring import open_librarian
+from librarian.app import Librarian, open_librarian
+from librarian.base.settings.settings import EncoderSettings, Settings
+from librarian.items.contracts import IngestReport
+from librarian.search.contracts import SearchInput, SearchOutput
 from retrieval.encoders.base import Encoder
 
 Opened = AbstractAsyncContextManager[Librarian]

@@ -3,8 +3,8 @@
 import pytest
 
 from graph.spaces import count_pending, count_vectors, list_spaces
-from librarian.errors import Conflict, NotFound
-from librarian.lab import Lab
+from librarian.base.errors import Conflict, NotFound
+from librarian.evaluation.lab import Lab
 
 pytestmark = pytest.mark.slow
 
@@ -68,7 +68,7 @@ async def test_a_switch_by_name_is_refused_while_items_lack_vectors(original, mi
 
 async def test_a_switch_encodes_what_came_in_late_but_not_everything(original, mirrored, store, monkeypatch):
     """Some items are caught up; a space that was never built is refused, and the remedy says what to do."""
-    monkeypatch.setattr("librarian.embeddings.CATCH_UP", 2)
+    monkeypatch.setattr("librarian.embeddings.room.CATCH_UP", 2)
     many = {f"m{n}": f"note {n}" for n in range(3)}
     await store(original, **many)
     async with mirrored() as other:
@@ -91,7 +91,7 @@ async def test_a_rollback_is_instant_and_loses_nothing(original, mirrored, store
     async with mirrored() as other:
         await store(other, late="The tram is late.")
         await other.embed_pending()
-        spaces = await other.embeddings.rollback()
+        spaces = (await other.embeddings.rollback()).spaces
         assert [space.space for space in spaces if space.active] == [original.parts.space.space]
         assert [space.pending_items for space in spaces if space.active] == [1]
     assert await original.embed_pending() == 1
@@ -117,7 +117,7 @@ async def test_a_dropped_space_is_gone_with_its_vectors_and_the_active_one_canno
     with pytest.raises(Conflict, match="active"):
         await original.embeddings.drop(original.parts.space.space)
     assert await original.embeddings.drop(dropped) == 3
-    assert [space.space for space in await original.embeddings.status()] == [original.parts.space.space]
+    assert [space.space for space in (await original.embeddings.status()).spaces] == [original.parts.space.space]
     assert await count_vectors(original.parts.executor, dropped) == 0
     assert await count_vectors(original.parts.executor, original.parts.space.space) == 3
     found, _, _ = await original.parts.executor.driver.execute_query(

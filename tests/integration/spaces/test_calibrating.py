@@ -3,14 +3,12 @@
 import asyncio
 import json
 import os
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from graph.spaces import list_spaces, sample_noise
-from librarian.wiring import open_librarian
+from librarian.app import open_librarian
 from retrieval.calibration import ENOUGH, calibrated
 from retrieval.encoders.language_probe import encode_probes
 
@@ -119,7 +117,7 @@ async def test_a_running_service_calibrates_when_the_graph_has_grown(forgotten, 
             await asyncio.sleep(0.05)
 
 
-async def test_the_command_measures_anew_and_prints_it(original, original_settings, store):
+async def test_the_command_measures_anew_and_prints_it(original, original_settings, program, store):
     """`librarian calibrate --json` says what the graph then holds."""
     await fill(original, store)
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("LIBRARIAN_", "NEO4J_"))}
@@ -129,7 +127,7 @@ async def test_the_command_measures_anew_and_prints_it(original, original_settin
         "LIBRARIAN_CACHE": str(original_settings.cache),
     }
     process = await asyncio.create_subprocess_exec(
-        Path(sys.executable).with_name("librarian"),
+        program,
         "calibrate",
         "--json",
         env=environment,

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from graph.spaces import count_pending
-from librarian.wiring import open_librarian
+from librarian.app import open_librarian
 from retrieval.encoders.errors import EncoderUnavailable
 
 pytestmark = pytest.mark.slow

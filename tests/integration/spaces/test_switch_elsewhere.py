@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from librarian.wiring import open_librarian
+from librarian.app import open_librarian
 
 pytestmark = pytest.mark.slow
 

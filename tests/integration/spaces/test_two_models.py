@@ -2,15 +2,13 @@
 
 import asyncio
 import os
-import sys
-from pathlib import Path
 
 import pytest
 
 from graph.spaces import activate, count_pending, count_vectors, ensure_space, list_spaces
 from graph.types import NewSpace
-from librarian.usecases.embed import fill_space
-from librarian.wiring import open_librarian
+from librarian.app import open_librarian
+from librarian.embeddings.embed import fill_space
 
 pytestmark = pytest.mark.slow
 
@@ -57,7 +55,7 @@ async def test_a_switch_fills_the_new_space_and_the_way_back_encodes_nothing(
     async with mirrored() as other:
         assert await other.embeddings.switch() == len(TEXTS)
         assert await active(other) == [other.parts.space.space]
-        assert [space.vectors for space in await other.embeddings.status()] == [len(TEXTS)] * 2
+        assert [space.vectors for space in (await other.embeddings.status()).spaces] == [len(TEXTS)] * 2
     async with mirrored() as other:
         answer = await ask(other, PARAPHRASE)
         assert (answer.arms["vector"], answer.results[0].uid) == ("ok", "ferry")
@@ -102,7 +100,7 @@ async def test_after_a_switch_exactly_the_items_without_a_vector_are_pending(ori
         assert await count_pending(parts.executor) == len(TEXTS)
 
 
-async def test_two_programs_that_make_one_space_at_the_same_time_share_it(original, mirrored_settings):
+async def test_two_programs_that_make_one_space_at_the_same_time_share_it(original, mirrored_settings, program):
     """Both commands succeed; the graph has one new space with one index, and the active one is as before."""
     before = await active(original)
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("LIBRARIAN_", "NEO4J_"))}
@@ -112,7 +110,6 @@ async def test_two_programs_that_make_one_space_at_the_same_time_share_it(origin
         "LIBRARIAN_CACHE": str(mirrored_settings.cache),
         "LIBRARIAN_ENCODER": mirrored_settings.encoder.name,
     }
-    program = Path(sys.executable).with_name("librarian")
     processes = [
         await asyncio.create_subprocess_exec(program, "embeddings", "status", env=environment) for _ in range(2)
     ]

@@ -8,7 +8,7 @@ import pytest
 import cypher
 from cypher.loader import Statement, load
 from graph.executor import Executor
-from librarian.service import Librarian
+from librarian.app import Librarian
 
 PROJECT = Path(cypher.__file__).parents[1]
 STATEMENTS = sorted(load().values(), key=lambda statement: statement.name)

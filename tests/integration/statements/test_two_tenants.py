@@ -12,10 +12,10 @@ from cypher.loader import Statement, load
 from graph.executor import Executor
 from graph.tokens import required_clause
 from graph.types import FOREVER, UNKNOWN_TIME, Kind
-from librarian.contracts.items import LinkInput
-from librarian.contracts.search import SearchInput
-from librarian.rows import new_edge
-from librarian.service import Librarian
+from librarian.app import Librarian
+from librarian.items.contracts import LinkInput
+from librarian.items.rows import new_edge
+from librarian.search.contracts import SearchInput
 from retrieval.files import file_query, lucene_words
 
 OURS, THEIRS = "poison-tenant", "poison-tenants"  # an English stemmer folds the two names into one word
@@ -101,11 +101,12 @@ async def plant_sweeps(executor: Executor) -> None:
 ROWS = {
     "causal_edges": [{"source": "shared-1", "target": "shared-3"}],
     "chunks_named": [
-        {"place": 0, "name": "billing.py", "suffix": "", "line": 1, "symbol": "", "key": ""},
-        {"place": 1, "name": "", "suffix": "", "line": 1, "symbol": "Billing", "key": "billing"},
+        {"index": 0, "name": "billing.py", "suffix": "", "line": 1, "symbol": "", "key": ""},
+        {"index": 1, "name": "", "suffix": "", "line": 1, "symbol": "Billing", "key": "billing"},
     ],
     "chunks_at": [{"path": "shared/billing.py", "first_line": 1, "last_line": 9}],
     "sweep_namesakes": [{"uid": "shared-1", "words": required_clause(OURS, ["memory"], None)}],
+    "sweep_namesakes_cjk": [{"uid": "shared-1", "words": required_clause(OURS, ["memory"], None)}],
     "sweep_linked": [{"uid": "shared-1", "words": ["shared-3"]}],
     "sweep_known_pairs": [{"source": "shared-1", "target": "shared-3"}],
     "changes_since": [{"uid": "shared-3", "version": 1}],

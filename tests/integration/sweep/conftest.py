@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from librarian.contracts.sweeps import SweepReport, SweepRequest
-from librarian.usecases.sweep_plan import PAGE
+from librarian.sweep.contracts import SweepReport, SweepRequest
+from librarian.sweep.plan import PAGE
 
 MEMORIES: list[dict[str, Any]] = [
     {
@@ -70,7 +70,7 @@ def _text(number: int) -> str:
     match number % 3:
         case 0:
             return (
-                f"Decision: queue q{number} is drained before ticket OPS-{number} is closed, so that nothing is lost."
+                f"Decision: queue q{number} is drained before ticket OPS-{number} is closed. Otherwise mails are lost."
             )
         case 1:
             return f"Problem: mails were late because of OPS-{number - 1}. Not one of {number} came in time."

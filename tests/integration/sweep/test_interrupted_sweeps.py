@@ -11,10 +11,10 @@ import pytest
 
 from graph.errors import LeaseHeld, LeaseLost
 from graph.leases import leased
-from librarian.contracts.sweeps import SweepQuery, SweepRequest
-from librarian.errors import Conflict
-from librarian.usecases.sweep_plan import PAGE
-from librarian.usecases.sweep_run import lease_name
+from librarian.base.errors import Conflict
+from librarian.sweep.contracts import SweepQuery, SweepRequest
+from librarian.sweep.plan import PAGE
+from librarian.sweep.run import lease_name
 
 PROGRAM = Path(sys.executable).with_name("librarian")
 # Edges and texts of the two pages and the bit that `many` stores.

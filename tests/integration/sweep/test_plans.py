@@ -3,11 +3,10 @@
 import msgspec
 import pytest
 
-from librarian.contracts.changes import DeleteInput
-from librarian.contracts.items import LinkInput
-from librarian.contracts.sweeps import SweepReport
-from librarian.errors import Conflict, InvalidInput
-from librarian.strictjson import decode
+from librarian.base.errors import Conflict, InvalidInput
+from librarian.base.strictjson import decode
+from librarian.items.contracts import DeleteInput, LinkInput
+from librarian.sweep.contracts import SweepReport
 
 
 @pytest.fixture
@@ -61,9 +60,9 @@ async def test_what_has_changed_since_is_refused_one_by_one(sweep, plan, edit, d
     refused = {(one.memory_id, one.action, one.reason) for one in done.refused}
     assert refused == {
         ("decision", "retype", "changed"), ("decision", "template", "changed"),
-        ("link", "retype", "deleted"), ("link", "template", "deleted"),
+        ("link", "retype", "deleted"),
     }  # fmt: skip
-    assert done.findings.refused == 4
+    assert done.findings.refused == 3
     assert (await memory("decision"))["text"] == "Decision: we chose MariaDB after all."
     assert (await memory("problem"))["type"] == "Problem"
 
@@ -123,9 +122,9 @@ async def test_what_changed_after_a_sweep_is_kept_by_its_undo(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"dry_run": False}, "no plan"),
+        ({"dry_run": False}, "not a plan"),
         ({"namespace": "elsewhere"}, "another namespace"),
-        ({"changes_left_out": 3}, "not whole"),
+        ({"changes_left_out": 3}, "incomplete plan"),
     ],
 )
 async def test_what_is_no_plan_of_here_is_refused(sweep, plan, stored, change, said):

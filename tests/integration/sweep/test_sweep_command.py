@@ -1,41 +1,29 @@
 """`librarian sweep` as an operator calls it."""
 
-import asyncio
 import json
 import os
 import shlex
 import stat
-import sys
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
-PROGRAM = Path(sys.executable).with_name("librarian")
 SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "sweep-report.schema.json"
 
 
 @pytest.fixture
-def cli(settings, librarian, namespace):
+def cli(finished, settings, librarian, program, installed, namespace):
     """Runs `librarian sweep` in the test's namespace: (exit code, standard output, standard error). `limit` is what the
     shell does before, `into` where its output goes.
     """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("LIBRARIAN_")}
     variables = {"LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_NAMESPACE": namespace}
+    environment = {**inherited, **variables, "LIBRARIAN_CACHE": str(settings.cache)}
 
     async def run(*words, limit="", into="", **more):
-        called = shlex.join([str(PROGRAM), "sweep", *map(str, words)])
-        process = await asyncio.create_subprocess_exec(
-            "bash",
-            "-c",
-            f"{limit} exec {called} {into}",
-            env={**inherited, **variables, "LIBRARIAN_CACHE": str(settings.cache), **more},
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        out, err = await process.communicate()
-        sys.stderr.write(err.decode())  # pytest shows it when the test fails
-        return process.returncode, out.decode(), err.decode()
+        called = shlex.join([str(installed if limit else program), "sweep", *map(str, words)])
+        return await finished("bash", "-c", f"{limit} exec {called} {into}", env={**environment, **more})
 
     return run
 

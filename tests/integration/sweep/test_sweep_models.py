@@ -5,12 +5,12 @@ from contextlib import aclosing
 import pytest
 
 from agents.errors import ChatModelUnavailable, UnusableReply
-from agents.label import NUMBERS
-from agents.memory_types import MemoryType
-from librarian.contracts.sweeps import SweepLlm, SweepReport, SweepRequest
-from librarian.usecases.sweep_llm import AGREEMENT, Llm
-from librarian.usecases.sweep_plan import Ground
-from librarian.usecases.sweep_run import sweep
+from agents.sweep.label import NUMBERS
+from agents.sweep.memory_types import MemoryType
+from librarian.sweep.contracts import SweepLlm, SweepReport, SweepRequest
+from librarian.sweep.llm import AGREEMENT, Llm
+from librarian.sweep.plan import SweepContext
+from librarian.sweep.run import sweep
 
 KNOWN = 12
 NUMBER_OF = {type_: number for number, type_ in NUMBERS.items()}
@@ -52,7 +52,7 @@ def advised(executor, librarian, namespace):
     """Sweeps with a model; gives the estimate, the changes and the report."""
 
     async def run(model, **asked):
-        ground = Ground(executor, namespace, librarian.parts.space, Llm(model, 3))
+        ground = SweepContext(executor, namespace, librarian.parts.space, Llm(model, 3))
         estimate, changes = None, []
         async with aclosing(sweep(ground, SweepRequest(llm=True, **asked))) as events:
             async for event in events:

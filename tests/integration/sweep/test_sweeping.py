@@ -3,12 +3,11 @@
 import pytest
 from structlog.testing import capture_logs
 
-from librarian import metrics
-from librarian.contracts.filters import Filters
-from librarian.contracts.items import LinkInput
-from librarian.contracts.sweeps import SweepQuery
-from librarian.errors import InvalidInput, NotFound
-from librarian.usecases.sweep_plan import PAGE
+from librarian.base import metrics
+from librarian.base.errors import InvalidInput, NotFound
+from librarian.items.contracts import Filters, LinkInput
+from librarian.sweep.contracts import SweepQuery
+from librarian.sweep.plan import PAGE
 
 
 async def test_a_dry_run_changes_nothing(sweep, memories, stored):
@@ -89,7 +88,10 @@ async def test_undoing_restores_what_was(sweep, memories, stored, librarian, nam
 async def test_a_memory_is_restored_once(sweep, ingest, stored, librarian, namespace):
     """Its type and its text go back together, also where a page of an undoing would end between the two."""
     rows = [{"uid": "a", "text": "Blue, mostly."}]
-    rows += [{"uid": f"m{one:02}", "text": f"Decision: rule {one} holds from now on."} for one in range(PAGE // 2 + 10)]
+    rows += [
+        {"uid": f"m{one:02}", "text": f"Decision: rule {one} holds. The old one was unclear."}
+        for one in range(PAGE // 2 + 10)
+    ]
     await ingest(*({"kind": "memory", **row} for row in rows), embed=False)
     before = await stored()
     done = await sweep()
@@ -166,6 +168,18 @@ async def test_only_the_scope_is_looked_at(sweep, memories):
     assert (await sweep(dry_run=True, min_importance=9)).summary.memories_scanned == 2
     assert (await sweep(dry_run=True, limit=3)).summary.memories_scanned == 3
     assert (await sweep(dry_run=True, filters=Filters(agent="ada"))).summary.memories_scanned == 1
+
+
+async def test_limited_sweeps_go_on_where_the_last_one_ended(sweep, memories):
+    """Each looks at other memories and says how many are left; behind the last one it begins anew."""
+    first = await sweep(limit=3)
+    total = first.summary.memories_scanned + first.findings.memories_left
+    looked_at = 3
+    while looked_at < total:
+        report = await sweep(limit=3)
+        looked_at += report.summary.memories_scanned
+        assert report.findings.memories_left == total - looked_at
+    assert (await sweep(limit=3, dry_run=True)).findings.memories_left == total - 3
 
 
 async def test_a_domain_that_no_memory_names_is_refused(sweep, memories):

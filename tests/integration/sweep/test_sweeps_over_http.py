@@ -7,9 +7,9 @@ import httpx
 import pytest
 
 from graph.leases import leased
-from librarian.keys import KeyFile
-from librarian.setting_values import Rate
-from librarian.usecases.sweep_run import lease_name
+from librarian.base.keys import KeyFile
+from librarian.base.settings.values import Rate
+from librarian.sweep.run import lease_name
 
 EVENTS = {"Accept": "text/event-stream"}
 

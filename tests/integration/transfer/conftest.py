@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from librarian.contracts.items import LinkInput
-from librarian.contracts.reviews import ReviewInput, ReviewQuery
-from librarian.contracts.sweeps import SweepRequest
+from librarian.items.contracts import LinkInput
+from librarian.sweep.contracts import ReviewInput, ReviewQuery, SweepRequest
 
 ROWS = [
     {"kind": "message", "uid": "m1", "message_id": "m1", "conversation_id": "c", "author": "Ada",

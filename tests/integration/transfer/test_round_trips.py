@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from graph.exporting import pages
-from librarian.contracts.search import SearchInput
-from librarian.errors import Conflict, InvalidExport, InvalidInput, NotFound
+from librarian.base.errors import Conflict, InvalidExport, InvalidInput, NotFound
+from librarian.search.contracts import SearchInput
+from librarian.transfer import export as export_graph
 from librarian.transfer.reading import examine
-from librarian.usecases import export_graph
 
 SECTIONS = {"conversation", "person", "file", "item", "sweep", "change", "edge"}
 

@@ -5,7 +5,7 @@ import gzip
 import httpx
 import pytest
 
-from librarian.keys import KeyFile
+from librarian.base.keys import KeyFile
 
 ROWS = [{"kind": "memory", "uid": f"k{n}", "text": f"text {n}"} for n in range(3)]
 

@@ -9,7 +9,7 @@ import pytest
 from graph.search import VectorQuery, vector_candidates
 from graph.spaces import built_at_once, drop_space, index_state
 from graph.types import ItemFilter, NewSpace
-from librarian.contracts.exports import FORMAT, VERSION, HeaderRow, Holding, NamespaceRow, SpaceRow
+from librarian.transfer.contracts import FORMAT, VERSION, HeaderRow, Holding, NamespaceRow, SpaceRow
 from librarian.transfer.reading import PORTION_ROWS, latest_schema
 from librarian.transfer.writing import ExportWriter
 

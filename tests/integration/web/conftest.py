@@ -9,10 +9,10 @@ import httpx
 import pytest
 from playwright.async_api import Page
 
+from librarian.base.keys import KeyFile
+from librarian.base.settings.values import Rate
 from librarian.http.web.session import Sessions
-from librarian.keys import KeyFile
-from librarian.service import SAMPLE_FILES
-from librarian.setting_values import Rate
+from librarian.items.room import SAMPLE_FILES
 from tests.integration.browser_kit import chromium, new_page
 
 SECRET = b"a secret of thirty-two bytes or more"
@@ -39,7 +39,7 @@ async def shelf(librarian):
     async def lines() -> AsyncIterator[tuple[int, bytes]]:
         number = 0
         for file in SAMPLE_FILES:
-            for line in (files("librarian") / "sample" / f"{file}.jsonl").read_bytes().splitlines():
+            for line in (files("librarian.items") / "sample" / f"{file}.jsonl").read_bytes().splitlines():
                 number += 1
                 yield number, line
 

@@ -6,8 +6,8 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, expect
 
-from librarian.contracts.edges import EdgeQuery
-from librarian.contracts.sweeps import SweepQuery, SweepRequest
+from librarian.items.contracts import EdgeQuery
+from librarian.sweep.contracts import SweepQuery, SweepRequest
 
 SWEEPS = SweepQuery(limit=1)
 ODD_UID = "a<b>?#%25'\"&amp;"

@@ -6,12 +6,11 @@ import re
 import httpx
 import pytest
 
-from librarian.contracts.edges import EdgeQuery
-from librarian.contracts.reviews import ReviewQuery
-from librarian.contracts.sweeps import SweepRequest
+from librarian.base.settings.values import Rate
 from librarian.http.web.session import Sessions
 from librarian.http.web.site import PAGES
-from librarian.setting_values import Rate
+from librarian.items.contracts import EdgeQuery
+from librarian.sweep.contracts import ReviewQuery, SweepRequest
 
 READ = ["/", "/items/mem-chart-cleanup", "/reviews", "/namespaces", "/health"]
 
@@ -41,10 +40,10 @@ async def test_a_service_without_sessions_serves_no_page(serve_app, librarian, k
 
 
 async def test_every_page_asks_for_a_session(client):
-    """Without a cookie each page leads to the form, and back to itself after it."""
-    for one in PAGES:
-        path = re.sub(r"\{\w+\}", "x", one.path)
-        answer = await client.request(one.method, path)
+    """Without a cookie each page, but for those of the login itself, leads to the form, and back to itself after it."""
+    for page in [page for page in PAGES if page.scope is not None]:
+        path = re.sub(r"\{\w+\}", "x", page.path)
+        answer = await client.request(page.method, path)
         assert (answer.status_code, answer.headers["location"]) == (
             303,
             f"/login?next={path.replace('/', '%2F')}",

@@ -1,1 +1,1 @@
-"""What each page shows: parse, call the use case, render."""
+"""The handlers of pages: parse, call the room, render."""

@@ -1,4 +1,4 @@
-"""How the service does, and which namespaces there are."""
+"""The state of the service, and its namespaces."""
 
 from importlib.metadata import version
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -6,19 +6,19 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from msgspec import Struct
 from starlette.responses import RedirectResponse, Response
 
-from librarian.contracts.keys import ApiKey
-from librarian.contracts.namespaces import NamespaceOut
-from librarian.errors import Unauthenticated
+from librarian.base.errors import Unauthenticated
+from librarian.base.keys import ApiKey
 from librarian.http.endpoints import Call
 from librarian.http.web.forms import Form
 from librarian.http.web.render import HEADERS, page
 from librarian.http.web.views.login import own_path
+from librarian.items.contracts import NamespaceOut
 
 _MOST_NAMESPACES = 200
 
 
 class NamespacesPage(Struct, forbid_unknown_fields=True, kw_only=True):
-    """Where to go with the namespace that is chosen; `auto`: nobody has asked for the choice."""
+    """The page to go to with the chosen namespace; `auto`: nobody has asked for the choice."""
 
     next: str = "/"
     auto: bool = False
@@ -45,13 +45,13 @@ async def show_namespaces(call: Call[Form, NamespacesPage]) -> Response:
     namespaces = await _namespaces(call)
     if call.query.auto and len(namespaces) == 1:
         return RedirectResponse(_in_namespace(target, namespaces[0].namespace), 303, HEADERS)
-    choices = [(one, _in_namespace(target, one.namespace)) for one in namespaces[:_MOST_NAMESPACES]]
+    choices = [(namespace, _in_namespace(target, namespace.namespace)) for namespace in namespaces[:_MOST_NAMESPACES]]
     more = len(namespaces) > _MOST_NAMESPACES
     return page(call.request, "namespaces.html", choices=choices, more=more, target=urlsplit(target).path)
 
 
 def _in_namespace(target: str, namespace: str) -> str:
-    """The address with another namespace."""
+    """Return the address with another namespace."""
     parts = urlsplit(target)
     kept = [(name, value) for name, value in parse_qsl(parts.query) if name != "ns"]
     return f"{parts.path}?{urlencode([*kept, ('ns', namespace)])}"

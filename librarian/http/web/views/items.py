@@ -6,13 +6,12 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from librarian.contracts.causal import CausalOutput, NeighbourhoodQuery
-from librarian.contracts.edges import EdgeQuery
-from librarian.contracts.items import ItemOut
+from librarian.base.strictjson import convert
+from librarian.causal.contracts import CausalOutput, NeighbourhoodQuery
 from librarian.http.endpoints import Call
 from librarian.http.web.forms import Form
 from librarian.http.web.render import page
-from librarian.strictjson import convert
+from librarian.items.contracts import EdgeQuery, ItemOut
 
 _MOST_NEIGHBOURS = 40
 _MOST_EDGES = 100
@@ -46,12 +45,12 @@ async def show_item(call: Call[Form, ItemPage]) -> Response:
         near=near,
         edges=edges,
         names=_names(near),
-        asked=call.query,
+        query=call.query,
     )
 
 
 def _facts(item: ItemOut) -> list[tuple[str, Any]]:
-    """The properties to list, and behind them the attributes of a fact; without those that hold nothing."""
+    """Return the properties to list, and behind them the attributes of a fact; without those that hold nothing."""
     own = {name: value for name, value in sorted(item.properties.items()) if name not in _SHOWN_ELSEWHERE}
     listed = [*own.items(), *item.properties.get("attributes", {}).items()]
     return [(name, value) for name, value in listed if value not in (None, "", [], {})]
@@ -59,4 +58,4 @@ def _facts(item: ItemOut) -> list[tuple[str, Any]]:
 
 def _names(near: CausalOutput) -> dict[str, str]:
     """Names of the items around by uid."""
-    return {one.uid: one.name for one in (near.item, *near.items)}
+    return {item.uid: item.name for item in (near.item, *near.items)}

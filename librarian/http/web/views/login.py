@@ -5,9 +5,10 @@ import re
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from librarian.errors import Unauthenticated
+from librarian.base.errors import Unauthenticated
 from librarian.http.auth import admitted, known
-from librarian.http.web.forms import TOKEN_FIELD, form_of
+from librarian.http.endpoints import Call
+from librarian.http.web.forms import TOKEN_FIELD, Form, form_of
 from librarian.http.web.render import HEADERS, page
 from librarian.http.web.session import (
     Sessions,
@@ -22,16 +23,18 @@ from librarian.http.web.session import (
 _OWN_PATH = re.compile(r"/(?![/\\])[^\x00-\x20\x7f\\]*")
 
 
-async def login_form(request: Request) -> Response:
+async def login_form(call: Call[Form, None]) -> Response:
     """Ask for an API key."""
+    request = call.request
     target = own_path(request.query_params.get("next", ""))
     if session_of(request) is not None:
         return RedirectResponse(target, 303, HEADERS)
     return _form(request, target)
 
 
-async def login(request: Request) -> Response:
+async def login(call: Call[Form, None]) -> Response:
     """Give a session for a valid key, and go where the visitor wanted to."""
+    request = call.request
     form = await form_of(request)
     target, visitor = own_path(form.get("next", "")), visitor_of(request)
     if visitor is None:  # the form has lain open for long, or cookies are off
@@ -48,8 +51,9 @@ async def login(request: Request) -> Response:
     return answer
 
 
-async def logout(request: Request) -> Response:
+async def logout(call: Call[Form, None]) -> Response:
     """End the session of this browser."""
+    request = call.request
     form, session = await form_of(request), session_of(request)
     if session is not None:
         sessions: Sessions = request.state.sessions
@@ -60,7 +64,7 @@ async def logout(request: Request) -> Response:
 
 
 def own_path(target: str) -> str:
-    """`target` if it leads to a page of this service, else the first page."""
+    """Return `target` if it leads to a page of this service, else the first page."""
     return target if _OWN_PATH.fullmatch(target) else "/"
 
 

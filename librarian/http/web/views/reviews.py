@@ -1,17 +1,17 @@
-"""What there is to review, one edge with both of its ends, and decisions."""
+"""Proposals to review, one edge with both of its ends, and decisions."""
 
 import asyncio
 
 from msgspec import Struct
 from starlette.responses import RedirectResponse, Response
 
-from librarian.contracts.edges import EdgeOut
-from librarian.contracts.fields import MemoryType
-from librarian.contracts.reviews import ReviewInput, ReviewQuery, ReviewSort, ReviewState
+from librarian.base.fields import MemoryType
+from librarian.base.strictjson import convert
 from librarian.http.endpoints import Call
 from librarian.http.web.forms import Form, struct_of
 from librarian.http.web.render import HEADERS, link, page
-from librarian.strictjson import convert
+from librarian.items.contracts import EdgeOut
+from librarian.sweep.contracts import ReviewInput, ReviewQuery, ReviewSort, ReviewState
 
 STATES: tuple[ReviewState, ...] = ("open", "unreviewed", "accepted", "rejected")
 SORTS: tuple[ReviewSort, ...] = ("edge", "flag", "merge")
@@ -30,7 +30,7 @@ class ReviewsPage(Struct, forbid_unknown_fields=True, kw_only=True):
 async def show_reviews(call: Call[Form, ReviewsPage]) -> Response:
     """List what sweeps propose, or what was decided."""
     found = await call.librarian.list_reviews(call.namespace, _query(call.query, _PAGE))
-    return page(call.request, "reviews.html", asked=call.query, found=found, states=STATES, sorts=SORTS, types=TYPES)
+    return page(call.request, "reviews.html", query=call.query, found=found, states=STATES, sorts=SORTS, types=TYPES)
 
 
 async def decide_review(call: Call[Form, ReviewsPage]) -> Response:
@@ -50,7 +50,7 @@ async def show_edge(call: Call[Form, None]) -> Response:
         call.librarian.get_item(call.namespace, edge.target),
         call.librarian.list_reviews(call.namespace, _query(ReviewsPage(sort="edge"), 2)),
     )
-    following = next((one.review_id for one in waiting.reviews if one.review_id != edge.edge_id), "")
+    following = next((review.review_id for review in waiting.reviews if review.review_id != edge.edge_id), "")
     return page(
         call.request,
         "edge.html",
@@ -71,12 +71,12 @@ async def decide_edge(call: Call[Form, None]) -> Response:
 
 
 def _is_decided(edge: EdgeOut) -> bool:
-    """Whether a human has drawn, accepted or rejected it."""
+    """Return whether a human has drawn, accepted or rejected it."""
     if edge.state == "accepted":
         return edge.method == "human" or edge.reviewed_by is not None
     return edge.state == "rejected"
 
 
-def _query(asked: ReviewsPage, limit: int) -> ReviewQuery:
-    given = {"sorts": asked.sort and [asked.sort], "states": [asked.state], "cursor": asked.cursor}
+def _query(shown: ReviewsPage, limit: int) -> ReviewQuery:
+    given = {"sorts": shown.sort and [shown.sort], "states": [shown.state], "cursor": shown.cursor}
     return convert({**{name: value for name, value in given.items() if value}, "limit": limit}, ReviewQuery)

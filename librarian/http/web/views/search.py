@@ -5,14 +5,14 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from librarian.contracts.fields import Kind
-from librarian.contracts.listing import ItemQuery
-from librarian.contracts.search import SearchInput
+from librarian.base.fields import Kind
+from librarian.base.strictjson import convert
 from librarian.http.endpoints import Call
-from librarian.http.web.bars import bars, longest_share, places
+from librarian.http.web.bars import arm_ranks, bars, longest_share
 from librarian.http.web.forms import Form
 from librarian.http.web.render import page
-from librarian.strictjson import convert
+from librarian.items.contracts import ItemQuery
+from librarian.search.contracts import SearchInput
 
 KINDS: tuple[Kind, ...] = ("memory", "fact", "message", "file_chunk")
 _Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$(?!\n)")]
@@ -33,7 +33,7 @@ class SearchPage(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 async def show_search(call: Call[Form, SearchPage]) -> Response:
-    """Find items, or show the newest ones where nothing is asked."""
+    """Find items, or show the newest ones where nothing is form."""
     if not call.query.q:
         return await _show_newest(call)
     query = {
@@ -46,11 +46,11 @@ async def show_search(call: Call[Form, SearchPage]) -> Response:
     found = await call.librarian.search(call.namespace, convert(query, SearchInput))
     longest = longest_share(hit.explanation for hit in found.results)
     hits = [
-        (hit, bars(hit.explanation, longest), places(hit.explanation))
+        (hit, bars(hit.explanation, longest), arm_ranks(hit.explanation))
         for hit in found.results
         if hit.explanation is not None
     ]
-    return page(call.request, "search.html", asked=call.query, kinds=KINDS, found=found, hits=hits)
+    return page(call.request, "search.html", query=call.query, kinds=KINDS, found=found, hits=hits)
 
 
 async def _show_newest(call: Call[Form, SearchPage]) -> Response:
@@ -58,15 +58,15 @@ async def _show_newest(call: Call[Form, SearchPage]) -> Response:
     if call.query.cursor is not None:
         query["cursor"] = call.query.cursor
     listed = await call.librarian.list_items(call.namespace, convert(query, ItemQuery))
-    return page(call.request, "search.html", asked=call.query, kinds=KINDS, found=None, listed=listed)
+    return page(call.request, "search.html", query=call.query, kinds=KINDS, found=None, listed=listed)
 
 
-def _filters(asked: SearchPage) -> dict[str, Any]:
+def _filters(form: SearchPage) -> dict[str, Any]:
     given = {
-        "kinds": asked.kinds,
-        "authors": asked.author and [asked.author],
-        "domain": asked.domain,
-        "occurred_from": asked.after and f"{asked.after}T00:00:00Z",
-        "occurred_to": asked.before and f"{asked.before}T23:59:59.999999Z",
+        "kinds": form.kinds,
+        "authors": form.author and [form.author],
+        "domain": form.domain,
+        "occurred_from": form.after and f"{form.after}T00:00:00Z",
+        "occurred_to": form.before and f"{form.before}T23:59:59.999999Z",
     }
     return {name: value for name, value in given.items() if value}

@@ -2,10 +2,10 @@
 
 from starlette.responses import Response
 
-from librarian.contracts.sweeps import SweepQuery
 from librarian.http.endpoints import Call
 from librarian.http.web.forms import Form
 from librarian.http.web.render import page
+from librarian.sweep.contracts import SweepQuery
 
 
 async def show_sweeps(call: Call[Form, SweepQuery]) -> Response:

@@ -1,1 +1,0 @@
-"""Who decides what to search for and what counts: without a language model, and with one."""

@@ -1,0 +1,1 @@
+"""The search agent: its loop, reasoners, selection, trace and replay."""

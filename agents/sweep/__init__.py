@@ -1,0 +1,1 @@
+"""What a sweep thinks: causal edges, types, templates, losses."""

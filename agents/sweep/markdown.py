@@ -1,0 +1,211 @@
+"""Markdown as units that may be moved whole: sentences of prose, and blocks that only make sense in one piece. Pure.
+
+No more is understood than what says where a unit ends, and nothing is dropped but white space around units.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+_LABEL = (
+    r"[ \t]*(?:[-*+>•][ \t]+|\d{1,3}[.)][ \t]+)?(?:\*\*)?([^\W\d_][^\n:：*|`.]{0,30}?)(?:\*\*)?[:：](?:\*\*)?(?![/:\d])"
+)
+_OPENING = re.compile(_LABEL)
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_HEADING = re.compile(r"#{1,6}(?:[ \t]|$)")
+_ITEM = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])[ \t]")
+_INDENTED = re.compile(r" {4}|\t")
+_WHOLE = re.compile(r"`[^`\n]+`|\[[^\]\n]{0,500}\]\([^)\s]{0,2000}\)|https?://\S+")
+# A mark closes a sentence before white space and no small letter; the full-width ones always do.
+_CLOSE = re.compile(
+    r"""[.!?…]+ ["'”’)\]*_`]* \s+ (?= ["'“‘(\[*_`@$~–—\#-]* [^\Wa-z_] ) | [。！？]+ [」』）”’*]* \s* (?=\S)""",
+    re.VERBOSE,
+)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|cf|vs|approx|no|fig|st|dr|mr|mrs|ms|incl)|\b[A-Z])\.\s+$", re.IGNORECASE
+)
+_LABELLED_LINE = re.compile(rf"\n(?={_LABEL})")
+_LONGEST_ABBREVIATION = 12
+# What would be no prose any more if it began a line.
+_BLOCK_MARK = re.compile(r"[ \t]*(?:`{3}|~{3}|#{1,6}(?:\s|$)|[-*+•][ \t]|\d{1,3}[.)][ \t]|[|<>])")
+
+
+class Form(Enum):
+    """What a unit is; a block is code, a table, a quotation or markup."""
+
+    SENTENCE = auto()
+    HEADING = auto()
+    ITEM = auto()
+    BLOCK = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One piece of a text; `before` is the white space between it and the unit before."""
+
+    form: Form
+    text: str
+    before: str
+
+    @property
+    def label(self) -> str | None:
+        """What it is labelled with at its start, in small letters: "fix" of "- **Fix:** restart it"."""
+        return label_of(self.text)
+
+
+def label_of(text: str) -> str | None:
+    """The label that opens `text`, in small letters."""
+    found = _OPENING.match(text)
+    return found[1].strip().casefold() if found else None
+
+
+def units(text: str) -> list[Unit]:
+    """The units of `text`, in order. Takes time in proportion to its length."""
+    found: list[Unit] = []
+    end = 0
+    for form, start, stop in _spans(text):
+        piece = text[start:stop]
+        if not piece.strip():
+            continue
+        # Indentation at the start of a block is part of it.
+        kept = piece.strip("\r\n") if form in (Form.BLOCK, Form.ITEM) else piece.strip()
+        at = start + piece.index(kept)
+        kept = kept.rstrip()
+        found.append(Unit(form, kept, text[end:at]))
+        end = at + len(kept)
+    return found
+
+
+def open_fence(text: str) -> str | None:
+    """The marks that would close the code block that `text` ends in; None where it ends in none."""
+    lines = text.splitlines()
+    for first, end in _fences(lines):
+        fence = _marks(lines[first])
+        if end == len(lines) and (end == first + 1 or not _closes(lines[-1], fence)):
+            return fence
+    return None
+
+
+def parted(text: str) -> Iterator[tuple[bool, str]]:
+    """The text in order as what fenced blocks hold (True) and what stands outside, their opening lines too (False)."""
+    lines = text.splitlines(keepends=True)
+    at = 0
+    for first, end in _fences(lines):
+        yield False, "".join(lines[at : first + 1])
+        closed = end > first + 1 and _closes(lines[end - 1], _marks(lines[first]))
+        yield True, "".join(lines[first + 1 : end - closed])
+        at = end
+    yield False, "".join(lines[at:])
+
+
+def _spans(text: str) -> Iterator[tuple[Form, int, int]]:
+    for form, start, stop in _blocks(text.splitlines(keepends=True)):
+        if form is Form.SENTENCE:
+            yield from ((form, *span) for span in _sentences(text, start, stop))
+        else:
+            yield form, start, stop
+
+
+def _blocks(lines: list[str]) -> Iterator[tuple[Form, int, int]]:
+    """Runs of lines that belong together, as offsets into the text."""
+    number = at = 0
+    while number < len(lines):
+        form, end = _block(lines, number)
+        length = sum(len(line) for line in lines[number:end])
+        yield form, at, at + length
+        number, at = end, at + length
+
+
+def _block(lines: list[str], first: int) -> tuple[Form, int]:
+    """The form of the block that begins at line `first`, and the line behind it."""
+    line = lines[first]
+    if _FENCE.match(line):
+        return Form.BLOCK, _behind_fence(lines, first)
+    if _HEADING.match(line):
+        return Form.HEADING, first + 1
+    if item := _ITEM.match(line):
+        return Form.ITEM, _behind_item(lines, first, len(item[1]))
+    if line.lstrip().startswith(("|", "<", ">")):
+        return Form.BLOCK, _behind(lines, first, _is_filled)
+    if _INDENTED.match(line) and line.strip() and (first == 0 or not lines[first - 1].strip()):
+        return Form.BLOCK, _behind(lines, first, lambda one: bool(_INDENTED.match(one) and one.strip()))
+    return Form.SENTENCE, _behind(lines, first, _is_prose)
+
+
+def _behind(lines: list[str], first: int, belongs: Callable[[str], bool]) -> int:
+    number = first + 1
+    while number < len(lines) and belongs(lines[number]):
+        number += 1
+    return number
+
+
+def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """First line of each fenced block and the line behind it."""
+    number = 0
+    while number < len(lines):
+        first, number = number, number + 1
+        if _FENCE.match(lines[first]):
+            number = _behind_fence(lines, first)
+            yield first, number
+
+
+def _behind_fence(lines: Sequence[str], first: int) -> int:
+    """The line behind a fenced block; a fence that nothing closes runs to the end."""
+    fence = _marks(lines[first])
+    for number in range(first + 1, len(lines)):
+        if _closes(lines[number], fence):
+            return number + 1
+    return len(lines)
+
+
+def _marks(line: str) -> str:
+    fence = _FENCE.match(line)
+    return fence[1] if fence else ""
+
+
+def _closes(line: str, fence: str) -> bool:
+    stripped = line.strip()
+    return stripped.startswith(fence) and not stripped.strip(fence[0])
+
+
+def _behind_item(lines: list[str], first: int, indent: int) -> int:
+    """The line behind a list item and all that is indented below it."""
+    number = first + 1
+    while number < len(lines) and lines[number].strip():
+        if _FENCE.match(lines[number]):
+            number = _behind_fence(lines, number)
+            continue
+        nested = _ITEM.match(lines[number])
+        if _HEADING.match(lines[number]) or (nested and len(nested[1]) <= indent):
+            break
+        number += 1
+    return number
+
+
+def _is_filled(line: str) -> bool:
+    return bool(line.strip()) and not (_FENCE.match(line) or _HEADING.match(line))
+
+
+def _is_prose(line: str) -> bool:
+    return _is_filled(line) and not (_ITEM.match(line) or line.lstrip().startswith(("|", "<", ">")))
+
+
+def _sentences(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Sentences between two offsets; never cut within inline code, a link or behind an abbreviation."""
+    whole = [found.span() for found in _WHOLE.finditer(text, start, stop)]
+    ends = {found.end() for found in _CLOSE.finditer(text, start, stop) if not _abbreviated(text, found)}
+    ends |= {found.end() for found in _LABELLED_LINE.finditer(text, start, stop)}
+    inside = iter(whole)
+    current = next(inside, None)
+    for end in sorted(ends):
+        while current and current[1] < end:
+            current = next(inside, None)
+        if not (current and current[0] < end < current[1]) and not _BLOCK_MARK.match(text, end):
+            yield start, end
+            start = end
+    yield start, stop
+
+
+def _abbreviated(text: str, close: re.Match[str]) -> bool:
+    return bool(_ABBREVIATION.search(text, max(0, close.start() - _LONGEST_ABBREVIATION), close.end()))

@@ -1,0 +1,195 @@
+"""Items as typed values: what a memory, a fact, a message and a part of a file hold, each field declared once.
+
+Rows become values here, and nowhere above `graph` is an item a map of properties. The neomodel declarations of
+`graph.models`, what ingest writes, what a revision keeps and what callers are shown follow from these classes: a new
+field is one line here and one in the contract that brings it.
+
+A value's repr names kind and uid only, because logs must not carry what items say.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, ClassVar, NewType, TypeAlias, get_args
+
+from graph.types import UNKNOWN_TIME, Evidence, Kind, time_of
+
+JsonObject = NewType("JsonObject", str)
+"""A JSON object as text, since a node holds no maps."""
+
+_NOT_STORED = MappingProxyType({"stored": False})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ItemFields:
+    """What every item has."""
+
+    kind: ClassVar[Kind]
+
+    namespace: str
+    uid: str
+    name: str = ""  # at most 60 characters: the caption in the Browser
+    text: str
+    domain: str | None = None
+    tags: tuple[str, ...] = ()
+    occurred_at: datetime | None = None  # what "when" means: sent_at or valid_from
+    created_at: datetime = UNKNOWN_TIME  # by the server's clock, when it was stored first
+    updated_at: datetime | None = None
+    version: int = 1  # one more with every change
+    source_hash: str | None = None  # of what came in: ingest compares this
+    evidence: tuple[Evidence, ...] = field(default=(), metadata=_NOT_STORED)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.uid}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Memory(ItemFields):
+    """What an agent decided to keep."""
+
+    kind = Kind.MEMORY
+
+    type: str | None = None  # Pattern Decision Problem Insight Exception Reference Unknown
+    type_confidence: float | None = None  # 0..1
+    importance: int | None = None  # 1..10
+    agent: str | None = None
+    source: str | None = None
+    evidence_refs: tuple[str, ...] = ()  # as a fact's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Fact(ItemFields):
+    """A statement about somebody or something, with the time in which it holds."""
+
+    kind = Kind.FACT
+
+    subject: str | None = None
+    predicate: str | None = None
+    object: str | None = None
+    person_id: str | None = None
+    fact_type: str | None = None
+    fact_object: str | None = None
+    relationship_type: str | None = None
+    attributes: JsonObject | None = None
+    confidence: float | None = None  # 0..1
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None  # FOREVER while it holds
+    evidence_refs: tuple[str, ...] = ()  # uids, message ids or file:PATH#L1-L9 as they came in
+    supersedes_refs: tuple[str, ...] = ()  # uids as they came in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Message(ItemFields):
+    """One message of a conversation."""
+
+    kind = Kind.MESSAGE
+
+    message_id: str | None = None
+    author_name: str | None = None
+    author_id: str | None = None
+    role: str | None = None
+    conversation_id: str | None = None
+    session_id: str | None = None
+    position: int | None = None
+    sent_at: datetime | None = None
+    caption: str | None = None  # what a picture in the message shows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class FileChunk(ItemFields):
+    """Some lines of a file, `start_line` to `end_line`, counted from 1, both included."""
+
+    kind = Kind.FILE_CHUNK
+
+    path: str = ""
+    language: str | None = None
+    start_line: int = 1
+    end_line: int = 1
+    start_column: int | None = None  # from 0; a piece of one very long line begins there
+
+
+Item: TypeAlias = Memory | Fact | Message | FileChunk
+ItemClass: TypeAlias = type[Memory] | type[Fact] | type[Message] | type[FileChunk]
+
+ITEM_CLASSES: Mapping[Kind, ItemClass] = MappingProxyType({cls.kind: cls for cls in (Memory, Fact, Message, FileChunk)})
+
+
+@dataclass(frozen=True, slots=True)
+class NewItem:
+    """An item as ingest writes it, with what full-text search reads of it; `cjk` says whether `search_text` belongs in
+    the cjk index. The item's `source_hash` identifies what came in, so that the same input twice changes nothing.
+    """
+
+    item: Memory | Fact | Message
+    search_text: str = field(repr=False)
+    cjk: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """Nothing is to be written: the item `uid` is already as wanted."""
+
+    uid: str
+
+
+def stored_fields(cls: type[ItemFields]) -> dict[str, Any]:
+    """Return the type of every field of `cls` that a node keeps, by name and without None; the kind is not among
+    them.
+    """
+    return {
+        declared.name: _plain_type(declared.type) for declared in fields(cls) if declared.metadata.get("stored", True)
+    }
+
+
+def _plain_type(annotation: Any) -> Any:
+    """`str` of `str | None`, and of a new type made of `str` that type itself."""
+    present = [option for option in get_args(annotation) if option is not type(None)]
+    return present[0] if len(present) == 1 else annotation
+
+
+def _time(value: Any) -> datetime:
+    """Return a time as a statement gives it: text, or the driver's own type."""
+    moment: datetime = time_of(value) if isinstance(value, str) else value.to_native()
+    return moment
+
+
+_READERS: Mapping[Any, Callable[[Any], Any]] = {datetime: _time, tuple[str, ...]: tuple}
+_READ: Mapping[Kind, Sequence[tuple[str, Callable[[Any], Any] | None]]] = {
+    kind: [(name, _READERS.get(type_)) for name, type_ in stored_fields(cls).items()]
+    for kind, cls in ITEM_CLASSES.items()
+}
+# Of the stored fields those that the statements of ingest set themselves.
+_SET_BY_SERVER = frozenset({"namespace", "uid", "created_at", "updated_at", "version"})
+_WRITTEN: Mapping[Kind, Sequence[str]] = {
+    kind: [name for name in stored_fields(cls) if name not in _SET_BY_SERVER] for kind, cls in ITEM_CLASSES.items()
+}
+
+
+def item_of(properties: Mapping[str, Any], evidence: Sequence[Evidence] = ()) -> Item:
+    """Return the item that a node or a revision with these properties is; what analysts added to it is left out.
+
+    Raises KeyError without kind, namespace, uid and text, ValueError for a kind that does not exist.
+    """
+    kind = Kind(properties["kind"])
+    values: dict[str, Any] = {"evidence": tuple(evidence)}
+    for name, read in _READ[kind]:
+        value = properties.get(name)
+        if value is not None:
+            values[name] = value if read is None else read(value)
+    return ITEM_CLASSES[kind](**values)
+
+
+def memory_of(properties: Mapping[str, Any]) -> Memory:
+    """Return `item_of` of what is known to be a memory. Raises TypeError for another item."""
+    item = item_of(properties)
+    if not isinstance(item, Memory):
+        raise TypeError(f"{item!r} is no memory")
+    return item
+
+
+def written_properties(item: Item) -> dict[str, Any]:
+    """Return what ingest writes on the item's node; None removes a property."""
+    values = ((name, getattr(item, name)) for name in _WRITTEN[item.kind])
+    own = {name: list(value) or None if isinstance(value, tuple) else value for name, value in values}
+    return own | {"kind": item.kind.value}

@@ -1,0 +1,1 @@
+"""The search agent and the Professor."""

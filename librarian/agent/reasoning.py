@@ -1,0 +1,47 @@
+"""The reasoner of the search agent, with the functions it is given, since agents know nothing of retrieval."""
+
+import logging
+from collections.abc import Sequence
+
+from agents.chat.model import ChatModel
+from agents.search.ports import Reasoner, Scoring, Similarity
+from agents.search.reasoners.heuristic import HeuristicReasoner
+from agents.search.reasoners.llm import LlmReasoner
+from librarian.base.errors import SettingsError
+from librarian.base.settings.values import ReasonerChoice
+from librarian.runtime.lifecycle import Lifecycle, LoadedEncoder
+from retrieval.answerness import is_question
+from retrieval.encoders.errors import EncoderError
+from retrieval.evidence import EncoderSimilarity, terms
+
+log = logging.getLogger("librarian.search_agent")
+
+
+class SemanticSimilarity:
+    """Similarity of texts by the encoder that is loaded at the time of the call; unknown while there is none."""
+
+    def __init__(self, lifecycle: Lifecycle) -> None:
+        self._lifecycle = lifecycle
+        self._read: tuple[LoadedEncoder, EncoderSimilarity] | None = None
+
+    async def __call__(self, queries: Sequence[str], texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
+        """Return a row a query, a column a text, each 0..1; None where the encoder cannot say."""
+        loaded = self._lifecycle.loaded_encoder
+        if loaded is None:
+            return None
+        # Kept, since it measures on first use what is noise to the encoder.
+        if self._read is None or self._read[0] is not loaded:
+            self._read = loaded, EncoderSimilarity(loaded.encoder, loaded.languages)
+        try:
+            return await self._read[1](queries, texts)
+        except EncoderError as error:
+            log.warning("evidence is weighed by words alone: %s", error)
+            return None
+
+
+def reasoner_of(choice: ReasonerChoice, model: ChatModel | None, similarity: Similarity | None) -> Reasoner:
+    """Return the chosen reasoner; "auto" is the language model where there is one. Raises SettingsError."""
+    if choice == "llm" and model is None:
+        raise SettingsError('LIBRARIAN_AGENT_REASONER is "llm", but LLM_BASE_URL names no language model.')
+    heuristic = HeuristicReasoner(Scoring(terms, is_question, similarity))
+    return heuristic if model is None or choice == "heuristic" else LlmReasoner(model, heuristic)

@@ -1,0 +1,233 @@
+"""`Librarian`: one agent memory, made of one object a room; how it is opened, kept connected and closed."""
+
+import asyncio
+import functools
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import SimpleNamespace, TracebackType
+from typing import TYPE_CHECKING, Any, Self, get_type_hints
+
+from graph.local.artifacts import Progress
+from graph.local.errors import LocalServerError
+from librarian.agent.professor import Professor
+from librarian.agent.room import AgentRoom
+from librarian.base.errors import SettingsError
+from librarian.base.logs import configure_embedded
+from librarian.base.settings.settings import Settings
+from librarian.causal.room import CausalRoom
+from librarian.embeddings.room import EmbeddingsRoom
+from librarian.files.room import FilesRoom
+from librarian.items.room import ItemsRoom
+from librarian.operations import LOCAL, OPERATIONS, Call
+from librarian.runtime.assembly import ONE_OFF_LINGER_S, Assembly
+from librarian.runtime.contracts import Readiness
+from librarian.runtime.language_model import chat_model
+from librarian.runtime.lifecycle import Lifecycle, Parts
+from librarian.runtime.supervisor import Supervisor, cancel
+from librarian.search.answer import Chat
+from librarian.search.room import SearchRoom
+from librarian.sweep.llm import Llm
+from librarian.sweep.reviews_room import ReviewsRoom
+from librarian.sweep.room import SweepsRoom
+from librarian.transfer.retention import overdue
+from librarian.transfer.room import TransferRoom
+from retrieval.encoders.errors import EncoderError
+from retrieval.encoders.language_probe import covered_languages, encode_probes
+
+if TYPE_CHECKING:
+    from librarian.verbs import FacadeVerbs
+else:
+    FacadeVerbs = object
+
+log = logging.getLogger("librarian.app")
+
+BeforeReady = Callable[["Librarian"], Awaitable[None]]
+
+
+class Librarian(FacadeVerbs):
+    """One agent memory in this process: `async with Librarian() as librarian: …`.
+
+    `settings` default to those of the environment. Entering starts the managed server where it is down, or connects to
+    the one that is named, and raises what stands in the way; until then methods raise NotReady. New items are encoded
+    in the background while it is open; await `embed_pending()` for what waits. It logs to the standard library's
+    loggers `librarian.*` and prints nothing. It may be opened again after it was closed. All methods are safe for
+    concurrent tasks, and raise the defect itself once one has ended the background work.
+
+    Each room's methods are methods of the Librarian too: `librarian.causes_of(…)` is `librarian.causal.causes_of(…)`.
+    """
+
+    search: SearchRoom
+    items: ItemsRoom
+    files: FilesRoom
+    causal: CausalRoom
+    sweeps: SweepsRoom
+    reviews: ReviewsRoom
+    agent: AgentRoom
+    transfer: TransferRoom
+    embeddings: EmbeddingsRoom
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings = Settings.from_env() if settings is None else settings
+        self.lifecycle = lifecycle = Lifecycle()
+        llm, config = settings.llm, settings.agent.professor
+        self._model = model = chat_model(llm)
+        self._professor = professor = None if config is None else Professor(config)
+        self._stack = AsyncExitStack()
+
+        self.embeddings = EmbeddingsRoom(lifecycle)
+        wake = self.embeddings.wake
+        self.search = SearchRoom(lifecycle, settings, Chat(model, llm.context_chars, llm.timeout_s) if model else None)
+        self.items = ItemsRoom(lifecycle, settings.max_text_chars, wake)
+        self.files = FilesRoom(lifecycle, settings.files, wake)
+        self.causal = CausalRoom(lifecycle)
+        self.sweeps = SweepsRoom(lifecycle, Llm(model, llm.sweep_calls) if model else None, wake)
+        self.reviews = ReviewsRoom(lifecycle, wake)
+        self.agent = AgentRoom(lifecycle, settings, self.search, professor, model)
+        self.transfer = TransferRoom(lifecycle, settings.backup, wake)
+
+    @property
+    def parts(self) -> Parts:
+        """What this Librarian works with. Raises NotReady with the reason, or a defect that nobody mends."""
+        return self.lifecycle.parts
+
+    async def ready(self) -> None:
+        """Wait until the graph can be used, however long that takes. Raises a defect that has ended the waiting."""
+        await self.lifecycle.ready()
+
+    async def readiness(self) -> Readiness:
+        """Return whether requests can be served now, and each check's result; never raises."""
+        readiness = await self.lifecycle.readiness()
+        if self.settings.backup.every_s:
+            readiness.checks["backup"] = await asyncio.to_thread(overdue, self.settings.backup) or "ok"
+        return readiness
+
+    async def aclose(self) -> None:
+        """Close the connections to the language model and the Professor; the parts are gone."""
+        for client in (self._model, self._professor):
+            if client is not None:
+                await client.aclose()
+        self.lifecycle.closed()
+
+    async def __aenter__(self) -> Self:
+        configure_embedded(self.settings.log)
+        async with AsyncExitStack() as opening:
+            await opening.enter_async_context(_opened(self, purpose="python"))
+            opening.push_async_callback(cancel, asyncio.create_task(self.embeddings.work()))
+            self._stack = opening.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.__aexit__(kind, error, trace)
+
+
+def _delegated(call: Call) -> Callable[..., Any]:
+    """Return the method of a room as a method of the Librarian, with its signature and docstring."""
+    described = call(_ROOMS)
+
+    @functools.wraps(described.__call__ if isinstance(described, type) else described)
+    def verb(self: Librarian, *args: Any, **options: Any) -> Any:
+        return call(self)(*args, **options)
+
+    return verb
+
+
+_ROOMS: Any = SimpleNamespace(**get_type_hints(Librarian))
+for _name, _call in {**{operation.name: operation.call for operation in OPERATIONS}, **LOCAL}.items():
+    setattr(Librarian, _name, _delegated(_call))
+
+
+@asynccontextmanager
+async def _opened(
+    librarian: Librarian,
+    *,
+    purpose: str,
+    linger_s: float = ONE_OFF_LINGER_S,
+    wait: bool = True,
+    progress: Progress | None = None,
+    before_ready: BeforeReady | None = None,
+) -> AsyncIterator[None]:
+    """Fill `librarian` with its parts, and take them away on leaving."""
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(librarian.aclose)
+        assembly = Assembly(librarian.settings, librarian.lifecycle, stack, purpose, linger_s, progress)
+        if wait:
+            librarian.lifecycle.connected(await assembly.build())
+        else:
+            supervisor = Supervisor(
+                assembly,
+                work=librarian.embeddings.work,
+                schedule=librarian.transfer.back_up_on_schedule,
+                before_ready=None if before_ready is None else functools.partial(before_ready, librarian),
+            )
+            background = asyncio.create_task(supervisor.run())
+            background.add_done_callback(functools.partial(_report_failure, librarian.lifecycle))
+            stack.push_async_callback(cancel, background)
+        yield
+
+
+@asynccontextmanager
+async def open_librarian(
+    settings: Settings,
+    *,
+    purpose: str,
+    linger_s: float = ONE_OFF_LINGER_S,
+    wait: bool = True,
+    progress: Progress | None = None,
+    before_ready: BeforeReady | None = None,
+) -> AsyncIterator[Librarian]:
+    """One Librarian for `settings`, closed on leaving.
+
+    With `wait` it is usable when this yields, and what stands in the way is raised. Without (the service) it connects
+    in the background, tries again for as long as something stands in the way, follows a database that comes back
+    elsewhere, and encodes pending items as they come; `before_ready` is what it does with the graph before it says
+    that it is ready.
+    """
+    librarian = Librarian(settings)
+    async with _opened(
+        librarian, purpose=purpose, linger_s=linger_s, wait=wait, progress=progress, before_ready=before_ready
+    ):
+        yield librarian
+
+
+@asynccontextmanager
+async def open_agent(settings: Settings, *, progress: Progress | None = None) -> AsyncIterator[Librarian]:
+    """The search agent alone, over the Professor's documents: usable at once, without a graph.
+
+    An encoder is loaded in the background if LIBRARIAN_ENCODER asks for one; words decide until it is there. Raises
+    SettingsError where no Professor is configured.
+    """
+    if settings.agent.professor is None:
+        raise SettingsError(
+            "the search agent alone needs a Professor to ask",
+            field="PROFESSOR_SEARCH_URL",
+            remedy="Set PROFESSOR_SEARCH_URL to the address of its search.",
+        )
+    async with AsyncExitStack() as stack:
+        librarian = Librarian(settings)
+        stack.push_async_callback(librarian.aclose)
+        librarian.lifecycle.without_graph("this service runs the search agent only (--agent-only)")
+        if not settings.has_default("LIBRARIAN_ENCODER"):
+            assembly = Assembly(settings, librarian.lifecycle, stack, "agent", 0, progress)
+            stack.push_async_callback(cancel, asyncio.create_task(_load_encoder(assembly)))
+        yield librarian
+
+
+async def _load_encoder(assembly: Assembly) -> None:
+    """Load it and prove its languages; a failure is logged, as the agent works without."""
+    try:
+        encoder = await assembly.load_encoder()
+        if encoder is not None:
+            languages = covered_languages(await encode_probes(encoder))
+            assembly.lifecycle.encoder_loaded(encoder, languages)
+    except (EncoderError, LocalServerError) as error:
+        log.warning("the search agent goes on without an encoder: %s", error)
+
+
+def _report_failure(lifecycle: Lifecycle, task: asyncio.Task[None]) -> None:
+    """Tell /readyz why the background work ended, which only a defect does."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("the service cannot become ready", exc_info=error)
+        lifecycle.failed(error)

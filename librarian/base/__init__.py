@@ -1,0 +1,1 @@
+"""The base of every room: errors, settings, keys, logs, metrics, the vocabulary of fields."""

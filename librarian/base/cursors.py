@@ -1,0 +1,64 @@
+"""Opaque cursors: where one page ended, bound to the query it belongs to.
+
+A cursor is neither secret nor signed: an altered one only starts a page elsewhere in what its sender may see anyway.
+"""
+
+import base64
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from librarian.base.errors import InvalidInput
+
+T = TypeVar("T")
+
+# The next page may be of another size.
+_NO_CONDITIONS = ("cursor", "limit")
+_DIGEST_CHARS = 12
+_REMEDY = "Send `next_cursor` of the previous page with the same conditions, or no cursor for the first page."
+
+
+def page(
+    query: Struct, rows: Sequence[T], limit: int, position_of: Callable[[T], list[str]]
+) -> tuple[Sequence[T], str | None]:
+    """Return the first `limit` of `rows`, and the cursor of the page behind them; None when this one is the last.
+
+    `rows` are read with a limit of `limit` + 1, which shows whether more follow; `position_of` gives a row's sort key.
+    """
+    if len(rows) <= limit:
+        return rows, None
+    return rows[:limit], encode(query, position_of(rows[limit - 1]))
+
+
+def encode(query: Struct, position: list[str]) -> str:
+    """Return the cursor of the page that starts behind `position`, the sort key of the last row before it."""
+    plain = msgspec.json.encode([_digest(query), *position])
+    return base64.urlsafe_b64encode(plain).rstrip(b"=").decode()
+
+
+def decode(query: Struct, cursor: str) -> list[str]:
+    """Return the position that `encode` put in. Raises InvalidInput for a damaged cursor, or one of another query."""
+    try:
+        padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
+        plain = base64.b64decode(padded, altchars=b"-_", validate=True)
+        digest, *position = msgspec.json.decode(plain, type=list[str])
+    except ValueError:
+        raise invalid() from None
+    if digest != _digest(query):
+        raise InvalidInput("the cursor belongs to another query", field="$.cursor", remedy=_REMEDY)
+    return position
+
+
+def invalid() -> InvalidInput:
+    """Return the error of a cursor that cannot be read, or whose position does not fit the query."""
+    return InvalidInput("invalid cursor", field="$.cursor", remedy=_REMEDY)
+
+
+def _digest(query: Struct) -> str:
+    conditions = msgspec.to_builtins(query)
+    for name in _NO_CONDITIONS:
+        conditions.pop(name, None)
+    return hashlib.sha256(msgspec.json.encode(conditions, order="deterministic")).hexdigest()[:_DIGEST_CHARS]

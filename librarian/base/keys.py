@@ -1,0 +1,324 @@
+"""API keys and the file that holds their digests. A key itself is shown once, when it is made."""
+
+import contextlib
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from filelock import FileLock
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from librarian.base.errors import Conflict, InvalidInput, KeysFileError, NotFound, Unauthenticated
+
+Scope = Literal["read", "write", "sweep", "agent", "admin"]
+KeyState = Literal["valid", "expired", "revoked"]
+SCOPES: tuple[Scope, ...] = ("read", "write", "sweep", "agent", "admin")
+
+KeyName = Annotated[str, Meta(min_length=1, max_length=100)]
+# A namespace, all below one ("app:*"), or all ("*").
+NamespacePattern = Annotated[str, Meta(max_length=128, pattern=r"^(\*|[\w.:@-]+(:\*)?)\Z")]
+Moment = Annotated[datetime, Meta(tz=True)]
+Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+
+
+class ApiKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One entry of the key file: `sha256` is the digest of the key, which is nowhere else."""
+
+    id: str
+    name: KeyName
+    sha256: Digest
+    scopes: Annotated[tuple[Scope, ...], Meta(min_length=1)]
+    namespaces: Annotated[tuple[NamespacePattern, ...], Meta(min_length=1)]
+    created_at: Moment
+    expires_at: Moment | None = None
+    revoked: bool = False
+
+    def has_scope(self, scope: Scope) -> bool:
+        """Return whether the key gives this right; admin gives all."""
+        return scope in self.scopes or "admin" in self.scopes
+
+    def allows(self, namespace: str) -> bool:
+        """Return whether the key opens this namespace."""
+        return any(
+            pattern in ("*", namespace) or (pattern.endswith(":*") and namespace.startswith(pattern[:-1]))
+            for pattern in self.namespaces
+        )
+
+    def only_namespace(self) -> str | None:
+        """Return the namespace of a key that is bound to exactly one, else None."""
+        return None if len(self.namespaces) > 1 or self.namespaces[0].endswith("*") else self.namespaces[0]
+
+    def state_at(self, moment: datetime) -> KeyState:
+        """Return whether the key can be used at this moment, or why not."""
+        if self.revoked:
+            return "revoked"
+        return "valid" if self.expires_at is None or moment < self.expires_at else "expired"
+
+    def is_valid_at(self, moment: datetime) -> bool:
+        """Return whether the key can be used at this moment."""
+        return self.state_at(moment) == "valid"
+
+
+class KeyFileContent(Struct, frozen=True, forbid_unknown_fields=True):
+    """The key file."""
+
+    version: Literal[1] = 1
+    keys: tuple[ApiKey, ...] = ()
+
+
+class KeyOut(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A key as it is listed, `state` as of now; `key` only in the answer that creates it."""
+
+    id: str
+    name: str
+    scopes: tuple[Scope, ...]
+    namespaces: tuple[str, ...]
+    created_at: Moment
+    expires_at: Moment | None = None
+    revoked: bool = False
+    state: KeyState
+    key: str | None = None
+
+    @classmethod
+    def of(cls, key: ApiKey, *, secret: str | None = None) -> "KeyOut":
+        """Return what a listing shows of `key`."""
+        state = key.state_at(datetime.now(UTC))
+        fields = {name: getattr(key, name) for name in cls.__struct_fields__ if hasattr(key, name)}
+        return msgspec.convert({**fields, "state": state, "key": secret}, cls)
+
+
+PREFIX = "lib_"
+ADMIN_KEY_FILE = "admin.key"
+ADMIN_KEY_NAME = "local-admin"
+_KEY_BYTES = 32
+_ID_BYTES = 5
+_LONGEST_TOKEN = 200
+_LOCK_TIMEOUT_S = 15.0
+_FILE_MODE = 0o600
+_FOLDER_MODE = 0o700
+
+_UNREADABLE = "Correct or remove it, or set LIBRARIAN_KEYS_FILE to another file."
+_UNWRITABLE = (
+    "Change keys where their file can be written (it may be mounted read-only here), or set LIBRARIAN_KEYS_FILE."
+)
+
+_Stamp = tuple[int, int, int]
+
+
+class KeyFile:
+    """The keys of one file, read again whenever it changes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stamp: _Stamp | None = None
+        self._keys: tuple[ApiKey, ...] = ()
+
+    def list(self) -> tuple[ApiKey, ...]:
+        """Return all keys, the oldest first; none where there is no file. Raises KeysFileError."""
+        stamp = self._current_stamp()
+        if stamp != self._stamp:
+            self._keys = self._read() if stamp else ()
+            self._stamp = stamp
+        return self._keys
+
+    def authenticate(self, token: str) -> ApiKey:
+        """Return the key that `token` is. Raises Unauthenticated for an unknown, revoked or expired key."""
+        digest = _digest(token) if token.startswith(PREFIX) and len(token) <= _LONGEST_TOKEN else ""
+        # Every entry is compared, whether or not one was found: the time taken tells nothing. Without a key there is
+        # nothing to look up, and a file that cannot be read is nobody's fault.
+        matches = [key for key in self.list() if hmac.compare_digest(key.sha256, digest)] if token else []
+        if not matches:
+            raise Unauthenticated(remedy="Send `Authorization: Bearer <key>`; `librarian keys create` makes a key.")
+        if not matches[0].is_valid_at(datetime.now(UTC)):
+            raise Unauthenticated("This API key was revoked or has expired.", remedy="Ask the operator for a new one.")
+        return matches[0]
+
+    def knows(self, token: str) -> bool:
+        """Return whether `token` is or was a key of this file, revoked and expired ones included."""
+        digest = _digest(token)
+        return any(hmac.compare_digest(key.sha256, digest) for key in self.list())
+
+    def create(
+        self, name: str, *, namespaces: Sequence[str], scopes: Sequence[Scope], expires_at: datetime | None = None
+    ) -> tuple[ApiKey, str]:
+        """Make a key; the second value is the key itself, which is kept nowhere. Raises InvalidInput, KeysFileError."""
+        secret = PREFIX + secrets.token_urlsafe(_KEY_BYTES)
+        entry = _new_entry(name, secret, scopes, namespaces, expires_at)
+        self._update(lambda keys: (*keys, entry))
+        return entry, secret
+
+    def rotate(self, key_id: str, *, grace: timedelta = timedelta(0), expires_at: datetime | None = None) -> "Rotated":
+        """Make a new key with the name and rights of another, which stops working at once, or after `grace`.
+
+        The new key expires when the old one did, or at `expires_at`. Raises NotFound, Conflict for a key that is not
+        valid any more, InvalidInput, KeysFileError.
+        """
+        secret = PREFIX + secrets.token_urlsafe(_KEY_BYTES)
+
+        def change(keys: tuple[ApiKey, ...]) -> tuple[ApiKey, ...]:
+            old, now = _by_id(keys, key_id), datetime.now(UTC)
+            if not old.is_valid_at(now):
+                message = f"The key {old.id} was revoked or has expired."
+                raise Conflict(message, remedy="`librarian keys create` makes a new one.")
+            new = _new_entry(old.name, secret, old.scopes, old.namespaces, expires_at or old.expires_at)
+            end = min(old.expires_at or now + grace, now + grace)
+            retired = replace(old, expires_at=end) if grace else replace(old, revoked=True)
+            return (*_with(keys, retired), new)
+
+        keys = self._update(change)
+        return Rotated(entry=keys[-1], secret=secret, old=_by_id(keys, key_id))
+
+    def revoke(self, key_id: str) -> ApiKey:
+        """Revoke a key, named by its id, for ever. Raises NotFound, KeysFileError."""
+        keys = self._update(lambda keys: _with(keys, replace(_by_id(keys, key_id), revoked=True)))
+        return _by_id(keys, key_id)
+
+    def _update(self, change: Callable[[tuple[ApiKey, ...]], tuple[ApiKey, ...]]) -> tuple[ApiKey, ...]:
+        """Replace the keys by what `change` makes of them, while no other process does the same."""
+        with self._locked():
+            keys = change(self._read() if self.path.exists() else ())
+            with self._reported(_UNWRITABLE):
+                write_private(self.path, msgspec.json.format(msgspec.json.encode(KeyFileContent(keys=keys)), indent=1))
+        return keys
+
+    def _read(self) -> tuple[ApiKey, ...]:
+        with self._reported():
+            return msgspec.json.decode(self.path.read_bytes(), type=KeyFileContent).keys
+
+    def _current_stamp(self) -> _Stamp | None:
+        with self._reported():
+            try:
+                found = self.path.stat()
+            except FileNotFoundError:
+                return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock beside the file (the file itself is replaced, so it cannot carry one)."""
+        lock = FileLock(self.path.with_name(f"{self.path.name}.lock"), timeout=_LOCK_TIMEOUT_S, mode=_FILE_MODE)
+        with self._reported(_UNWRITABLE):
+            self.path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    @contextlib.contextmanager
+    def _reported(self, remedy: str = _UNREADABLE) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            message = f"{self.path}: {error.strerror or error}"
+            raise KeysFileError(message, field="LIBRARIAN_KEYS_FILE", remedy=remedy) from None
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise KeysFileError(f"{self.path}: {error}", field="LIBRARIAN_KEYS_FILE", remedy=remedy) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Rotated:
+    """The result of `rotate`: the new key's entry and the key itself, and the old key's entry as it is now."""
+
+    entry: ApiKey
+    secret: str = field(repr=False)
+    old: ApiKey
+
+
+def ensure_admin_key(keys: KeyFile, home: Path) -> str:
+    """Return the key of this home's own command line, which may do everything; make it the first time.
+
+    It stands in a file that only the owner of the home can read. Deleting that file makes a new key, and the old one
+    useless, at the next start. So does a `keys` that does not know the key, as after a change of LIBRARIAN_KEYS_FILE.
+    """
+    path = home / ADMIN_KEY_FILE
+    if path.exists() and keys.knows(secret := read_admin_key(home)):
+        return secret
+    for old in keys.list():
+        if old.name == ADMIN_KEY_NAME and not old.revoked:
+            keys.revoke(old.id)
+    _, secret = keys.create(ADMIN_KEY_NAME, namespaces=["*"], scopes=["admin"])
+    write_private(path, f"{secret}\n".encode())
+    return secret
+
+
+def read_admin_key(home: Path) -> str:
+    """Return the key that `ensure_admin_key` made. Raises NotFound before the first start of the service."""
+    try:
+        return (home / ADMIN_KEY_FILE).read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        raise NotFound(
+            f"{home} has no admin key yet.",
+            remedy="The first `librarian serve` makes it; or use `librarian keys create`.",
+        ) from None
+
+
+def renew_admin_key(home: Path, rotated: Rotated) -> bool:
+    """Let this home's command line use the new key if the old one was its own; return whether it was."""
+    path = home / ADMIN_KEY_FILE
+    if not path.exists() or _digest(read_admin_key(home)) != rotated.old.sha256:
+        return False
+    write_private(path, f"{rotated.secret}\n".encode())
+    return True
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Replace a file in one step by one that only its owner can read."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    scratch.unlink(missing_ok=True)
+    descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _new_entry(
+    name: str, secret: str, scopes: Sequence[str], namespaces: Sequence[str], expires_at: datetime | None
+) -> ApiKey:
+    now = datetime.now(UTC)
+    if expires_at is not None and expires_at <= now:
+        raise InvalidInput(f"a key cannot expire in the past ({expires_at:%Y-%m-%d %H:%M %Z})", field="--expires")
+    fields = {
+        "id": secrets.token_hex(_ID_BYTES),
+        "name": name,
+        "sha256": _digest(secret),
+        "scopes": tuple(dict.fromkeys(scopes)),
+        "namespaces": tuple(dict.fromkeys(namespaces)),
+        "created_at": now.replace(microsecond=0),
+        "expires_at": expires_at,
+    }
+    try:
+        return msgspec.convert(fields, ApiKey)
+    except msgspec.ValidationError as error:
+        raise InvalidInput(
+            f"the key cannot be made: {error}",
+            remedy="Scopes: read, write, sweep, agent, admin. Namespaces: a name, app:* or *.",
+        ) from None
+
+
+def _by_id(keys: Sequence[ApiKey], key_id: str) -> ApiKey:
+    found = next((key for key in keys if key.id == key_id), None)
+    if found is None:
+        raise NotFound(f"There is no key with the id {key_id!r}.", remedy="`librarian keys list` shows the ids.")
+    return found
+
+
+def _with(keys: tuple[ApiKey, ...], changed: ApiKey) -> tuple[ApiKey, ...]:
+    return tuple(changed if key.id == changed.id else key for key in keys)
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

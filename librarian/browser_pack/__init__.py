@@ -1,1 +1,0 @@
-"""What analysts load into Neo4j Browser: a style, saved queries, a guide."""

@@ -1,0 +1,1 @@
+"""Causal questions and their drawings."""

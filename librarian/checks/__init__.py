@@ -1,1 +1,0 @@
-"""What `librarian doctor` looks at, by place."""

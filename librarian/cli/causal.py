@@ -1,0 +1,203 @@
+"""Causal questions: walks that are drawn as trees or for other programs, paths, contradictions and cycles."""
+
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, TypeAlias, cast
+
+import typer
+
+from librarian.causal.contracts import (
+    CausalInput,
+    CausalOutput,
+    ContradictingFact,
+    ContradictionList,
+    ContradictionQuery,
+    CycleList,
+    CycleOut,
+    CycleQuery,
+    ItemBrief,
+    NeighbourhoodQuery,
+    PathOutput,
+    PathQuery,
+    ReachedItem,
+)
+from librarian.cli.asking import ask, question
+from librarian.cli.display import printable, table
+from librarian.cli.lazy import deferred, new_app, verb_of
+from librarian.cli.opening import reached_without_encoder
+from librarian.cli.options import JsonOption, NamespaceOption, takes
+from librarian.cli.runtime import say
+from librarian.items.contracts import EdgeOut
+
+if TYPE_CHECKING:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    from librarian.causal import drawings
+else:
+    drawings = deferred("librarian.causal.drawings")
+
+app = new_app()
+
+
+class Format(StrEnum):
+    """How an answer is shown."""
+
+    TREE = "tree"
+    MERMAID = "mermaid"
+    GRAPHML = "graphml"
+    SVG = "svg"
+    HTML = "html"
+
+
+FormatOption: TypeAlias = Annotated[
+    Format, typer.Option("--format", "-f", help="How it is shown; all but tree are for other programs.")
+]
+
+
+def walk(name: str, contract: type[CausalInput | NeighbourhoodQuery]) -> None:
+    """Add the command `name`, which asks its operation what is connected to an item, and draws that."""
+
+    @app.command(name)
+    @takes(contract)
+    def command(
+        query: CausalInput | NeighbourhoodQuery,
+        namespace: NamespaceOption = None,
+        *,
+        form: FormatOption = Format.TREE,
+        as_json: JsonOption = False,
+    ) -> None:
+        ask(
+            lambda librarian, where: getattr(librarian, verb_of(name))(where, query),
+            namespace,
+            partial(show_walk, form=form),
+            purpose=name,
+            contract=contract,
+            reach=reached_without_encoder,
+            as_json=as_json,
+        )
+
+
+def show_walk(found: CausalOutput, *, form: Format) -> None:
+    """Print what is connected to an item."""
+    if form is not Format.TREE:
+        typer.echo(drawings.drawn(found, cast("drawings.Form", form.value)), nl=False)
+        if found.more:
+            say("A limit cut something off: see --max-depth and --limit.")
+        return
+
+    from rich.console import Console
+
+    Console().print(tree_of(found))
+    if not found.items:
+        say(f"Nothing is connected to it by {' or '.join(found.types)}.")
+    if found.more:
+        say("There is more: a limit cut it off, see --max-depth and --limit.")
+
+
+def tree_of(found: CausalOutput) -> "Tree":
+    """Return a tree of shortest paths, each item below the one that it was reached from."""
+    from rich.tree import Tree
+
+    root = Tree(_item_text(found.item))
+    edges = {edge.edge_id: edge for edge in found.edges}
+    branches: dict[tuple[str, ...], Tree] = {(): root}
+    for item in found.items:
+        path = tuple(item.path)
+        branches[path] = branches[path[:-1]].add(_reached_text(item, edges[path[-1]]))
+    return root
+
+
+def _item_text(item: ItemBrief) -> "Text":
+    from rich.text import Text
+
+    text = Text(printable(item.name), style="bold")
+    day = f"{item.occurred_at:%Y-%m-%d}" if item.occurred_at else ""
+    what = " · ".join(part for part in (item.uid, item.type or item.kind, day) if part)
+    return text.append(f"  {printable(what)}", style="not bold dim")
+
+
+def _reached_text(item: ReachedItem, edge: EdgeOut) -> "Text":
+    from rich.text import Text
+
+    came_from_source = edge.target == item.uid
+    arrow = "──" if edge.type == "RELATES_TO" else "─▶" if came_from_source else "◀─"
+    state = "" if edge.state == "accepted" else f" {edge.state}"
+    text = Text(f"{arrow} {edge.type}{state} {item.confidence:.2f}  ", style="cyan").append_text(_item_text(item))
+    if item.is_end:
+        text.append("  (end)", style="green")
+    for quote in (edge.source_quote, edge.target_quote):
+        if quote:
+            text.append(f"\n   “{printable(quote)}”", style="not bold italic dim")
+    return text
+
+
+def show_path(found: PathOutput) -> None:
+    """Print the edges of a path, or leave with exit code 1 where there is none."""
+    if not found.items:
+        say("A limit ended the search for a path." if found.more else "No path connects the two.")
+        raise typer.Exit(1)
+    names = {item.uid: item.name for item in found.items}
+    rows = [
+        (
+            names[edge.source],
+            edge.type,
+            names[edge.target],
+            f"{edge.confidence:.2f}",
+            "\n".join(f"“{quote}”" for quote in (edge.source_quote, edge.target_quote) if quote),
+        )
+        for edge in found.edges
+    ]
+    table(("from", "what", "to", "sure", "quotes"), rows, ruled=True)
+    say(f"confidence {found.confidence:.2f}")
+
+
+def show_contradictions(found: ContradictionList) -> None:
+    """Print facts, and edges, that contradict each other."""
+    if found.facts:
+        facts = [
+            (pair.person_id, pair.relationship_type, _fact(pair.first), _fact(pair.second)) for pair in found.facts
+        ]
+        table(("person", "what", "one says", "the other says"), facts, ruled=True)
+    if found.edges:
+        edges = [
+            (pair.source.name, pair.target.name, " and ".join(sorted({edge.type for edge in pair.edges})))
+            for pair in found.edges
+        ]
+        table(("from", "to", "edges"), edges, ruled=True)
+    if not found.facts and not found.edges:
+        say("Nothing contradicts itself.")
+    if found.more:
+        say("There may be more: see --limit.")
+
+
+def _fact(fact: ContradictingFact) -> str:
+    since = fact.valid_from.date() if fact.valid_from else "ever"
+    until = f" until {fact.valid_to.date()}" if fact.valid_to else ""
+    return f"{fact.object}\n{fact.uid}, since {since}{until}"
+
+
+def show_cycles(found: CycleList) -> None:
+    """Print items that lead back to themselves."""
+    if found.cycles:
+        rows = [(_steps(cycle), f"{cycle.confidence:.2f}") for cycle in found.cycles]
+        table(("cycle", "confidence"), rows, ruled=True)
+    else:
+        say("Nothing leads back to itself.")
+    if found.more:
+        say("There may be more: see --limit.")
+
+
+def _steps(cycle: CycleOut) -> str:
+    steps = [f"{item.name}\n  {edge.type} →" for item, edge in zip(cycle.items, cycle.edges, strict=True)]
+    return "\n".join([*steps, cycle.items[0].name])
+
+
+walk("graph", NeighbourhoodQuery)
+walk("causes", CausalInput)
+walk("effects", CausalInput)
+walk("blockers", CausalInput)
+walk("enablers", CausalInput)
+question(app, "path", PathQuery, show_path)
+question(app, "contradictions", ContradictionQuery, show_contradictions)
+question(app, "cycles", CycleQuery, show_cycles)

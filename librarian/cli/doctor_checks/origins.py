@@ -1,0 +1,18 @@
+"""Finds packages of ours that another distribution has installed under the same name."""
+
+import importlib.util
+from pathlib import Path
+
+PACKAGES = ("agents", "cypher", "graph", "librarian", "migrations", "retrieval")
+ROOT = Path(__file__).resolve().parents[3]
+REMEDY = "Remove the other package (openai-agents also installs one named agents), or use an environment of its own."
+
+
+def conflicting_distributions() -> list[str]:
+    """Return a line for each package that comes from another distribution; imports none of them."""
+    origins = {name: importlib.util.find_spec(name) for name in PACKAGES}
+    return [
+        f"{name} comes from {spec.origin if spec else 'nowhere'}"
+        for name, spec in origins.items()
+        if spec is None or spec.origin is None or not Path(spec.origin).resolve().is_relative_to(ROOT / name)
+    ]

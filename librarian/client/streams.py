@@ -1,0 +1,115 @@
+"""Verbs that answer with events as they go: sweeps, and taking one back."""
+
+from collections.abc import AsyncGenerator, AsyncIterable
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from librarian.client import protocol
+from librarian.client.verbs import NAMESPACE_HEADER, Reply, Request
+from librarian.sweep.contracts import (
+    SweepChange,
+    SweepLlm,
+    SweepPart,
+    SweepProgress,
+    SweepRefusal,
+    SweepReport,
+    SweepRequest,
+    SweepUndoOutput,
+)
+
+if TYPE_CHECKING:
+    from librarian.client.clients import AsyncLibrarianClient
+
+EVENT_STREAM = "text/event-stream"
+Event = tuple[str, bytes]
+
+
+async def sweep_events(
+    self: "AsyncLibrarianClient", namespace: str, request: SweepRequest
+) -> AsyncGenerator[SweepPart | SweepLlm | SweepReport, None]:
+    """Sweep part by part, each with all of its changes, which are committed then; last comes the report without them.
+
+    With a language model, what it will be asked comes first. The request is sent once: what a broken connection leaves
+    behind goes on by `resume` of the sweep that the parts name.
+    """
+    progress, report = SweepProgress(stage="plan", done=0, total=0), None
+    async with aclosing(_events(self, namespace, "/v1/sweeps", msgspec.json.encode(request))) as events:
+        async for name, data in events:
+            match name:
+                case "estimate":
+                    yield msgspec.json.decode(data, type=SweepLlm)
+                case "progress":
+                    progress = msgspec.json.decode(data, type=SweepProgress)
+                    yield SweepPart(progress)
+                case "changes":
+                    yield SweepPart(progress, changes=msgspec.json.decode(data, type=list[SweepChange]))
+                case "refused":
+                    yield SweepPart(progress, refused=msgspec.json.decode(data, type=list[SweepRefusal]))
+                case "report":
+                    report = data
+    yield msgspec.json.decode(_last(self, report), type=SweepReport)
+
+
+async def undo_events(
+    self: "AsyncLibrarianClient", namespace: str, sweep_id: str
+) -> AsyncGenerator[SweepProgress | SweepUndoOutput, None]:
+    """Take back what a sweep changed, page by page; last comes the outcome. The same request again goes on."""
+    undone = None
+    async with aclosing(_events(self, namespace, f"/v1/sweeps/{sweep_id}/undo")) as events:
+        async for name, data in events:
+            if name == "progress":
+                yield msgspec.json.decode(data, type=SweepProgress)
+            elif name == "undone":
+                undone = data
+    yield msgspec.json.decode(_last(self, undone), type=SweepUndoOutput)
+
+
+def _last(client: "AsyncLibrarianClient", data: bytes | None) -> bytes:
+    """Return the last event's data, once the answer has ended: the service is done with the sweep then, not before.
+
+    Raises ServiceUnreachable where the answer ended without it.
+    """
+    if data is None:
+        raise protocol.unreachable(client.url, EOFError("the answer ended too early"))
+    return data
+
+
+async def _events(
+    client: "AsyncLibrarianClient", namespace: str, path: str, body: bytes | None = None
+) -> AsyncGenerator[Event, None]:
+    """Send a request and yield the events of its answer. Raises ApiError for another answer and an event `error`."""
+    import httpx
+
+    headers = {"Accept": EVENT_STREAM, "Content-Type": "application/json", NAMESPACE_HEADER: namespace}
+    request: Request[None] = Request(
+        method="POST", path=path, read=lambda _: None, headers=headers, body=body, safe=False
+    )
+    try:
+        async with client.stream(request) as response:
+            if response.headers.get("content-type", "").partition(";")[0] != EVENT_STREAM:
+                raise protocol.problem_of(Reply(response.status_code, response.headers, await response.aread()))
+            async with aclosing(sent_events(response.aiter_lines())) as events:
+                async for name, data in events:
+                    if name == "error":
+                        raise protocol.problem_in(data)
+                    yield name, data
+    except httpx.TransportError as error:
+        raise protocol.unreachable(client.url, error) from error
+
+
+async def sent_events(lines: AsyncIterable[str]) -> AsyncGenerator[Event, None]:
+    """Yield the name and data of each server-sent event; comments, which keep the connection open, are left out."""
+    name, data = "", list[str]()
+    async for line in lines:
+        field, _, value = line.partition(":")
+        match field:
+            case "event":
+                name = value.removeprefix(" ")
+            case "data":
+                data.append(value.removeprefix(" "))
+            case "" if not line:
+                if data:
+                    yield name, "\n".join(data).encode()
+                name, data = "", []

@@ -1,1 +1,0 @@
-"""Wire contracts: one msgspec definition gives HTTP validation, schemas and CLI checks."""

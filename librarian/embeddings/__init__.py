@@ -1,0 +1,1 @@
+"""Embedding spaces: building, switching, calibrating."""

@@ -1,0 +1,43 @@
+"""Embedding spaces on the wire: what building one takes, and switching between them."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from librarian.runtime.contracts import SpaceStatus
+
+SpaceId = Annotated[str, Meta(min_length=1, max_length=60, pattern=r"^[a-z0-9_]+$", description="Id of the space.")]
+Force = Annotated[
+    bool, Meta(description="Switch although items lack vectors in it: until they have one, words alone find them.")
+]
+
+
+class SpacePlan(Struct, kw_only=True):
+    """The cost of filling the encoder's space: `items` of `characters` in all lack a vector in it, `vectors` are
+    there. Seconds, vectors to come and bytes on the disk are estimates from `sampled` items that were encoded to see.
+    """
+
+    space: str
+    model: str
+    dimension: int
+    active: bool
+    vectors: int
+    items: int
+    characters: int
+    sampled: int
+    seconds: float
+    new_vectors: int
+    bytes: int
+
+
+class SwitchInput(Struct, forbid_unknown_fields=True, kw_only=True):
+    """The space to make the active one."""
+
+    space: SpaceId
+    force: Force = False
+
+
+class SpaceList(Struct, kw_only=True):
+    """Every embedding space, oldest first."""
+
+    spaces: list[SpaceStatus]

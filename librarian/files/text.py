@@ -1,0 +1,191 @@
+"""Lines of files that hold a text, exactly."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+from graph.executor import Executor
+from graph.file_lines import ChunkText, Lines, lines_by_place
+from graph.files import FileFilter, Symbol, chunks_at, chunks_containing, chunks_of_files, find_symbols
+from librarian.base.errors import InvalidInput
+from librarian.files.contracts import LineHit, SearchTextInput, SearchTextOutput, TextLines
+from librarian.files.languages import LANGUAGES
+from retrieval.text_matching import InvalidPattern, LineMatcher, cut_around, glob_expression, line_matcher
+
+MAX_SHOWN_CHARS = 500
+_DEFINITIONS = 50
+_FIRST_PAGE = 60
+_PAGE = 1_000
+_FILES_AT_ONCE = 100
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+
+# Path and line -> the line, and where the first match in it stands.
+_Found = dict[tuple[str, int], tuple[str, int, int]]
+
+
+async def search_text(executor: Executor, namespace: str, wanted: SearchTextInput) -> SearchTextOutput:
+    """Return lines that match. Raises InvalidInput for a pattern, glob or language that means nothing."""
+    matcher, where = _compiled(wanted), _filter(namespace, wanted)
+    async with asyncio.TaskGroup() as tasks:
+        scanning = tasks.create_task(_scan(executor, where, matcher, wanted.limit))
+        defining = tasks.create_task(_definitions(executor, where, wanted))
+    found, complete = scanning.result()
+    symbols = defining.result()
+    await _add_missing(executor, namespace, matcher, found, symbols)
+    order = sorted(found, key=lambda line: (line not in symbols, line))
+    shown = order[: wanted.limit]
+    context = await _context(executor, namespace, shown, wanted.context)
+    return SearchTextOutput(
+        namespace=namespace,
+        query=wanted.query,
+        hits=[_hit(line, found[line], symbols.get(line), context, wanted.context) for line in shown],
+        more=not complete or len(order) > len(shown),
+        total=len(order) if complete else None,
+        notes=_notes(matcher),
+    )
+
+
+def as_lines(output: SearchTextOutput) -> TextLines:
+    """Return a search's hits as lines of text, with context as grep shows it."""
+    lines = [line for hit in output.hits for line in hit_lines(hit)]
+    return TextLines(lines=lines, more=output.more, total=output.total, notes=output.notes)
+
+
+def hit_lines(hit: LineHit) -> list[str]:
+    """Return one hit as lines: `path:line: text`, and its context with `-` in place of the colons."""
+    first = hit.line - len(hit.before)
+    return [
+        *(f"{hit.path}-{number}- {text}" for number, text in enumerate(hit.before, start=first)),
+        f"{hit.path}:{hit.line}: {hit.text}",
+        *(f"{hit.path}-{number}- {text}" for number, text in enumerate(hit.after, start=hit.line + 1)),
+    ]
+
+
+async def _scan(executor: Executor, where: FileFilter, matcher: LineMatcher, limit: int) -> tuple[_Found, bool]:
+    """Return matching lines, and whether these are all; more than `limit` of them are found only by the way."""
+    found: _Found = {}
+    async for chunks, last in _candidates(executor, where, matcher, limit):
+        for chunk in chunks:
+            _match(chunk, matcher, found)
+        if len(found) > limit and not last:
+            return found, False
+    return found, True
+
+
+async def _candidates(
+    executor: Executor, where: FileFilter, matcher: LineMatcher, limit: int
+) -> AsyncIterator[tuple[Sequence[ChunkText], bool]]:
+    """Parts of files in which a match is possible, page by page, and whether a page is the last one."""
+    if not matcher.needles:
+        after: str | None = ""
+        while after is not None:
+            page, after = await chunks_of_files(executor, where, after, _FILES_AT_ONCE)
+            yield page, after is None
+        return
+    for needle in matcher.needles:
+        skip, size = 0, max(_FIRST_PAGE, limit + 1)
+        while True:
+            page = await chunks_containing(executor, where, needle, skip=skip, limit=size)
+            yield page, len(page) < size and needle == matcher.needles[-1]
+            if len(page) < size:
+                break
+            skip, size = skip + size, _PAGE
+
+
+def _match(chunk: ChunkText, matcher: LineMatcher, found: _Found) -> None:
+    lines: list[str] | None = None
+    for number, start, end in matcher.lines(chunk.text):
+        key = (chunk.path, chunk.start_line + number)
+        if key not in found:
+            lines = chunk.text.split("\n") if lines is None else lines
+            found[key] = (lines[number], start, end)
+
+
+async def _definitions(executor: Executor, where: FileFilter, wanted: SearchTextInput) -> dict[tuple[str, int], Symbol]:
+    """Return where the query is defined, if it is a name."""
+    if wanted.regex or not _IDENTIFIER.fullmatch(wanted.query):
+        return {}
+    symbols = await find_symbols(executor, where, wanted.query, _DEFINITIONS)
+    return {
+        (symbol.path, symbol.line): symbol for symbol in symbols if wanted.ignore_case or symbol.name == wanted.query
+    }
+
+
+async def _add_missing(
+    executor: Executor,
+    namespace: str,
+    matcher: LineMatcher,
+    found: _Found,
+    symbols: Mapping[tuple[str, int], Symbol],
+) -> None:
+    """Definitions that lie behind the lines which were enough for the limit."""
+    missing = [Lines(path, line, line) for path, line in symbols if (path, line) not in found]
+    if not missing:
+        return
+    wanted: set[tuple[str, int]] = {(symbol.path, symbol.first_line) for symbol in missing}
+    also: _Found = {}
+    for chunk in await chunks_at(executor, namespace, missing):
+        _match(chunk, matcher, also)
+    found.update({key: hit for key, hit in also.items() if key in wanted})
+
+
+async def _context(
+    executor: Executor, namespace: str, places: Sequence[tuple[str, int]], around: int
+) -> dict[tuple[str, int], str]:
+    """Return the lines around hits, by path and line."""
+    if not around or not places:
+        return {}
+    spans = [Lines(path, max(1, line - around), line + around) for path, line in places]
+    return lines_by_place(await chunks_at(executor, namespace, spans))
+
+
+def _hit(
+    key: tuple[str, int],
+    line: tuple[str, int, int],
+    symbol: Symbol | None,
+    context: Mapping[tuple[str, int], str],
+    around: int,
+) -> LineHit:
+    path, number = key
+    before = [context.get((path, i)) for i in range(number - around, number)]
+    after = [context.get((path, i)) for i in range(number + 1, number + around + 1)]
+    return LineHit(
+        path=path,
+        line=number,
+        text=cut_around(*line, MAX_SHOWN_CHARS),
+        defines=symbol.kind if symbol else None,
+        before=[_short(text) for text in before if text is not None],
+        after=[_short(text) for text in after if text is not None],
+    )
+
+
+def _short(line: str) -> str:
+    return cut_around(line, 0, 0, MAX_SHOWN_CHARS)
+
+
+def _compiled(wanted: SearchTextInput) -> LineMatcher:
+    try:
+        return line_matcher(wanted.query, regex=wanted.regex, ignore_case=wanted.ignore_case, word=wanted.word)
+    except InvalidPattern as error:
+        raise InvalidInput(str(error), field="$.query") from None
+
+
+def _filter(namespace: str, wanted: SearchTextInput) -> FileFilter:
+    unknown = sorted(set(wanted.languages or ()) - set(LANGUAGES))
+    if unknown:
+        raise InvalidInput(
+            f"no language is called {unknown[0]!r}", field="$.languages", remedy=f"One of: {', '.join(LANGUAGES)}."
+        )
+    globs = wanted.globs or []
+    try:
+        included = [glob_expression(glob) for glob in globs if not glob.startswith("!")]
+        excluded = [glob_expression(glob[1:]) for glob in globs if glob.startswith("!")]
+    except InvalidPattern as error:
+        raise InvalidInput(str(error), field="$.globs") from None
+    return FileFilter(namespace, wanted.languages, included or None, excluded)
+
+
+def _notes(matcher: LineMatcher) -> list[str]:
+    if matcher.needles:
+        return []
+    return ["no three letters must be in every match, so every file was read; a longer query is faster"]

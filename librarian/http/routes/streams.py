@@ -1,0 +1,118 @@
+"""What may be answered as server-sent events: answers, the search agent, sweeps and their undoing.
+
+The slot that checked a request is free again when its events begin; they take one of their own.
+"""
+
+from contextlib import aclosing
+from typing import Any, get_args
+
+from starlette.responses import Response
+
+from librarian.agent.contracts import Detail, SearchAgentInput
+from librarian.agent.professor import Origin
+from librarian.base.errors import InvalidInput
+from librarian.http.auth import namespace_of
+from librarian.http.endpoints import Call
+from librarian.http.responses import json_response
+from librarian.http.sse import HEARTBEAT, Events, event_response, wants_events
+from librarian.search.contracts import AnswerDelta, AnswerHits, AnswerInput, AnswerOutput, RelevantOutput
+from librarian.sweep.contracts import SweepLlm, SweepReport, SweepRequest, SweepUndoOutput
+from librarian.sweep.run import SweepEvents
+from librarian.sweep.undo import UndoEvents
+
+DETAIL_HEADER = "Librarian-Detail"
+_ANSWER_EVENTS: dict[type[Any], str] = {AnswerHits: "hits", AnswerDelta: "delta", AnswerOutput: "answer"}
+
+
+async def answer(call: Call[AnswerInput, None]) -> Response:
+    """Answer a question, whole or as it is written."""
+    found = await call.librarian.search.evidence(call.namespace, call.body)
+    if wants_events(call.request):
+        return event_response(_answer_events(call, found), request_id=call.request.state.request_id)
+    return json_response(await call.librarian.search.answer_from(found))
+
+
+async def _answer_events(call: Call[AnswerInput, None], found: RelevantOutput) -> Events:
+    async with (
+        call.request.state.limits.capacity.slot(),
+        aclosing(call.librarian.search.answer_events(found)) as events,
+    ):
+        async for event in events:
+            yield _ANSWER_EVENTS[type(event)], event
+
+
+async def search_agent(call: Call[SearchAgentInput, None]) -> Response:
+    """Find evidence, whole or step by step."""
+    detail, origin, namespace = _detail(call), _origin(call), _searched_namespace(call)
+    if wants_events(call.request):
+        events = _agent_events(call, namespace, detail, origin)
+        return event_response(events, request_id=origin.request_id, beat=HEARTBEAT)
+    return json_response(await call.librarian.agent(namespace, call.body, detail=detail, origin=origin))
+
+
+async def _agent_events(call: Call[SearchAgentInput, None], namespace: str, detail: Detail, origin: Origin) -> Events:
+    steps = call.librarian.agent.events(namespace, call.body, detail=detail, origin=origin)
+    async with call.request.state.limits.agents.slot(), aclosing(steps) as events:
+        async for event in events:
+            yield event.event, event.data
+
+
+def _detail(call: Call[SearchAgentInput, None]) -> Detail:
+    sent = call.request.headers.get(DETAIL_HEADER, "default").strip().lower()
+    for known in get_args(Detail):
+        if sent == known:
+            found: Detail = known
+            return found
+    raise InvalidInput(f"it must be one of {', '.join(get_args(Detail))}", field=DETAIL_HEADER)
+
+
+def _origin(call: Call[SearchAgentInput, None]) -> Origin:
+    return Origin(call.request.state.request_id, call.request.headers.get("traceparent"))
+
+
+def _searched_namespace(call: Call[SearchAgentInput, None]) -> str:
+    """Return the namespace that is searched; none where the Professor searches."""
+    if call.key is None or call.librarian.agent.asks_professor:
+        return ""
+    return namespace_of(call.request, call.key)
+
+
+async def sweep(call: Call[SweepRequest, None]) -> Response:
+    """Sweep a namespace, and report when it is done or part by part."""
+    if wants_events(call.request):
+        events = _sweep_events(call, call.librarian.sweeps.sweep_events(call.namespace, call.body))
+        return event_response(events, request_id=call.request.state.request_id)
+    return json_response(await call.librarian.sweeps.sweep(call.namespace, call.body, call.progressed))
+
+
+async def undo_sweep(call: Call[None, None]) -> Response:
+    """Take back a sweep, and report when it is done or page by page."""
+    sweep_id = call.path("sweep_id")
+    if wants_events(call.request):
+        events = _undo_events(call, call.librarian.sweeps.undo_events(call.namespace, sweep_id))
+        return event_response(events, request_id=call.request.state.request_id)
+    return json_response(await call.librarian.sweeps.undo_sweep(call.namespace, sweep_id, call.progressed))
+
+
+async def _sweep_events(call: Call[SweepRequest, None], sweep: SweepEvents) -> Events:
+    async with call.request.state.limits.capacity.slot(), aclosing(sweep) as events:
+        async for event in events:
+            if isinstance(event, SweepReport):
+                yield "report", event
+                return
+            if isinstance(event, SweepLlm):
+                yield "estimate", event
+                continue
+            call.progressed(event.progress)
+            yield "progress", event.progress
+            if event.changes:
+                yield "changes", event.changes
+            if event.refused:
+                yield "refused", event.refused
+
+
+async def _undo_events(call: Call[None, None], undo: UndoEvents) -> Events:
+    async with call.request.state.limits.capacity.slot(), aclosing(undo) as events:
+        async for event in events:
+            call.progressed(event)
+            yield ("undone" if isinstance(event, SweepUndoOutput) else "progress"), event

@@ -1,0 +1,1 @@
+"""Items: their rows, ingest, changes, deletion, edges, namespaces, importers."""

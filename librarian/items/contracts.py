@@ -1,0 +1,524 @@
+"""Filters: which items a search, a listing, a deletion or a sweep may touch."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from librarian.base.fields import (
+    Agent,
+    AllTags,
+    AsOf,
+    Attributes,
+    AuthorId,
+    AuthorName,
+    Authors,
+    Caption,
+    Confidence,
+    ConfirmToken,
+    ConversationId,
+    Cursor,
+    Domain,
+    EdgeId,
+    EdgeReason,
+    EdgeType,
+    EvidenceRefs,
+    FactObject,
+    FactType,
+    Importance,
+    Kind,
+    Kinds,
+    MemoryTypes,
+    MessageId,
+    Name,
+    Namespace,
+    Object,
+    OccurredAt,
+    OccurredFrom,
+    OccurredTo,
+    PageSize,
+    PathPrefix,
+    PersonId,
+    Position,
+    Predicate,
+    Quote,
+    Reason,
+    RelationshipType,
+    Role,
+    SentAt,
+    SessionId,
+    Source,
+    SourceUid,
+    Subject,
+    Supersedes,
+    Tags,
+    TargetUid,
+    Text,
+    Time,
+    TypeOfEdge,
+    TypeOfMemory,
+    Uid,
+    ValidFrom,
+    ValidTo,
+)
+
+
+class Filters(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """Which items may be found; every given filter must hold. Null means any.
+
+    `occurred_from`/`occurred_to` bound when an item happened (both inclusive; UTC without an offset); `as_of` keeps
+    facts valid at that moment, superseded ones included.
+    """
+
+    kinds: Kinds | None = None
+    types: MemoryTypes | None = None
+    authors: Authors | None = None
+    conversation_id: ConversationId | None = None
+    session_id: SessionId | None = None
+    person_id: PersonId | None = None
+    domain: Domain | None = None
+    tags: AllTags | None = None
+    agent: Agent | None = None
+    path_prefix: PathPrefix | None = None
+    occurred_from: OccurredFrom | None = None
+    occurred_to: OccurredTo | None = None
+    as_of: AsOf | None = None
+
+
+class Evidence(Struct, kw_only=True, omit_defaults=True):
+    """A message, or a part of a file, that supports a fact or memory; `start` and `end` are the cited lines."""
+
+    uid: str
+    message_id: str | None
+    author_name: str | None
+    content: str
+    sent_at: Time | None
+    path: str | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+class _Row(Struct, tag_field="kind", forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """Common to every row: which namespace it belongs to (when the caller may choose)."""
+
+    namespace: Namespace | None = None
+
+
+class _ItemRow(_Row, kw_only=True):
+    """Common to every item: its stable id (made from its source identity when left out)."""
+
+    uid: Uid | None = None
+    name: Name | None = None
+    domain: Domain | None = None
+    tags: Tags = []
+
+
+class MessageIn(_ItemRow, tag="message", kw_only=True):
+    """One message of a conversation; `author` is short for `author_name`.
+
+    `position` orders messages sent at the same time; `sent_at` without an offset means UTC.
+    """
+
+    text: Text
+    message_id: MessageId | None = None
+    author: AuthorName | None = None
+    author_name: AuthorName | None = None
+    author_id: AuthorId | None = None
+    role: Role | None = None
+    conversation_id: ConversationId | None = None
+    session_id: SessionId | None = None
+    position: Position | None = None
+    sent_at: SentAt | None = None
+    caption: Caption | None = None
+
+
+class FactIn(_ItemRow, tag="fact", kw_only=True):
+    """A statement about somebody or something, with the messages or chunks that support it.
+
+    Either `text`, or `subject`, `predicate` and `object` must be given; `evidence` names items by uid, messages by
+    message_id or lines of files; `supersedes` names facts by uid that this one replaces from `valid_from` on.
+    """
+
+    text: Text | None = None
+    subject: Subject | None = None
+    predicate: Predicate | None = None
+    object: Object | None = None
+    person_id: PersonId | None = None
+    fact_type: FactType | None = None
+    fact_object: FactObject | None = None
+    relationship_type: RelationshipType | None = None
+    attributes: Attributes = {}
+    confidence: Confidence | None = None
+    valid_from: ValidFrom | None = None
+    valid_to: ValidTo | None = None
+    evidence: EvidenceRefs = []
+    supersedes: Supersedes = []
+
+
+class MemoryIn(_ItemRow, tag="memory", kw_only=True):
+    """What an agent decided to keep; `evidence` as of a fact."""
+
+    text: Text
+    type: TypeOfMemory | None = None
+    importance: Importance | None = None
+    agent: Agent | None = None
+    source: Source | None = None
+    occurred_at: OccurredAt | None = None
+    evidence: EvidenceRefs = []
+
+
+class LinkInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """A typed edge between two items of one namespace, named by uid; the quotes say where each end shows it."""
+
+    source: SourceUid
+    target: TargetUid
+    type: TypeOfEdge
+    confidence: Confidence = 1.0
+    reason: EdgeReason | None = None
+    source_quote: Quote | None = None
+    target_quote: Quote | None = None
+
+
+class EdgeIn(LinkInput, tag_field="kind", tag="edge", kw_only=True):
+    """A typed edge as a row among others."""
+
+    namespace: Namespace | None = None
+
+
+ItemIn = MessageIn | FactIn | MemoryIn
+RowIn = ItemIn | EdgeIn
+RowsIn = list[RowIn] | RowIn
+
+
+class ItemOut(Struct, kw_only=True):
+    """One stored item; `properties` holds what its kind adds (a message's author, a fact's validity, …).
+
+    `version` counts from 1 and grows with every change of the item; it is also the answer's ETag.
+    """
+
+    uid: str
+    kind: str
+    namespace: str
+    name: str
+    text: str
+    occurred_at: Time | None
+    created_at: Time
+    version: int
+    properties: dict[str, Any]
+    evidence: list[Evidence]
+
+
+class RowError(Struct, kw_only=True):
+    """Why one row was not taken: `line` counts from 1, `field` is a path such as `$.sent_at`."""
+
+    line: int
+    field: str
+    code: str
+    message: str
+
+
+class IngestReport(Struct, kw_only=True):
+    """What an ingest did; `failed` rows are listed in `errors` (the first 1,000) and lose nothing else."""
+
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    pending_embeddings: int = 0
+    errors: list[RowError] = msgspec.field(default_factory=list)
+    notes: list[str] = msgspec.field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        """Rows read."""
+        return self.added + self.updated + self.unchanged + self.failed
+
+
+Order = Literal["newest", "oldest"]
+
+
+class ItemQuery(Filters, kw_only=True):
+    """Which items to list; all filters of a search. Order is by `created_at`, then uid.
+
+    `cursor` is the `next_cursor` of the page before, sent with the same filters and order.
+    """
+
+    order: Annotated[Order, Meta(description="Which come first, by `created_at`.")] = "newest"
+    limit: PageSize = 50
+    cursor: Cursor | None = None
+
+
+class ItemList(Struct, kw_only=True):
+    """One page; `next_cursor` is null on the last one."""
+
+    items: list[ItemOut]
+    next_cursor: str | None
+
+
+_IDENTITY = {"namespace", "uid"}
+
+
+def _patchable() -> Iterator[tuple[str, Any, Any]]:
+    """Every field of the rows but their identity: each may be left out, and null removes it."""
+    types = {field.name: field.type for row in (MessageIn, FactIn, MemoryIn) for field in msgspec.structs.fields(row)}
+    for name, type_ in types.items():
+        if name not in _IDENTITY:
+            yield name, type_ | None | UnsetType, UNSET
+
+
+ItemPatch = msgspec.defstruct("ItemPatch", list(_patchable()), kw_only=True, forbid_unknown_fields=True)
+ItemPatch.__doc__ = """A JSON merge patch (RFC 7396) over the fields of an item's row: null removes a field.
+
+Only fields of the item's own kind can be set; kind and uid stay.
+"""
+
+
+EdgeState = Literal["accepted", "proposed", "rejected"]
+EdgeMethod = Literal["rule", "llm", "human"]
+EdgeTypes = Annotated[list[EdgeType], Meta(min_length=1, max_length=4, description="Only edges of these types.")]
+EdgeStates = Annotated[list[EdgeState], Meta(min_length=1, max_length=3, description="Only edges in these states.")]
+EdgeMethods = Annotated[list[EdgeMethod], Meta(min_length=1, max_length=3, description="Only edges drawn this way.")]
+EitherEnd = Annotated[Uid, Meta(description="Only edges with this item at either end.")]
+
+
+class EdgeOut(Struct, kw_only=True):
+    """One typed edge; RELATES_TO has no direction and runs from the lower to the higher uid.
+
+    `reason` says why the two are connected, `review_reason` why the human who reviewed it has decided so.
+    """
+
+    edge_id: str
+    source: str
+    target: str
+    type: EdgeType
+    state: EdgeState
+    method: EdgeMethod
+    confidence: float
+    reason: str | None
+    source_quote: str | None
+    target_quote: str | None
+    run_id: str | None
+    created_at: Time | None
+    reviewed_by: str | None
+    reviewed_at: Time | None
+    model: str | None
+    prompt_version: str | None
+    review_reason: str | None = None
+
+
+class LinkOutput(Struct, kw_only=True):
+    """The edge as it stands; `created` is false when it was there already, proposed or accepted (it is a human's now).
+
+    `notes` says when it contradicts another edge.
+    """
+
+    created: bool
+    edge: EdgeOut
+    notes: list[str] = []
+
+
+class UnlinkInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """The edge to remove: `edge_id`, or `source`, `type` and `target`."""
+
+    edge_id: EdgeId | None = None
+    source: SourceUid | None = None
+    type: TypeOfEdge | None = None
+    target: TargetUid | None = None
+
+
+class EdgeQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """Which edges to list, by edge_id; every given condition must hold.
+
+    `uid` is either end; `source` and `target` of a RELATES_TO, which has no direction, match either way round.
+    """
+
+    uid: EitherEnd | None = None
+    source: SourceUid | None = None
+    target: TargetUid | None = None
+    types: EdgeTypes | None = None
+    states: EdgeStates | None = None
+    methods: EdgeMethods | None = None
+    limit: PageSize = 50
+    cursor: Cursor | None = None
+
+
+class EdgeList(Struct, kw_only=True):
+    """One page; `next_cursor` is null on the last one."""
+
+    edges: list[EdgeOut]
+    next_cursor: str | None
+
+
+Outcome = Literal["added", "updated", "unchanged"]
+
+
+class RememberInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """One thing to keep.
+
+    A memory needs `text`. With kind "fact", give `text`, or `subject`, `predicate` and `object`. `evidence` names the
+    items (uid), messages (message_id) or lines of files (`file:PATH#L12-L20`) that support it. The same content twice
+    is stored once.
+    """
+
+    kind: Annotated[
+        Literal["memory", "fact"], Meta(description="What it is: a memory, or a statement that evidence supports.")
+    ] = "memory"
+    text: Text | None = None
+    uid: Uid | None = None
+    domain: Domain | None = None
+    tags: Tags = []
+    # memory
+    type: TypeOfMemory | None = None
+    importance: Importance | None = None
+    agent: Agent | None = None
+    source: Source | None = None
+    occurred_at: OccurredAt | None = None
+    evidence: EvidenceRefs = []
+    # fact
+    subject: Subject | None = None
+    predicate: Predicate | None = None
+    object: Object | None = None
+    person_id: PersonId | None = None
+    fact_type: FactType | None = None
+    confidence: Confidence | None = None
+    valid_from: ValidFrom | None = None
+    valid_to: ValidTo | None = None
+
+
+class PutOutput(Struct, kw_only=True):
+    """The stored item, and whether it was added, updated, or there already."""
+
+    outcome: Outcome
+    item: ItemOut
+
+
+class Correction(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """What is true instead.
+
+    A fact is superseded by a new one from `valid_from` on (default: now): what is not given is taken over from the old
+    one, except its evidence and validity. A memory's text is replaced and its old text kept as a revision; only `text`
+    and `reason` mean something for it. Messages are records of what was said and are not corrected.
+    """
+
+    text: Text | None = None
+    subject: Subject | None = None
+    predicate: Predicate | None = None
+    object: Object | None = None
+    attributes: Attributes | None = None
+    confidence: Confidence | None = None
+    valid_from: ValidFrom | None = None
+    evidence: EvidenceRefs = []
+    reason: Reason | None = None
+
+
+class CorrectInput(Correction, kw_only=True):
+    """The item to correct, and what is true instead."""
+
+    uid: Uid
+
+
+class CorrectOutput(Struct, kw_only=True):
+    """The item that holds now; `superseded` is the uid of the fact it replaces, null for a memory."""
+
+    item: ItemOut
+    superseded: str | None
+
+
+class DeleteInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """What to delete: the items with these uids, or all that pass the filters; both given, both must hold.
+
+    Without `confirm_token` nothing is deleted: the answer is a preview with the token to send.
+    """
+
+    uids: Annotated[list[Uid], Meta(min_length=1, max_length=1000, description="The items by uid.")] | None = None
+    filters: Filters | None = None
+    confirm_token: ConfirmToken | None = None
+
+
+class DeleteCounts(Struct, kw_only=True):
+    """What a deletion takes away: items by kind, and what hangs on them."""
+
+    items: int = 0
+    by_kind: dict[Kind, int] = msgspec.field(default_factory=dict)
+    edges: int = 0
+    evidence_links: int = 0
+    revisions: int = 0
+    embeddings: int = 0
+
+
+class PreviewItem(Struct, kw_only=True):
+    """One item in a preview."""
+
+    uid: str
+    kind: Kind
+    name: str
+
+
+class DeleteOutput(Struct, kw_only=True):
+    """A preview (`deleted` false: what would go, the first items, the token), or what went.
+
+    `kept` counts items that were changed after the preview and therefore stay.
+    """
+
+    deleted: bool
+    counts: DeleteCounts
+    sample: list[PreviewItem] = msgspec.field(default_factory=list)
+    confirm_token: str | None = None
+    kept: int = 0
+
+
+class RevisionOut(Struct, kw_only=True):
+    """What an item said before one change: the properties it had, who changed it, why and when."""
+
+    revision_id: str
+    version: int
+    name: str
+    text: str
+    properties: dict[str, Any]
+    reason: str
+    actor: str | None
+    revised_at: Time
+
+
+class RevisionList(Struct, kw_only=True):
+    """The history of one item, newest first."""
+
+    uid: str
+    revisions: list[RevisionOut]
+
+
+class NamespaceOut(Struct, kw_only=True):
+    """One namespace: its items, by kind, and how many of them still wait for their vectors."""
+
+    namespace: str
+    items: int
+    by_kind: dict[Kind, int]
+    pending_embeddings: int
+
+
+class NamespaceList(Struct, kw_only=True):
+    """The namespaces that the caller may see."""
+
+    namespaces: list[NamespaceOut]
+
+
+class DeleteNamespaceInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """Without `confirm_token` nothing is deleted: the answer is a preview with the token to send."""
+
+    confirm_token: ConfirmToken | None = None
+
+
+ImportFormat = Annotated[
+    Literal["auto", "chatgpt", "markdown", "mcp-memory", "mem0", "slack"],
+    Meta(description="The program that wrote the export; auto recognises it."),
+]
+Filename = Annotated[
+    str, Meta(min_length=1, max_length=255, description="The file's name; its ending tells a zip archive from a file.")
+]
+
+
+class ImportQuery(Struct, forbid_unknown_fields=True, kw_only=True):
+    """How the uploaded file is called."""
+
+    filename: Filename = "upload"

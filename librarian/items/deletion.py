@@ -1,0 +1,84 @@
+"""Deleting items: one at once, many after a preview."""
+
+import hashlib
+from collections.abc import Mapping
+
+import msgspec
+
+from graph import deletion as graph
+from graph.executor import Executor
+from graph.ingest import finish_ingest
+from graph.search import hydrate
+from graph.types import Cascade
+from librarian.base.errors import Conflict, InvalidInput, PreconditionFailed
+from librarian.items.contracts import DeleteCounts, DeleteInput, DeleteOutput, PreviewItem
+from librarian.items.filters import item_filter
+from librarian.items.reading import no_item
+
+SAMPLE_ITEMS = 10
+_PREVIEW_AGAIN = "Ask for the preview again, without confirm_token."
+
+
+async def delete_item(executor: Executor, namespace: str, uid: str, if_version: int | None) -> DeleteCounts:
+    """Delete one item with all that hangs on it. Raises NotFound, PreconditionFailed."""
+
+    def check(version: int | None) -> None:
+        if version is None:
+            raise no_item(namespace)
+        if if_version not in (None, version):
+            raise PreconditionFailed(f"the item is at version {version}", remedy="Read it again and decide anew.")
+
+    gone = await graph.delete_item(executor, namespace, uid, check)
+    await finish_ingest(executor, namespace)
+    return counts_of(gone)
+
+
+async def delete_items(executor: Executor, namespace: str, request: DeleteInput) -> DeleteOutput:
+    """Preview a deletion, or carry out a previewed one. Raises Conflict when the selection is not the previewed one."""
+    if request.uids is None and (request.filters is None or not msgspec.to_builtins(request.filters)):
+        raise InvalidInput(
+            "name uids or at least one filter", field="$.filters", remedy="A whole namespace is deleted as such."
+        )
+    versions = await graph.select_items(executor, item_filter(namespace, request.filters), request.uids)
+    token = _token(namespace, request, versions)
+    if request.confirm_token is None:
+        return await _preview(executor, namespace, versions, token)
+    if request.confirm_token != token:
+        raise Conflict("the matching items changed since the preview", field="$.confirm_token", remedy=_PREVIEW_AGAIN)
+    gone, kept = await graph.delete_items(executor, namespace, versions)
+    await finish_ingest(executor, namespace)
+    return DeleteOutput(deleted=True, counts=counts_of(gone), kept=kept)
+
+
+def counts_of(cascade: Cascade) -> DeleteCounts:
+    """Return what goes, for the wire."""
+    return DeleteCounts(
+        items=sum(cascade.by_kind.values()),
+        by_kind={kind.value: items for kind, items in sorted(cascade.by_kind.items())},
+        edges=cascade.edges,
+        evidence_links=cascade.evidence_links,
+        revisions=cascade.revisions,
+        embeddings=cascade.embeddings,
+    )
+
+
+async def _preview(executor: Executor, namespace: str, versions: Mapping[str, int], token: str) -> DeleteOutput:
+    if not versions:
+        return DeleteOutput(deleted=False, counts=DeleteCounts())
+    found = await hydrate(executor, namespace, list(versions)[:SAMPLE_ITEMS])
+    sample = [PreviewItem(uid=item.uid, kind=item.kind.value, name=item.name) for item in found]
+    return DeleteOutput(
+        deleted=False,
+        counts=counts_of(await graph.count_cascade(executor, namespace, versions)),
+        sample=sorted(sample, key=lambda brief: brief.uid),
+        confirm_token=token,
+    )
+
+
+def _token(namespace: str, request: DeleteInput, versions: Mapping[str, int]) -> str:
+    """Equal only for the same request about the same items, each at the same version."""
+    asked = msgspec.structs.replace(request, confirm_token=None)
+    digest = hashlib.sha256(msgspec.json.encode([namespace, asked], order="deterministic"))
+    for uid, version in versions.items():
+        digest.update(f"\0{uid}\0{version}".encode())
+    return digest.hexdigest()

@@ -1,0 +1,69 @@
+"""JSON as other programs write it: lone surrogates, NaN and very long numbers are read, not refused.
+
+`librarian.strictjson` is for what Librarian's users send on purpose. An export is what it is: half an emoji in one
+title must not cost the whole file. Raises InvalidInput for what is not JSON.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from librarian.base.errors import InvalidInput
+
+_BLANKS = " \t\r\n"
+_MAX_INT_DIGITS = 18
+
+
+def value(text: str) -> Any:
+    """Return the value of a JSON text; NaN and infinities are None."""
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise _not_json(error) from None
+
+
+def elements(text: str) -> Iterator[Any]:
+    """The elements of a JSON array, decoded one by one; anything else counts as an array of itself.
+
+    What stands before a fault is yielded before it is raised.
+    """
+    index = _after_blanks(text, 0)
+    if text[index : index + 1] != "[":
+        yield value(text)
+        return
+    index = _after_blanks(text, index + 1)
+    while text[index : index + 1] != "]":
+        try:
+            element, index = _DECODER.raw_decode(text, index)
+        except (ValueError, RecursionError) as error:
+            raise _not_json(error) from None
+        yield element
+        index = _after_comma(text, _after_blanks(text, index))
+
+
+def _after_comma(text: str, index: int) -> int:
+    """Return where the next element or the closing bracket stands."""
+    if text[index : index + 1] == ",":
+        return _after_blanks(text, index + 1)
+    if text[index : index + 1] == "]":
+        return index
+    raise InvalidInput(f"not valid JSON: a comma or ] is missing at character {index}")
+
+
+def _after_blanks(text: str, index: int) -> int:
+    while index < len(text) and text[index] in _BLANKS:
+        index += 1
+    return index
+
+
+def _int(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _MAX_INT_DIGITS else float(digits)
+
+
+def _not_json(error: Exception) -> InvalidInput:
+    if isinstance(error, json.JSONDecodeError):
+        return InvalidInput(f"not valid JSON: {error.msg} at character {error.pos}")
+    return InvalidInput("the JSON is nested too deeply" if isinstance(error, RecursionError) else "not valid JSON")
+
+
+_DECODER = json.JSONDecoder(parse_int=_int, parse_constant=lambda _: None)

@@ -1,0 +1,154 @@
+"""Ingest: lines in, items and edges stored, every fault reported with its line and field."""
+
+import time
+from collections.abc import AsyncIterable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from graph.edges import NewEdge
+from graph.executor import Executor
+from graph.ingest import finish_ingest, store_batch
+from graph.item import NewItem
+from graph.types import Provenance, Stored
+from librarian.base import metrics, strictjson
+from librarian.base.audit import actor
+from librarian.base.errors import InvalidInput, PayloadTooLarge
+from librarian.base.fields import MAX_TEXT_CHARS
+from librarian.items.contracts import EdgeIn, IngestReport, RowError, RowIn
+from librarian.items.rowmap import RowMap
+from librarian.items.rows import RowBuilder, new_edge
+
+BATCH_ROWS = 500
+BATCH_BYTES = 8 * 2**20
+MAX_REPORTED_ERRORS = 1000
+_ROW = cast("type[RowIn]", RowIn)  # a union of classes decodes like one
+OnProgress = Callable[[IngestReport], None]
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Valid rows of one namespace that are stored together, with the line each came from."""
+
+    namespace: str
+    items: list[tuple[int, NewItem]] = field(default_factory=list)
+    edges: list[NewEdge] = field(default_factory=list)
+    size: int = 0
+
+    @property
+    def full(self) -> bool:
+        return len(self.items) + len(self.edges) >= BATCH_ROWS or self.size >= BATCH_BYTES
+
+
+class Ingest:
+    """One run: rows are gathered into batches by namespace; each batch is one transaction."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        *,
+        namespace: str,
+        mapping: RowMap | None = None,
+        any_namespace: bool = False,
+        after_line: int = 0,
+        max_text_chars: int = MAX_TEXT_CHARS,
+    ) -> None:
+        self.report = IngestReport()
+        self._max_text_chars = max_text_chars
+        self._after_line = after_line
+        self._executor = executor
+        self._namespace = namespace
+        self._mapping = mapping
+        self._any_namespace = any_namespace
+        self._builder = RowBuilder()
+        self._batches: dict[str, _Batch] = {}
+        self._touched: set[str] = set()
+
+    async def run(self, lines: AsyncIterable[tuple[int, bytes]], on_progress: OnProgress | None) -> IngestReport:
+        """Store all valid rows of `lines`. Progress is told after each stored batch, when those rows are safe."""
+        async for number, line in lines:
+            if not line.strip():
+                continue
+            if number <= self._after_line:
+                self._pass_over(number, line)
+                continue
+            batch = self._take(number, line)
+            if batch and batch.full:
+                await self._store_all()
+                if on_progress:
+                    on_progress(self.report)
+        await self._store_all()
+        await self._finish()
+        if on_progress:
+            on_progress(self.report)
+        return self.report
+
+    def _pass_over(self, number: int, line: bytes) -> None:
+        """Build a settled row and drop it, so that equal anonymous rows after it are told apart from it."""
+        with suppress(InvalidInput, PayloadTooLarge):
+            row = self._decode(number, line)
+            if not isinstance(row, EdgeIn):
+                self._builder.item(self._namespace_of(row), row)
+
+    def _take(self, number: int, line: bytes) -> _Batch | None:
+        """Put one row into its batch, or its fault into the report."""
+        try:
+            row = self._decode(number, line)
+            namespace = self._namespace_of(row)
+            batch = self._batches.setdefault(namespace, _Batch(namespace))
+            if isinstance(row, EdgeIn):
+                batch.edges.append(new_edge(namespace, row, number))
+            else:
+                batch.items.append((number, self._builder.item(namespace, row)))
+        except (InvalidInput, PayloadTooLarge) as fault:
+            self._fail(number, fault.field or "$", fault.code, str(fault))
+            return None
+        batch.size += len(line)
+        return batch
+
+    def _decode(self, number: int, line: bytes) -> RowIn:
+        if self._mapping is None:
+            return strictjson.decode(line, _ROW, most_chars=self._max_text_chars)
+        source: dict[str, Any] = strictjson.decode(line, dict, most_chars=self._max_text_chars)
+        return strictjson.convert(self._mapping.apply(source, number), _ROW)
+
+    def _namespace_of(self, row: RowIn) -> str:
+        if row.namespace is None or row.namespace == self._namespace:
+            return self._namespace
+        if not self._any_namespace:
+            raise InvalidInput("this row names another namespace than the request", field="$.namespace")
+        return row.namespace
+
+    async def _store_all(self) -> None:
+        batches, self._batches = list(self._batches.values()), {}
+        for batch in batches:
+            # Items of a batch come before its edges, so that an edge may name an item of the same batch.
+            started = time.perf_counter()
+            items = [item for _, item in batch.items]
+            by = Provenance("ingest", actor.get())
+            stored = await store_batch(self._executor, batch.namespace, items, batch.edges, by)
+            metrics.observe_batch(time.perf_counter() - started)
+            self._touched.add(batch.namespace)
+            self._count(batch, stored)
+
+    def _count(self, batch: _Batch, stored: Stored) -> None:
+        lines = {new.item.uid: number for number, new in batch.items}
+        repeated = len(batch.items) - len(lines)
+        self.report.added += len(stored.added) + len(stored.edges_added)
+        self.report.updated += len(stored.updated)
+        self.report.unchanged += len(stored.unchanged) + len(stored.edges_known) + repeated
+        for uid in stored.clashes:
+            self._fail(lines[uid], "$.uid", "uid_taken", "an item of another kind has this uid; choose another")
+        for line in stored.edges_dangling:
+            self._fail(line, "$.source", "unknown_uid", "source or target does not exist in this namespace")
+
+    async def _finish(self) -> None:
+        waiting = [await finish_ingest(self._executor, namespace) for namespace in sorted(self._touched)]
+        if any(waiting):
+            named = f"{sum(waiting)} items name evidence or older facts that are not there yet"
+            self.report.notes.append(f"{named}; they are linked when it comes")
+
+    def _fail(self, line: int, where: str, code: str, message: str) -> None:
+        self.report.failed += 1
+        if len(self.report.errors) < MAX_REPORTED_ERRORS:
+            self.report.errors.append(RowError(line=line, field=where, code=code, message=message))

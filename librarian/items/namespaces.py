@@ -1,0 +1,80 @@
+"""Namespaces: which there are, and deleting one, in two steps."""
+
+import hashlib
+from collections.abc import Callable
+from typing import cast
+
+import msgspec
+
+from graph import namespaces as graph
+from graph.executor import Executor
+from graph.importing import end_import
+from graph.namespaces import Holdings, Snapshot
+from librarian.base.errors import Conflict, NotFound
+from librarian.base.fields import Kind
+from librarian.items.contracts import DeleteCounts, DeleteOutput, NamespaceList, NamespaceOut, PreviewItem
+from librarian.items.deletion import counts_of
+
+_SAMPLE = 10
+
+
+async def list_namespaces(executor: Executor, allowed: Callable[[str], bool]) -> NamespaceList:
+    """Return the namespaces that hold items and that are `allowed`, by name."""
+    found = [counts for counts in await graph.list_namespaces(executor) if allowed(counts.namespace)]
+    return NamespaceList(
+        namespaces=[
+            NamespaceOut(
+                namespace=counts.namespace,
+                items=sum(counts.by_kind.values()),
+                by_kind=cast("dict[Kind, int]", dict(counts.by_kind)),
+                pending_embeddings=counts.pending,
+            )
+            for counts in found
+        ]
+    )
+
+
+async def delete_namespace(executor: Executor, namespace: str, confirm_token: str | None) -> DeleteOutput:
+    """Return a preview, or with its token the deletion. Raises NotFound, and Conflict when the token is of another
+    state.
+    """
+    # Whatever is written after this look is kept; what was written before it makes the token another one.
+    seen = await graph.take_snapshot(executor, namespace)
+    held = await graph.holdings(executor, namespace)
+    if not held.by_kind and not await graph.exists(executor, namespace):
+        raise NotFound(f"there is no namespace {namespace!r}", field="namespace")
+    token = _token(namespace, held, seen)
+    if confirm_token is None:
+        return await _preview(executor, namespace, held, token)
+    if confirm_token != token:
+        raise Conflict(
+            "the namespace changed since the preview; nothing was deleted",
+            field="$.confirm_token",
+            remedy="Ask for a new preview and send its token.",
+        )
+    gone, kept = await graph.delete_snapshot(executor, namespace, seen)
+    await end_import(executor, namespace)
+    return DeleteOutput(deleted=True, counts=counts_of(gone), kept=kept)
+
+
+async def _preview(executor: Executor, namespace: str, held: Holdings, token: str) -> DeleteOutput:
+    sample = await graph.sample(executor, namespace, _SAMPLE)
+    briefs = [PreviewItem(uid=uid, kind=cast("Kind", kind), name=name) for uid, kind, name in sample]
+    return DeleteOutput(deleted=False, counts=_counts(held), sample=briefs, confirm_token=token)
+
+
+def _counts(held: Holdings) -> DeleteCounts:
+    return DeleteCounts(
+        items=sum(held.by_kind.values()),
+        by_kind=cast("dict[Kind, int]", dict(held.by_kind)),
+        edges=held.edges,
+        evidence_links=held.evidence_links,
+        revisions=held.revisions,
+        embeddings=held.embeddings,
+    )
+
+
+def _token(namespace: str, held: Holdings, seen: Snapshot) -> str:
+    """Return a digest of the namespace's state, without its vectors, which the worker adds by itself."""
+    state = [namespace, held.edges, held.evidence_links, held.revisions, held.by_kind, held.marks, seen.files]
+    return hashlib.sha256(msgspec.json.encode(state, order="deterministic")).hexdigest()[:32]

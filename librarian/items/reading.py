@@ -1,0 +1,135 @@
+"""Items as callers see them: one, a page of many, and the history of one."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from graph import items as graph
+from graph.executor import Executor
+from graph.item import Fact, Item, stored_fields
+from graph.items import Revision
+from graph.search import hydrate
+from graph.types import FOREVER
+from librarian.base import cursors
+from librarian.base.errors import NotFound
+from librarian.base.fields import Attribute
+from librarian.items.contracts import Evidence, ItemList, ItemOut, ItemQuery, RevisionList, RevisionOut
+from librarian.items.filters import item_filter
+
+
+async def get_item(executor: Executor, namespace: str, uid: str) -> ItemOut:
+    """Return the item `uid` of `namespace`. Raises NotFound, also for an item of another namespace."""
+    found = await hydrate(executor, namespace, [uid])
+    if not found:
+        raise no_item(namespace)
+    return item_out(found[0])
+
+
+async def list_items(executor: Executor, namespace: str, query: ItemQuery) -> ItemList:
+    """Return one page of the items that pass the filters. Raises InvalidInput for a cursor of another query."""
+    listed = await graph.list_items(
+        executor, item_filter(namespace, query), query.order, limit=query.limit + 1, after=_position(query)
+    )
+    page, cursor = cursors.page(query, listed, query.limit, lambda last: [last.created_at, last.item.uid])
+    return ItemList(items=[item_out(listed.item) for listed in page], next_cursor=cursor)
+
+
+async def revisions(executor: Executor, namespace: str, uid: str) -> RevisionList:
+    """Return what the item was before each of its changes, newest first. Raises NotFound."""
+    found = await graph.list_revisions(executor, namespace, uid)
+    if found is None:
+        raise no_item(namespace)
+    return RevisionList(uid=uid, revisions=[_revision(revision) for revision in found])
+
+
+def no_item(namespace: str) -> NotFound:
+    """Return the error for a uid that `namespace` does not have; one of another namespace looks the same."""
+    return NotFound(f"no item has this uid in namespace {namespace!r}", field="uid")
+
+
+def item_out(item: Item) -> ItemOut:
+    """Return a stored item for the wire."""
+    return ItemOut(
+        uid=item.uid,
+        kind=item.kind.value,
+        namespace=item.namespace,
+        name=item.name,
+        text=item.text,
+        occurred_at=item.occurred_at,
+        created_at=item.created_at,
+        version=item.version,
+        properties=properties_of(item),
+        evidence=evidence_of(item),
+    )
+
+
+def _revision(revision: Revision) -> RevisionOut:
+    return RevisionOut(
+        revision_id=revision.revision_id,
+        version=revision.item.version,
+        name=revision.item.name,
+        text=revision.item.text,
+        properties=properties_of(revision.item),
+        reason=revision.reason,
+        actor=revision.actor,
+        revised_at=revision.revised_at,
+    )
+
+
+def _position(query: ItemQuery) -> graph.Position | None:
+    if query.cursor is None:
+        return None
+    match cursors.decode(query, query.cursor):
+        case [time, uid]:
+            return time, uid
+        case _:
+            raise cursors.invalid()
+
+
+# Fields of `ItemOut` itself, and what no caller has a use for.
+_NOT_AMONG_PROPERTIES = frozenset(
+    {"namespace", "uid", "name", "text", "occurred_at", "created_at", "version", "valid_to", "attributes"}
+    | {"source_hash", "evidence_refs", "supersedes_refs"}
+)
+
+
+def properties_of(item: Item) -> dict[str, Any]:
+    """Return what an item says beside the fields of `ItemOut`, without what is absent."""
+    names = stored_fields(type(item)).keys() - _NOT_AMONG_PROPERTIES
+    shown = {name: plain(getattr(item, name)) for name in sorted(names)}
+    if isinstance(item, Fact):
+        shown |= {"valid_to": open_end(item.valid_to), "attributes": attributes_of(item)}
+    return {name: value for name, value in shown.items() if value is not None and value != [] and value != {}}
+
+
+def evidence_of(item: Item) -> list[Evidence]:
+    """Return what supports a fact or memory."""
+    return [
+        Evidence(
+            uid=source.uid,
+            message_id=source.message_id,
+            author_name=source.author_name,
+            content=source.text,
+            sent_at=source.sent_at,
+            path=source.path,
+            start=source.start_line,
+            end=source.end_line,
+        )
+        for source in item.evidence
+    ]
+
+
+def attributes_of(fact: Fact) -> dict[str, Attribute]:
+    """Return a fact's attributes, which the graph keeps as JSON since a node holds no maps."""
+    return msgspec.json.decode(fact.attributes, type=dict[str, Attribute]) if fact.attributes else {}
+
+
+def open_end(valid_to: datetime | None) -> datetime | None:
+    """Return when a fact ceases to hold; the sentinel for "still holds" becomes None."""
+    return None if valid_to is None or valid_to >= FOREVER else valid_to
+
+
+def plain(value: Any) -> Any:
+    """Return a value as contracts have it: lists for tuples."""
+    return list(value) if isinstance(value, tuple) else value

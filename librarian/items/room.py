@@ -1,0 +1,221 @@
+"""Items of one graph, their edges and their namespaces: stored, read, changed and deleted."""
+
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
+from importlib.resources import files
+from typing import Any
+
+from graph.lookup import get_object
+from graph.models import Item
+from graph.spaces import count_pending
+from librarian.base import metrics
+from librarian.base.audit import actor, audit
+from librarian.base.errors import NotFound
+from librarian.items import changes as changing
+from librarian.items import deletion as deleting
+from librarian.items import edges as edge_cases
+from librarian.items import namespaces as namespace_cases
+from librarian.items import reading as item_cases
+from librarian.items.contracts import (
+    Correction,
+    CorrectOutput,
+    DeleteCounts,
+    DeleteInput,
+    DeleteOutput,
+    EdgeList,
+    EdgeOut,
+    EdgeQuery,
+    IngestReport,
+    ItemIn,
+    ItemList,
+    ItemOut,
+    ItemQuery,
+    LinkInput,
+    LinkOutput,
+    NamespaceList,
+    PutOutput,
+    RememberInput,
+    RevisionList,
+    UnlinkInput,
+)
+from librarian.items.ingest import Ingest
+from librarian.items.rowmap import RowMap
+from librarian.runtime.lifecycle import Lifecycle
+
+SAMPLE_NAMESPACE = "sample"
+SAMPLE_FILES = ("messages", "facts", "memories", "edges")
+
+
+class ItemsRoom:
+    """Stores, reads, changes and deletes items, their edges and whole namespaces.
+
+    `wake` is called when texts have changed, so that they are encoded.
+    """
+
+    def __init__(self, lifecycle: Lifecycle, max_text_chars: int, wake: Callable[[], None]) -> None:
+        self._lifecycle = lifecycle
+        self._max_text_chars = max_text_chars
+        self._wake = wake
+
+    async def ingest(
+        self,
+        lines: AsyncIterable[tuple[int, bytes]],
+        *,
+        namespace: str,
+        mapping: RowMap | None = None,
+        any_namespace: bool = False,
+        after_line: int = 0,
+        on_progress: Callable[[IngestReport], None] | None = None,
+    ) -> IngestReport:
+        """Store rows given as (line number from 1, JSON); what `on_progress` reports is stored already.
+
+        `any_namespace` lets rows name namespaces other than `namespace`. Rows up to `after_line` count as
+        settled by an earlier run over the same lines.
+        """
+        run = Ingest(
+            self._lifecycle.parts.executor,
+            namespace=namespace,
+            mapping=mapping,
+            any_namespace=any_namespace,
+            after_line=after_line,
+            max_text_chars=self._max_text_chars,
+        )
+        report = await run.run(lines, on_progress)
+        audit("ingest", namespace, added=report.added, updated=report.updated, failed=report.failed)
+        self._wake()
+        report.pending_embeddings = await count_pending(self._lifecycle.parts.executor)
+        metrics.count_rows(report)
+        metrics.set_pending_embeddings(report.pending_embeddings)
+        return report
+
+    async def get_item(self, namespace: str, uid: str) -> ItemOut:
+        """One item of `namespace`. Raises NotFound."""
+        return await item_cases.get_item(self._lifecycle.parts.executor, namespace, uid)
+
+    async def get_object(self, namespace: str, uid: str) -> Item:
+        """One item of `namespace` as its read-only neomodel class, for Python programs. Raises NotFound."""
+        found = await get_object(self._lifecycle.parts.executor, namespace, uid)
+        if found is None:
+            raise NotFound(f"no item has this uid in namespace {namespace!r}", field="uid")
+        return found
+
+    async def load_sample(self) -> IngestReport:
+        """Put the sample data into namespace `sample`; a second time changes nothing."""
+        return await self.ingest(_sample_lines(), namespace=SAMPLE_NAMESPACE)
+
+    async def list_items(self, namespace: str, query: ItemQuery) -> ItemList:
+        """One page of the items that pass the filters. Raises InvalidInput for a cursor of another query."""
+        return await item_cases.list_items(self._lifecycle.parts.executor, namespace, query)
+
+    async def put_item(self, namespace: str, uid: str, row: ItemIn, *, if_version: int | None = None) -> PutOutput:
+        """Make the item `uid` what `row` says; `if_version` 0 means that it must not be there yet.
+
+        Raises InvalidInput, Conflict when an item of another kind has this uid, PreconditionFailed at another version.
+        """
+        put = await changing.put(self._lifecycle.parts.executor, namespace, uid, row, if_version)
+        self._changed("item.put", put.item, outcome=put.outcome)
+        return put
+
+    async def patch_item(
+        self, namespace: str, uid: str, patch: Mapping[str, Any], *, if_version: int | None = None
+    ) -> ItemOut:
+        """Apply a JSON merge patch (RFC 7396) to the item's row: null removes a field; kind and uid stay.
+
+        Raises NotFound, InvalidInput, PreconditionFailed.
+        """
+        item = await changing.patch(self._lifecycle.parts.executor, namespace, uid, patch, if_version)
+        self._changed("item.patch", item)
+        return item
+
+    async def remember(self, namespace: str, what: RememberInput) -> PutOutput:
+        """Keep a memory or fact; the same content again is stored once. Raises InvalidInput, Conflict."""
+        put = await changing.remember(self._lifecycle.parts.executor, namespace, what)
+        self._changed("item.remember", put.item, outcome=put.outcome)
+        return put
+
+    async def correct(self, namespace: str, uid: str, correction: Correction) -> CorrectOutput:
+        """Store what is true instead of a fact, which becomes history, or of a memory, which keeps a revision.
+
+        The same correction again leads to the same item. Raises NotFound, InvalidInput, Conflict for a fact that
+        another one supersedes already, and for what cannot be corrected.
+        """
+        corrected = await changing.correct(self._lifecycle.parts.executor, namespace, uid, correction)
+        self._changed("item.correct", corrected.item, superseded=corrected.superseded)
+        return corrected
+
+    async def revisions(self, namespace: str, uid: str) -> RevisionList:
+        """What a fact or memory was before each of its changes, newest first. Raises NotFound."""
+        return await item_cases.revisions(self._lifecycle.parts.executor, namespace, uid)
+
+    async def delete_item(self, namespace: str, uid: str, *, if_version: int | None = None) -> DeleteCounts:
+        """Delete one item with all that hangs on it. Raises NotFound, PreconditionFailed."""
+        gone = await deleting.delete_item(self._lifecycle.parts.executor, namespace, uid, if_version)
+        audit("item.delete", namespace, uid=uid, edges=gone.edges, revisions=gone.revisions)
+        return gone
+
+    async def delete_items(self, namespace: str, request: DeleteInput) -> DeleteOutput:
+        """Without `confirm_token` a preview with the token to send; with it, delete what was previewed.
+
+        Raises InvalidInput when neither uids nor filters are given, Conflict when the selection changed since.
+        """
+        done = await deleting.delete_items(self._lifecycle.parts.executor, namespace, request)
+        if done.deleted:
+            audit("items.delete", namespace, items=done.counts.items, edges=done.counts.edges, kept=done.kept)
+        return done
+
+    def _changed(self, action: str, item: ItemOut, **what: Any) -> None:
+        audit(action, item.namespace, uid=item.uid, version=item.version, **what)
+        self._wake()
+
+    async def link(self, namespace: str, edge: LinkInput) -> LinkOutput:
+        """Draw a typed edge between two items of `namespace`, or make the one that is there, proposed, rejected or
+        accepted, a human's: it keeps its id, and what `edge` leaves out. Raises InvalidInput, NotFound.
+        """
+        done = await edge_cases.link(self._lifecycle.parts.executor, namespace, edge, actor.get())
+        if done.changed:
+            audit("edge.link", namespace, edge_id=done.edge.edge_id, type=done.edge.type, created=done.created)
+        return edge_cases.link_output(done)
+
+    async def unlink(self, namespace: str, which: UnlinkInput) -> EdgeOut:
+        """Remove one edge, named by edge_id or by source, type and target; returns it as it was.
+
+        Proposed and rejected ones are removed by edge_id only. Raises InvalidInput, NotFound.
+        """
+        removed = await edge_cases.unlink(self._lifecycle.parts.executor, namespace, which)
+        audit("edge.unlink", namespace, edge_id=removed.edge_id, type=removed.type)
+        return removed
+
+    async def delete_edge(self, namespace: str, edge_id: str) -> EdgeOut:
+        """Remove the edge `edge_id`; returns it as it was. Raises NotFound."""
+        return await self.unlink(namespace, UnlinkInput(edge_id=edge_id))
+
+    async def get_edge(self, namespace: str, edge_id: str) -> EdgeOut:
+        """One edge of `namespace`, accepted or not. Raises NotFound."""
+        return await edge_cases.get_edge(self._lifecycle.parts.executor, namespace, edge_id)
+
+    async def list_edges(self, namespace: str, query: EdgeQuery) -> EdgeList:
+        """One page of the edges of `namespace`, by edge_id. Raises InvalidInput for a cursor of another query."""
+        return await edge_cases.list_edges(self._lifecycle.parts.executor, namespace, query)
+
+    async def namespaces(self, allowed: Callable[[str], bool] = lambda _: True) -> NamespaceList:
+        """The namespaces that hold items and for which `allowed` is true (all of them by default), by name."""
+        return await namespace_cases.list_namespaces(self._lifecycle.parts.executor, allowed)
+
+    async def delete_namespace(self, namespace: str, confirm_token: str | None = None) -> DeleteOutput:
+        """Without `confirm_token` a preview with the token to send; with it, delete everything in `namespace`.
+
+        What is written while it runs is kept and counted. An interrupted deletion is ended by another preview and its
+        token. Raises NotFound, and Conflict when anything changed since the preview.
+        """
+        done = await namespace_cases.delete_namespace(self._lifecycle.parts.executor, namespace, confirm_token)
+        if done.deleted:
+            audit("namespace.delete", namespace, items=done.counts.items, edges=done.counts.edges, kept=done.kept)
+        return done
+
+
+async def _sample_lines() -> AsyncIterator[tuple[int, bytes]]:
+    number = 0
+    for name in SAMPLE_FILES:
+        text = files("librarian.items").joinpath("sample", f"{name}.jsonl").read_bytes()
+        for line in text.splitlines():
+            number += 1
+            yield number, line

@@ -1,0 +1,62 @@
+"""Output schemas as clients of the protocol check them: with every answer, option by option.
+
+What is allowed stays the same. Checking a list of hits of four kinds against `anyOf` tries each hit as every kind; a
+kind that is looked at first, and null as a type, need one look each. The check is half of what a call costs a client.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from librarian.base.schemas import Schema
+
+_NULL = {"type": "null"}
+
+
+def quickly_checked(schema: Any) -> Any:
+    """The schema with its choices between types and between kinds decided at first sight, where that is possible."""
+    if isinstance(schema, list):
+        return [quickly_checked(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    checked = {key: quickly_checked(value) for key, value in schema.items()}
+    options = checked.get("anyOf")
+    if not isinstance(options, list):
+        return checked
+    rest = {key: value for key, value in checked.items() if key != "anyOf"}
+    return _nullable(rest, options) or _by_kind(rest, options) or checked
+
+
+def _nullable(rest: Schema, options: Sequence[Schema]) -> Schema | None:
+    """One type or null, as a list of types; the other keywords of a type say nothing about null."""
+    valued = [option for option in options if option != _NULL]
+    if len(options) != 2 or len(valued) != 1:
+        return None
+    (one,) = valued
+    if not isinstance(one.get("type"), str) or "const" in one:
+        return None
+    enum = {"enum": [*one["enum"], None]} if "enum" in one else {}
+    return {**one, **rest, **enum, "type": [one["type"], "null"]}
+
+
+def _by_kind(rest: Schema, options: Sequence[Schema]) -> Schema | None:
+    """Objects that a required property tells apart: what one must be is asked once its kind is known."""
+    tag = _tag_of(options)
+    if tag is None:
+        return None
+    *earlier, chosen = options
+    for option in reversed(earlier):
+        (kind,) = option["properties"][tag]["enum"]
+        chosen = {"if": {"properties": {tag: {"const": kind}}}, "then": option, "else": chosen}
+    return {**rest, "type": "object", **chosen}
+
+
+def _tag_of(options: Sequence[Schema]) -> str | None:
+    """The property that has one value of its own in each option, if there is one."""
+    if any(option.get("type") != "object" for option in options):
+        return None
+    for name in options[0]["properties"]:
+        values = [option["properties"].get(name, {}).get("enum", ()) for option in options]
+        required = all(name in option.get("required", ()) for option in options)
+        if required and all(len(one) == 1 for one in values) and len({one[0] for one in values}) == len(options):
+            return str(name)
+    return None

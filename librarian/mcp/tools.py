@@ -1,0 +1,82 @@
+"""The operations as tools of language models: what each is called, takes and gives, and who may call it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Struct
+
+from librarian.app import Librarian
+from librarian.base.keys import ApiKey, Scope
+from librarian.base.schemas import inlined_schema
+from librarian.mcp.contracts import ToolFormat
+from librarian.operations import OPERATIONS, Call, Operation
+
+# Hears in a few words what a tool is doing.
+OnStep = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedTool:
+    """One tool. `parts` are the fields of its input that its method takes one by one, before the input."""
+
+    name: str
+    description: str
+    scope: Scope
+    call: Call
+    parts: tuple[str, ...]
+    input: type[Struct]
+    output: type[Struct]
+    errors: tuple[type[Exception], ...]
+    read_only: bool
+    destructive: bool
+    reports: bool
+
+    async def run(self, librarian: Librarian, namespace: str, given: Any, on_step: OnStep | None = None) -> Struct:
+        """Return its output; the namespace comes from the connection or key, never from the model."""
+        options = {"on_step": on_step} if self.reports else {}
+        parts = (getattr(given, name) for name in self.parts)
+        output: Struct = await self.call(librarian)(namespace, *parts, given, **options)
+        return output
+
+
+def offered(operation: Operation) -> OfferedTool | None:
+    """Return the tool that an operation is offered as, if it is."""
+    tool = operation.tool
+    if tool is None or operation.scope is None:
+        return None
+    return OfferedTool(
+        name=operation.tool_name,
+        description=tool.description,
+        scope=operation.scope,
+        call=tool.call or operation.call,
+        parts=operation.path_parameters if tool.call is None else (),
+        input=tool.input or operation.input,
+        output=tool.output or operation.output,
+        errors=operation.errors if tool.errors is None else tool.errors,
+        read_only=tool.read_only,
+        destructive=tool.destructive,
+        reports=tool.reports,
+    )
+
+
+TOOLS = tuple(tool for tool in map(offered, OPERATIONS) if tool is not None)
+
+
+def tools_for(key: ApiKey) -> list[OfferedTool]:
+    """Return the tools that the key may call."""
+    return [tool for tool in TOOLS if key.has_scope(tool.scope)]
+
+
+def described(tool: OfferedTool, form: ToolFormat) -> dict[str, Any]:
+    """Return the tool as a protocol or vendor wants it described."""
+    parameters = inlined_schema(tool.input)
+    match form:
+        case "mcp":
+            named = {"name": tool.name, "description": tool.description}
+            return {**named, "inputSchema": parameters, "outputSchema": inlined_schema(tool.output)}
+        case "anthropic":
+            return {"name": tool.name, "description": tool.description, "input_schema": parameters}
+        case "openai":
+            function = {"name": tool.name, "description": tool.description, "parameters": parameters}
+            return {"type": "function", "function": function}

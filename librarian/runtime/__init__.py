@@ -1,0 +1,1 @@
+"""The running parts: lifecycle, supervisor, reranker, language model."""

@@ -1,0 +1,101 @@
+"""Relevant memory: the messages, memories and facts that help to answer a question."""
+
+import structlog
+
+from graph.item import Fact, Memory, Message
+from graph.types import ItemFilter, Kind
+from librarian.base import logs
+from librarian.base.settings.settings import SearchSettings
+from librarian.items.reading import open_end
+from librarian.items.rows import as_utc
+from librarian.runtime.reranking import Reranking
+from librarian.search.contracts import MemoryHit, RelevantInput, RelevantOutput
+from librarian.search.search import SearchPlan, run
+from retrieval.answering import Verdict
+from retrieval.answerness import score_hit_for_query
+from retrieval.pipeline import SearchPipeline
+from retrieval.types import ScoredItem, SearchRequest
+
+log = structlog.get_logger("librarian.relevant_memory")
+
+# What tells something by itself. Parts of files are found by searches of files.
+KINDS = (Kind.MESSAGE, Kind.MEMORY, Kind.FACT)
+_LOGGED_CHARS = 200
+# Hits beside those wanted: of several of one message only the best stays.
+_SPARE = 10
+# What answers nothing, however well a reranker thinks of its words.
+_NO_ANSWER = frozenset({Verdict.COMMANDS, Verdict.KNOWS_NOT, Verdict.REPEATS})
+
+
+async def get_relevant_memory(
+    pipeline: SearchPipeline,
+    reranking: Reranking,
+    namespace: str,
+    wanted: RelevantInput,
+    settings: SearchSettings,
+    *,
+    log_queries: bool,
+) -> RelevantOutput:
+    """Return the best hits of `namespace`, one a message."""
+    request = SearchRequest(
+        [wanted.query],
+        ItemFilter(namespace, KINDS),
+        limit=wanted.max_hits + _SPARE,
+        fusion_method=settings.fusion_method,
+        now=None if wanted.now is None else as_utc(wanted.now),
+    )
+    found = await run(pipeline, reranking, SearchPlan("relevant_memory", request, wanted.query, "default", []))
+    hits = [scored for scored, _ in found.hits]
+    if wanted.answer_over_question:
+        hits.sort(key=lambda scored: scored.judgement is not None and scored.judgement.verdict in _NO_ANSWER)
+    unique: dict[object, MemoryHit] = {}
+    for scored in hits:
+        unique.setdefault(_identity(scored), _hit(scored, wanted))
+    query = wanted.query[:_LOGGED_CHARS] if log_queries else logs.hashed(wanted.query)
+    log.info(
+        f"[LIBRARIAN] {namespace}: query={query!r} -> {min(len(unique), wanted.max_hits)} hits "
+        f"(requested={wanted.max_hits}, raw_results={len(hits)})"
+    )
+    # The pipeline's remarks on how far it looked are about its own limit.
+    notes = [note for note in found.notes if note not in found.result.notes]
+    return RelevantOutput(
+        namespace=namespace,
+        query=wanted.query,
+        hits=list(unique.values())[: wanted.max_hits],
+        arms=dict(found.result.arms),
+        notes=notes,
+    )
+
+
+def _identity(scored: ScoredItem) -> object:
+    """A message is known by its conversation and id, anything else by its uid."""
+    item = scored.item
+    if isinstance(item, Message) and item.message_id is not None:
+        return (item.conversation_id, item.message_id)
+    return item.uid
+
+
+def _hit(scored: ScoredItem, wanted: RelevantInput) -> MemoryHit:
+    item, judgement = scored.item, scored.judgement
+    message = item if isinstance(item, Message) else None
+    author = item.agent if isinstance(item, Memory) else message.author_name if message else None
+    hit = MemoryHit(
+        uid=item.uid,
+        kind=item.kind.value,
+        content=item.text,
+        score=0.0 if scored.similarity is None else round(scored.similarity, 4),
+        message_id=message.message_id if message else None,
+        role=message.role if message else None,
+        author_name=author or None,
+        sent_at=item.occurred_at,
+        valid_to=open_end(item.valid_to) if isinstance(item, Fact) else None,
+        superseded_by=judgement.outdated_by if judgement else None,
+        verdict=judgement.verdict.value if judgement else None,
+        support=round(judgement.support, 4) if judgement else None,
+        relevance=round(scored.score, 4),
+        passage=judgement.sentence if judgement else None,
+    )
+    if not wanted.answer_over_question:
+        return hit
+    fields = {name: getattr(hit, name) for name in hit.__struct_fields__}
+    return MemoryHit(**fields | {"score": round(score_hit_for_query(hit, wanted.query), 4)})

@@ -1,0 +1,110 @@
+"""Hits of the pipeline as the wire has them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from graph.item import ITEM_CLASSES, Fact, stored_fields
+from graph.types import Kind
+from librarian.items.reading import attributes_of, evidence_of, open_end, plain
+from librarian.search.contracts import (
+    ArmExplanation,
+    ChunkResult,
+    Explanation,
+    FactResult,
+    Hit,
+    MemoryResult,
+    MessageResult,
+    SignalExplanation,
+)
+from retrieval.types import VECTOR, ScoredItem
+
+_RESULTS: Mapping[Kind, type[Struct]] = {
+    Kind.FACT: FactResult,
+    Kind.MESSAGE: MessageResult,
+    Kind.MEMORY: MemoryResult,
+    Kind.FILE_CHUNK: ChunkResult,
+}
+# What hits say otherwise than the graph, or what it does not store.
+_DERIVED = frozenset(
+    {"uid", "kind", "content", "score", "similarity_score", "rerank_score"}
+    | {"valid_to", "attributes", "evidence", "explanation"}
+)
+
+
+def _taken(struct: type[Struct], kind: Kind) -> list[str]:
+    """The fields of a hit that an item of this kind stores under their own names."""
+    stored = stored_fields(ITEM_CLASSES[kind])
+    return [name for name in struct.__struct_fields__ if name in stored and name not in _DERIVED]
+
+
+_HIT_FIELDS = {kind: _taken(Hit, kind) for kind in Kind}
+_RESULT_FIELDS = {kind: _taken(struct, kind) for kind, struct in _RESULTS.items()}
+
+
+def hit(scored: ScoredItem, rerank_score: float | None, *, explain: bool) -> Hit:
+    """Return a hit of any kind, with the fields that it has."""
+    item = scored.item
+    return Hit(
+        kind=item.kind.value,
+        evidence=evidence_of(item),
+        **_facts_own(scored),
+        **_common(scored, rerank_score, explain=explain),
+        **{name: plain(getattr(item, name)) for name in _HIT_FIELDS[item.kind]},
+    )
+
+
+def result(scored: ScoredItem, rerank_score: float | None, *, explain: bool) -> Struct:
+    """Return a hit as its kind has it, with null for what it lacks."""
+    item = scored.item
+    fields = {name: plain(getattr(item, name)) for name in _RESULT_FIELDS[item.kind]}
+    if isinstance(item, Fact):
+        fields |= _facts_own(scored) | {"evidence": evidence_of(item)}
+    return _RESULTS[item.kind](**fields, **_common(scored, rerank_score, explain=explain))
+
+
+def _facts_own(scored: ScoredItem) -> dict[str, Any]:
+    fact = scored.item
+    if not isinstance(fact, Fact):
+        return {}
+    return {"valid_to": open_end(fact.valid_to), "attributes": attributes_of(fact)}
+
+
+def _common(scored: ScoredItem, rerank_score: float | None, *, explain: bool) -> dict[str, Any]:
+    return {
+        "uid": scored.item.uid,
+        "content": scored.item.text,
+        "score": round(scored.score, 6),
+        "similarity_score": scored.similarity,
+        "rerank_score": None if rerank_score is None else round(rerank_score, 4),
+        "explanation": _explanation(scored) if explain else None,
+    }
+
+
+def _explanation(scored: ScoredItem) -> Explanation:
+    arms = [
+        ArmExplanation(
+            query=share.query,
+            arm=share.arm,
+            rank=share.rank,
+            # BM25 tells about the whole corpus, other namespaces included.
+            score=round(share.score, 4) if share.arm == VECTOR else None,
+            share=round(share.share, 6),
+        )
+        for share in scored.shares
+    ]
+    signals = [
+        SignalExplanation(
+            query=signal.query, signal=signal.signal, value=round(signal.value, 4), share=round(signal.share, 6)
+        )
+        for signal in scored.signals
+    ]
+    return Explanation(
+        arms=arms,
+        signals=signals,
+        fused_score=round(scored.score, 6),
+        merged_duplicates=list(scored.duplicates),
+        cosine=None if scored.cosine is None else round(scored.cosine, 4),
+        exempt=None if scored.exempt is None else scored.exempt.value,
+    )

@@ -1,0 +1,1 @@
+"""Sweeps and reviews: plan, apply, undo, decide."""

@@ -1,0 +1,186 @@
+"""The changes that a sweep plans, one value an action, and how reports spell them.
+
+Inside the sweep a change is one of these; only reports, plans and events hold the wire's `SweepChange`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, TypeVar
+
+from librarian.base.errors import InvalidInput
+from librarian.base.fields import MemoryType
+from librarian.sweep.contracts import ChangeState, Relation, SweepChange
+
+Method = Literal["rule", "llm"]
+EdgeType = Literal["CAUSES", "BLOCKS", "ENABLES", "RELATES_TO"]
+EdgeState = Literal["accepted", "proposed"]
+T = TypeVar("T")
+
+_SPELT: Mapping[EdgeType, Relation] = {
+    "CAUSES": "Causes",
+    "BLOCKS": "Blocks",
+    "ENABLES": "Enables",
+    "RELATES_TO": "RelatesTo",
+}
+_STORED: Mapping[Relation, EdgeType] = {spelt: stored for stored, spelt in _SPELT.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _TypeChange:
+    memory_id: str
+    version: int
+    old_type: MemoryType | None
+    new_type: MemoryType
+    confidence: float
+    reason: str
+    method: Method = "rule"
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retype(_TypeChange):
+    """Give a memory that has no type the type `new_type`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(_TypeChange):
+    """Ask a human about a memory's type; `new_type` is the likeliest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Replace a memory's text by the same text in sections, and add `tags`."""
+
+    memory_id: str
+    version: int
+    text: str
+    tags: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Draw an edge of `type` from the memory to `target_id`, or propose it; quotes are literal parts of either text."""
+
+    memory_id: str
+    version: int
+    target_id: str
+    target_version: int
+    edge_id: str
+    type: EdgeType
+    state: EdgeState
+    confidence: float
+    reason: str
+    source_quote: str
+    target_quote: str
+    method: Method = "rule"
+    model: str | None = None
+
+    @property
+    def causal(self) -> bool:
+        """Whether it claims a cause, a hindrance or a condition."""
+        return self.type != "RELATES_TO"
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Propose to join a memory into `target_id`, the fuller one, which says the same."""
+
+    memory_id: str
+    version: int
+    target_id: str
+    target_version: int
+    confidence: float
+    reason: str
+
+
+Change: TypeAlias = Retype | Template | Edge | Flag | Merge
+Rewriting: TypeAlias = Retype | Template
+"""Changes of a memory's own text and type."""
+
+
+def to_wire(change: Change, state: ChangeState = "planned", seq: int | None = None) -> SweepChange:
+    """Return the change as reports and plans hold it."""
+    wire = SweepChange(memory_id=change.memory_id, action="retype", version=change.version, state=state, seq=seq)
+    match change:
+        case Retype() | Flag():
+            wire.action = "retype" if isinstance(change, Retype) else "flag"
+            wire.old_type, wire.new_type = change.old_type, change.new_type
+            wire.confidence, wire.reason = change.confidence, change.reason
+            wire.method, wire.model = change.method, change.model
+        case Template():
+            wire.action = "template"
+            wire.text, wire.tags, wire.warnings = change.text, list(change.tags), list(change.warnings)
+        case Edge():
+            wire.action = "causal_edge"
+            wire.source_id, wire.target_id, wire.target_version = (
+                change.memory_id, change.target_id, change.target_version,
+            )  # fmt: skip
+            wire.relation, wire.edge_id, wire.edge_state = _SPELT[change.type], change.edge_id, change.state
+            wire.confidence, wire.reason = change.confidence, change.reason
+            wire.source_quote, wire.target_quote = change.source_quote, change.target_quote
+            wire.method, wire.model = change.method, change.model
+        case Merge():
+            wire.action = "merge"
+            wire.target_id, wire.target_version = change.target_id, change.target_version
+            wire.confidence, wire.reason = change.confidence, change.reason
+    return wire
+
+
+def from_wire(wire: SweepChange) -> Change:
+    """Return the change that an entry of a plan stands for. Raises InvalidInput where the entry lacks a field."""
+    match wire.action:
+        case "retype" | "flag":
+            made = Retype if wire.action == "retype" else Flag
+            return made(
+                memory_id=wire.memory_id,
+                version=wire.version,
+                old_type=wire.old_type or None,
+                new_type=_given(wire, "new_type", wire.new_type),
+                confidence=_given(wire, "confidence", wire.confidence),
+                reason=wire.reason or "",
+                method=wire.method or "rule",
+                model=wire.model,
+            )
+        case "template":
+            text = _given(wire, "text", wire.text)
+            return Template(wire.memory_id, wire.version, text, tuple(wire.tags), tuple(wire.warnings))
+        case "causal_edge":
+            return _edge_of(wire)
+        case "merge":
+            return Merge(
+                memory_id=wire.memory_id,
+                version=wire.version,
+                target_id=_given(wire, "target_id", wire.target_id),
+                target_version=_given(wire, "target_version", wire.target_version),
+                confidence=_given(wire, "confidence", wire.confidence),
+                reason=wire.reason or "",
+            )
+
+
+def _edge_of(wire: SweepChange) -> Edge:
+    return Edge(
+        memory_id=wire.memory_id,
+        version=wire.version,
+        target_id=_given(wire, "target_id", wire.target_id),
+        target_version=_given(wire, "target_version", wire.target_version),
+        edge_id=_given(wire, "edge_id", wire.edge_id),
+        type=_STORED[_given(wire, "relation", wire.relation)],
+        state=_given(wire, "edge_state", wire.edge_state),
+        confidence=_given(wire, "confidence", wire.confidence),
+        reason=wire.reason or "",
+        source_quote=wire.source_quote or "",
+        target_quote=wire.target_quote or "",
+        method=wire.method or "rule",
+        model=wire.model,
+    )
+
+
+def _given(wire: SweepChange, name: str, value: T | None) -> T:
+    if value is None:
+        raise InvalidInput(
+            f"the {wire.action} of {wire.memory_id!r} has no {name}",
+            field=f"$.plan.changes[].{name}",
+            remedy="Apply the plan as the dry run saved it.",
+        )
+    return value

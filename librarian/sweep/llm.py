@@ -1,0 +1,207 @@
+"""A language model's part in a sweep: it is asked about what the rules leave undecided, within a budget.
+
+First it is examined on memories whose type is known. A model that does not tell those as well as the rules decide is
+not trusted: what it says is proposed to a human and nothing of it is applied. A causal verdict is applied only where
+the rules have proposed the very same edge. So a model can add to what is decided, and a bad one takes nothing away.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeAlias, TypeVar
+
+from agents.chat.model import ChatMessage
+from agents.errors import ChatModelRejected, UnusableReply
+from agents.sweep.causal import tells_of_cause
+from agents.sweep.causal_candidates import CandidatePair
+from agents.sweep.causal_llm import judge_relationship
+from agents.sweep.causal_llm import messages_of as causal_messages
+from agents.sweep.causal_types import ACCEPTED_FROM, Note
+from agents.sweep.causal_types import Verdict as CausalVerdict
+from agents.sweep.classify import Verdict
+from agents.sweep.label import BOUND, LabelModel, label_memory, messages_of
+from agents.sweep.memory_types import MemoryType
+from librarian.sweep.contracts import SweepLlm
+
+T = TypeVar("T")
+Ask: TypeAlias = Callable[[LabelModel], Awaitable[T]]
+Known: TypeAlias = tuple[str, MemoryType]
+
+AT_ONCE = 4
+"""Questions that are open at one time."""
+EXAMINED = 20
+"""Memories of known type that a model is examined on."""
+FEWEST_EXAMINED = 10
+"""With fewer of them nobody can tell whether to trust it."""
+AGREEMENT = 0.85
+"""Share of these on which it has to agree: the precision that is asked of what is applied to agents' notes."""
+
+CHARS_PER_TOKEN = 4
+"""Of English; other languages take more tokens."""
+_NOT_APPLIED = ACCEPTED_FROM - 0.01
+_SHORT = "The staging database is restarted on Sundays."
+_OPEN = Verdict(MemoryType.UNKNOWN, 0.0, "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Llm:
+    """The language model, and how often it may be asked about one memory."""
+
+    model: LabelModel
+    calls_per_memory: int
+
+
+@dataclass(slots=True)
+class Adviser:
+    """Asks the model, or with none of its own (`model` None) only counts what it would ask. `report` is what the run
+    keeps of it.
+    """
+
+    model: LabelModel | None
+    calls_per_memory: int
+    report: SweepLlm
+    chars: int = 0
+    _judged: dict[tuple[str, str], CausalVerdict] = field(default_factory=dict)
+
+    async def labels(self, texts: Sequence[str]) -> list[Verdict | None]:
+        """What the model says of texts of which the rules say nothing."""
+        return await self._all([partial(_labelled, text, _OPEN) for text in texts])
+
+    async def types(self, texts: Sequence[str], verdicts: Sequence[Verdict]) -> list[Verdict]:
+        """The verdicts, of which those that the rules were unsure of are the model's where it has one."""
+        asks = [partial(_labelled, text, verdict) for text, verdict in zip(texts, verdicts, strict=True)]
+        self._count(messages_of(text, "") for text in texts)
+        answers = await self._all(asks)
+        return [
+            verdict if said is None else self._allowed(said) for verdict, said in zip(verdicts, answers, strict=True)
+        ]
+
+    async def relations(
+        self,
+        pairs: Sequence[CandidatePair],
+        notes: Mapping[str, Note],
+        verdicts: Sequence[CausalVerdict],
+        own: Mapping[str, object],
+    ) -> list[CausalVerdict]:
+        """The verdicts on pairs, of which the undecided ones are the model's where it sees more in them."""
+        chosen = self._worth_asking(pairs, notes, verdicts, own)
+        ends = [(notes[pairs[index].first], notes[pairs[index].second]) for index in chosen]
+        self._count(causal_messages(*both) for both in ends)
+        answers = await self._all([partial(_judged, first, second) for first, second in ends])
+        for index, answer in zip(chosen, answers, strict=True):
+            ours = verdicts[index]
+            better = answer is not None and answer.causal
+            self._judged[_ends(pairs[index])] = self._weighed(ours, answer) if answer and better else ours
+        return [self._judged.get(_ends(pair), ours) for pair, ours in zip(pairs, verdicts, strict=True)]
+
+    def _worth_asking(
+        self,
+        pairs: Sequence[CandidatePair],
+        notes: Mapping[str, Note],
+        verdicts: Sequence[CausalVerdict],
+        own: Mapping[str, object],
+    ) -> list[int]:
+        """Return the pairs that the rules cannot settle, the likeliest first; one call of each memory is left for its
+        type.
+        """
+        open_ = [
+            index
+            for index, (pair, verdict) in enumerate(zip(pairs, verdicts, strict=True))
+            if _ends(pair) not in self._judged and _undecided(verdict, notes[pair.first].text, notes[pair.second].text)
+        ]
+        left = Counter(dict.fromkeys(own, self.calls_per_memory - 1))
+        chosen = []
+        for index in sorted(open_, key=lambda index: (-verdicts[index].causal, -verdicts[index].confidence, index)):
+            payer = next((uid for uid in (pairs[index].first, pairs[index].second) if left[uid] > 0), None)
+            if payer is not None:
+                left[payer] -= 1
+                chosen.append(index)
+        return chosen
+
+    def _allowed(self, said: Verdict) -> Verdict:
+        return said if self.report.trusted else replace(said, confidence=min(said.confidence, BOUND))
+
+    def _weighed(self, ours: CausalVerdict, said: CausalVerdict) -> CausalVerdict:
+        same = (ours.relation, ours.direction) == (said.relation, said.direction)
+        if same and self.report.trusted:
+            return said
+        if ours.causal:
+            return ours  # the rules' proposal stands: the model does not outweigh them
+        return replace(said, confidence=min(said.confidence, _NOT_APPLIED))
+
+    def _count(self, prompts: Iterable[Sequence[ChatMessage]]) -> None:
+        self.chars += sum(len(message.content) for prompt in prompts for message in prompt)
+
+    async def _all(self, asks: Sequence[Ask[T]]) -> list[T | None]:
+        """The answers; None for one that is unusable. Raises what keeps the model from answering at all."""
+        self.report.calls += len(asks)
+        if self.model is None:
+            return [None] * len(asks)
+        answers: list[T | None] = []
+        for at in range(0, len(asks), AT_ONCE):
+            said = await asyncio.gather(*(ask(self.model) for ask in asks[at : at + AT_ONCE]), return_exceptions=True)
+            answers += [self._usable(answer) for answer in said]
+        return answers
+
+    def _usable(self, said: T | BaseException) -> T | None:
+        if isinstance(said, UnusableReply | ChatModelRejected):
+            self.report.unusable += 1
+            return None
+        if isinstance(said, BaseException):
+            raise said
+        return said
+
+
+async def examined(llm: Llm, known: Sequence[Known], report: SweepLlm) -> Adviser:
+    """Return the model as an adviser, trusted by its answers about memories of known type. Raises ChatModelError."""
+    adviser = Adviser(llm.model, llm.calls_per_memory, report)
+    sample = _mixed(known)[:EXAMINED]
+    answers = await adviser.labels([text for text, _ in sample])
+    sure = [
+        (said, type_) for said, (_, type_) in zip(answers, sample, strict=True) if said is not None and said.accepted
+    ]
+    report.examined = len(sure)
+    report.agreed = sum(said.type is type_ for said, type_ in sure)
+    report.trusted = report.examined >= FEWEST_EXAMINED and report.agreed >= AGREEMENT * report.examined
+    return adviser
+
+
+async def timed(model: LabelModel) -> float:
+    """Return the seconds that one question takes. Raises what keeps the model from answering at all."""
+    started = time.monotonic()
+    with contextlib.suppress(UnusableReply, ChatModelRejected):
+        await label_memory(model, _SHORT, _OPEN)
+    return time.monotonic() - started
+
+
+def _mixed(known: Sequence[Known]) -> list[Known]:
+    """Return the memories in turn by their types, so that a model which always says the same is found out."""
+    turns: Counter[MemoryType] = Counter()
+    ranked = []
+    for index, (text, type_) in enumerate(known):
+        ranked.append((turns[type_], index, (text, type_)))
+        turns[type_] += 1
+    return [entry for *_, entry in sorted(ranked, key=lambda entry: entry[:2])]
+
+
+def _ends(pair: CandidatePair) -> tuple[str, str]:
+    return pair.first, pair.second
+
+
+async def _labelled(text: str, verdict: Verdict, model: LabelModel) -> Verdict:
+    return await label_memory(model, text, verdict)
+
+
+async def _judged(first: Note, second: Note, model: LabelModel) -> CausalVerdict:
+    return await judge_relationship(model, first, second)
+
+
+def _undecided(verdict: CausalVerdict, *texts: str) -> bool:
+    """A proposal of the rules, or related texts of which one tells of some cause."""
+    if verdict.causal:
+        return not verdict.accepted
+    return verdict.relation is not None and any(tells_of_cause(text) for text in texts)

@@ -1,0 +1,221 @@
+"""Planning a sweep: over its scope page by page, first edges and merges, then types and texts.
+
+`surveyed` plans the first memories to say what a language model would be asked, and which it can be examined on.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+
+from agents.sweep.classify import Verdict, judge
+from agents.sweep.label import MAX_CHARS
+from agents.sweep.memory_types import MemoryType
+from graph import sweep as graph
+from graph.executor import Executor
+from graph.sweep import Scope, SweptMemory
+from graph.types import Kind, SpaceRecord
+from librarian.base.errors import InvalidInput
+from librarian.items.filters import item_filter
+from librarian.sweep.apply import CHUNK
+from librarian.sweep.changes import Change
+from librarian.sweep.contracts import SweepConfig, SweepLlm, SweepProgress, SweepRequest
+from librarian.sweep.edges import Relations
+from librarian.sweep.llm import AT_ONCE, CHARS_PER_TOKEN, EXAMINED, Adviser, Known, Llm, timed
+from librarian.sweep.reports import NEWEST, Stage, State, decoded
+from librarian.sweep.reports import config_of as config_of_run
+from librarian.sweep.texts import PlannedText, embeddings_of, plan_text, undecided
+
+PAGE = CHUNK
+"""Memories that are planned together."""
+_RUNS_LOOKED_AT = 100
+SURVEYED = 200
+"""Memories by which a survey tells what a whole sweep would ask a language model."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepContext:
+    """The namespace that a sweep works in, and what helps it to read."""
+
+    executor: Executor
+    namespace: str
+    space: SpaceRecord | None
+    llm: Llm | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The plan of one page; in the stage "texts" `planned` has an entry for each memory, and `left` counts the memories
+    of the scope that come behind the page.
+    """
+
+    stage: Stage
+    page: Sequence[SweptMemory]
+    changes: Sequence[Change]
+    planned: Sequence[PlannedText]
+    progress: SweepProgress
+    left: int = 0
+
+
+async def planned_pages(
+    context: SweepContext,
+    scope: Scope,
+    config: SweepConfig,
+    state: State,
+    adviser: Adviser | None = None,
+    *,
+    drawn: bool = False,
+) -> AsyncGenerator[Planned, None]:
+    """Yield what is to be done, page by page, from where `state` says on.
+
+    `drawn` says that the edges of a page are drawn before the next page is asked for, so that nobody has to remember
+    them.
+    """
+    most = await graph.count(context.executor, scope)
+    total = most if config.limit is None else min(most, config.limit)
+    relations = Relations(context.executor, context.namespace, context.space, adviser)
+    stage, after, done = state.stage, state.after, state.done
+    if stage == "edges":
+        async for page, done in pages(context, scope, after, done, config.limit):  # noqa: B020 - it goes on counting
+            changes = await relations.plan(page)
+            yield Planned("edges", page, changes, (), SweepProgress(stage="edges", done=done, total=total))
+            if drawn:
+                relations.planned.clear()
+        after, done = state.start, 0
+    async for page, done in pages(context, scope, after, done, config.limit):  # noqa: B020 - as above
+        planned = await _texts(context, page, adviser)
+        rewrites = [change for text in planned for change in text.changes]
+        left = max(0, most - state.swept_before - done)
+        yield Planned("texts", page, rewrites, planned, SweepProgress(stage="texts", done=done, total=total), left)
+
+
+async def first_state(context: SweepContext, scope: Scope, config: SweepConfig) -> State:
+    """Return the state that a new run begins with: a limited one goes on where the last one of the same scope ended,
+    and begins anew where that one has reached the end.
+    """
+    state = State(stage="edges")
+    if config.limit is None:
+        return state
+    for run in await graph.list_runs(context.executor, context.namespace, before=NEWEST, limit=_RUNS_LOOKED_AT):
+        earlier = config_of_run(run)
+        if run.status != "applied" or _scope_key(earlier) != _scope_key(config):
+            continue
+        before = decoded(run.progress)
+        if earlier.limit is not None and before.plan is None:
+            state.start = state.after = before.after
+            state.swept_before = before.swept_before + before.summary.memories_scanned
+        break
+    if not await graph.page(context.executor, scope, after=state.start, limit=1):
+        return State(stage="edges")
+    return state
+
+
+def _scope_key(config: SweepConfig) -> tuple[object, ...]:
+    return config.domains, config.min_importance, config.filters
+
+
+async def pages(
+    context: SweepContext, scope: Scope, after: graph.Position, done: int, limit: int | None
+) -> AsyncGenerator[tuple[list[SweptMemory], int], None]:
+    """Yield pages from behind `after` on, each with how many memories that makes; no more than `limit` in all."""
+    while limit is None or done < limit:
+        size = PAGE if limit is None else min(PAGE, limit - done)
+        page = await graph.page(context.executor, scope, after=after, limit=size)
+        if not page:
+            return
+        after, done = page[-1].position, done + len(page)
+        yield page, done
+
+
+async def verdicts_on(context: SweepContext, page: Sequence[SweptMemory]) -> list[Verdict]:
+    """Return what the rules say of the types of memories."""
+    uids = [memory.item.uid for memory in page]
+    embeddings = await embeddings_of(context.executor, context.namespace, uids, context.space)
+    texts = [(memory.item.text, embeddings.get(memory.item.uid)) for memory in page]
+    return await asyncio.to_thread(lambda: [judge(text, embedding) for text, embedding in texts])
+
+
+async def advised(page: Sequence[SweptMemory], verdicts: list[Verdict], adviser: Adviser) -> list[Verdict]:
+    """Return the verdicts, of which the undecided ones are the adviser's."""
+    open_ = [index for index, memory in enumerate(page) if undecided(memory, verdicts[index])]
+    texts = [page[index].item.text for index in open_]
+    better = dict(zip(open_, await adviser.types(texts, [verdicts[index] for index in open_]), strict=True))
+    return [better.get(index, verdict) for index, verdict in enumerate(verdicts)]
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a model is expected to be asked, and memories of known type to examine it on."""
+
+    report: SweepLlm
+    known: Sequence[Known]
+
+
+async def surveyed(context: SweepContext, llm: Llm, scope: Scope, config: SweepConfig) -> Survey:
+    """Return what the model would be asked in a sweep, by its first memories; the model itself is asked once, to see
+    how long that takes. Raises ChatModelError.
+    """
+    counting = Adviser(None, llm.calls_per_memory, SweepLlm(model=llm.model.name))
+    relations = Relations(context.executor, context.namespace, context.space, counting)
+    known: list[Known] = []
+    most = min(SURVEYED, config.limit or SURVEYED)
+    seen = 0
+    async for page, seen in pages(context, scope, graph.FIRST, 0, most):  # noqa: B007 - it counts on
+        await relations.plan(page)
+        verdicts = await verdicts_on(context, page)
+        found = [_known(memory, verdict) for memory, verdict in zip(page, verdicts, strict=True)]
+        known += [pair for pair in found if pair is not None]
+        await advised(page, verdicts, counting)
+    total = await graph.count(context.executor, scope)
+    share = min(total, config.limit or total) / max(1, seen)
+    calls = round(counting.report.calls * share) + min(EXAMINED, len(known))
+    report = SweepLlm(
+        model=llm.model.name,
+        calls_expected=calls,
+        tokens_expected=round(counting.chars * share / CHARS_PER_TOKEN),
+        seconds_expected=round(await timed(llm.model) * calls / AT_ONCE, 1) if calls else 0.0,
+    )
+    return Survey(report, known)
+
+
+def _known(memory: SweptMemory, verdict: Verdict) -> Known | None:
+    """Return a text with the type that somebody has stated, or that the rules are sure of."""
+    stated = memory.item.type
+    text = memory.item.text[:MAX_CHARS]
+    if stated not in (None, MemoryType.UNKNOWN):
+        return text, MemoryType.parse(stated)
+    return (text, verdict.type) if verdict.accepted else None
+
+
+async def _texts(context: SweepContext, page: Sequence[SweptMemory], adviser: Adviser | None) -> list[PlannedText]:
+    verdicts = await verdicts_on(context, page)
+    if adviser is not None:
+        verdicts = await advised(page, verdicts, adviser)
+    model = None if adviser is None else adviser.report.model
+    pairs = list(zip(page, verdicts, strict=True))
+    return await asyncio.to_thread(lambda: [plan_text(memory, verdict, model) for memory, verdict in pairs])
+
+
+async def scope_of(context: SweepContext, config: SweepConfig, *, ask: bool = True) -> Scope:
+    """Return the memories that the configuration means. Raises InvalidInput for a domain that no memory names, unless
+    `ask` is false.
+    """
+    if config.domains is not None and ask:
+        known = await graph.domains(context.executor, context.namespace)
+        if unknown := sorted(set(config.domains) - set(known)):
+            named = ", ".join(known[:20]) or "none"
+            raise InvalidInput(
+                f"no memory is of the domain {unknown[0]!r}", field="$.domains", remedy=f"Domains are: {named}."
+            )
+    where = item_filter(context.namespace, config.filters, [Kind.MEMORY])
+    return Scope(where, config.domains, config.min_importance)
+
+
+def config_of(request: SweepRequest) -> SweepConfig:
+    """Return how the sweep was asked for."""
+    return SweepConfig(
+        domains=request.domains,
+        limit=request.limit,
+        min_importance=request.min_importance,
+        filters=request.filters,
+        llm=request.llm,
+    )

@@ -1,0 +1,243 @@
+"""How far a sweep has come, kept with its run in every transaction so that it can be resumed, and what reports say.
+
+`State` counts; `report_of` makes a report of a stored run, `list_sweeps` and `get_sweep` are what callers read.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from graph import sweep as graph
+from graph.executor import Executor
+from graph.sweep import FIRST, Applied, RecordedChange, Run, SweptMemory
+from librarian.base import cursors
+from librarian.base.errors import NotFound
+from librarian.base.strictjson import convert
+from librarian.sweep.changes import Change, Edge, Flag, Merge, Retype, Template, to_wire
+from librarian.sweep.contracts import (
+    SweepBrief,
+    SweepChange,
+    SweepConfig,
+    SweepFindings,
+    SweepList,
+    SweepLlm,
+    SweepQuery,
+    SweepRefusal,
+    SweepReport,
+    SweepSummary,
+)
+from librarian.sweep.texts import PlannedText
+
+NEWEST = "t"
+"""Stands behind the id of every sweep: a list from before it begins with the newest."""
+
+Stage = Literal["edges", "texts", "plan", "done"]
+
+_HIGH = 9
+_SHOWN = 30
+_RECORDED = (
+    "action", "state", "seq", "confidence", "method", "old_type", "new_type", "reason", "model", "relation",
+    "edge_id", "edge_state",
+)  # fmt: skip
+
+
+class State(Struct, kw_only=True):
+    """What a run has done. `after` is the memory that the stage has come to, `done` how many it has looked at (of a
+    plan: its chunks); `changes` numbers what is recorded. `start` is the memory behind which a limited run begins, and
+    `swept_before` how many of its scope the runs before it have looked at.
+    """
+
+    stage: Stage
+    start: tuple[str, str] = FIRST
+    swept_before: int = 0
+    after: tuple[str, str] = FIRST
+    done: int = 0
+    changes: int = 0
+    summary: SweepSummary = msgspec.field(default_factory=SweepSummary)
+    findings: SweepFindings = msgspec.field(default_factory=SweepFindings)
+    plan: str | None = None
+    llm: SweepLlm | None = None
+
+    def copy(self) -> "State":
+        """Return a copy to count on."""
+        return decoded(encoded(self))
+
+    def looked_at(self, page: Sequence[SweptMemory], planned: Sequence[PlannedText], left: int) -> None:
+        """Count a page of the stage "texts", behind which there are `left` memories."""
+        self.findings.memories_left = left
+        self.summary.memories_scanned += len(page)
+        for memory, plan in zip(page, planned, strict=True):
+            _survey(self.findings, memory, plan)
+
+    def count(self, changes: Iterable[Change]) -> None:
+        """Count changes that are made, or would be."""
+        for change in changes:
+            self.changes += 1
+            _count(self.summary, self.findings, change)
+
+    def settle(self, changes: Sequence[Change], applied: Applied) -> None:
+        """Count what became of a chunk of changes."""
+        self.count(changes[index] for index in applied.done)
+        self.findings.refused += len(applied.refused)
+
+
+def encoded(state: State) -> str:
+    """Return the state as the run keeps it."""
+    return msgspec.json.encode(state).decode()
+
+
+def decoded(progress: str) -> State:
+    """Return the state that `encoded` wrote."""
+    return msgspec.json.decode(progress, type=State)
+
+
+def refusals(changes: Sequence[Change], applied: Applied) -> list[SweepRefusal]:
+    """Return what of a chunk was refused."""
+    return [
+        SweepRefusal(memory_id=changes[index].memory_id, action=to_wire(changes[index]).action, reason=reason)
+        for index, reason in sorted(applied.refused.items())
+    ]
+
+
+def config_of(run: Run) -> SweepConfig:
+    """Return how the run was asked for."""
+    return msgspec.json.decode(run.config, type=SweepConfig)
+
+
+def report_of(namespace: str, run: Run) -> SweepReport:
+    """Return the run's report, without its changes."""
+    state = decoded(run.progress)
+    return SweepReport(
+        sweep_id=run.sweep_id,
+        dry_run=False,
+        config=config_of(run),
+        summary=state.summary,
+        changes=[],
+        namespace=namespace,
+        status=run.status,
+        findings=state.findings,
+        llm=state.llm,
+        plan=state.plan,
+        actor=run.actor,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+    )
+
+
+def brief_of(run: Run) -> SweepBrief:
+    """Return the run as lists show it."""
+    return SweepBrief(
+        sweep_id=run.sweep_id,
+        status=run.status,
+        config=config_of(run),
+        summary=decoded(run.progress).summary,
+        actor=run.actor,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+    )
+
+
+def day_of(moment: datetime | None = None) -> str:
+    """Return what the ids of a day's sweeps begin with, by UTC."""
+    return f"sweep-{(moment or datetime.now(UTC)):%Y%m%d}-"
+
+
+def shortened(report: SweepReport) -> SweepReport:
+    """Return the report with as few changes as somebody reads; it is no plan any more."""
+    left_out = report.changes_left_out + max(0, len(report.changes) - _SHOWN)
+    return msgspec.structs.replace(report, changes=report.changes[:_SHOWN], changes_left_out=left_out)
+
+
+async def list_sweeps(executor: Executor, namespace: str, query: SweepQuery) -> SweepList:
+    """Return a page of the sweeps of `namespace`, the newest first. Raises InvalidInput for another query's cursor."""
+    before = _position(query, query.cursor) if query.cursor else NEWEST
+    found = await graph.list_runs(executor, namespace, before=before, limit=query.limit + 1)
+    runs, next_cursor = cursors.page(query, found, query.limit, lambda run: [run.sweep_id])
+    return SweepList(sweeps=[brief_of(run) for run in runs], next_cursor=next_cursor)
+
+
+async def get_sweep(executor: Executor, namespace: str, sweep_id: str, query: SweepQuery) -> SweepReport:
+    """Return a sweep with one page of its changes; what they say of texts stands in the memories and their revisions.
+
+    Raises NotFound, InvalidInput for a cursor of another query.
+    """
+    run = await graph.get(executor, namespace, sweep_id)
+    if run is None:
+        raise no_sweep(namespace)
+    after = int(_position(query, query.cursor)) if query.cursor else -1
+    found = await graph.changes(executor, namespace, sweep_id, after=after, limit=query.limit + 1)
+    changes, next_cursor = cursors.page(query, found, query.limit, lambda change: [str(change.seq)])
+    report = report_of(namespace, run)
+    report.changes = [recorded_change(change) for change in changes]
+    if next_cursor is not None:
+        report.next_cursor = next_cursor
+    return report
+
+
+def recorded_change(recorded: RecordedChange) -> SweepChange:
+    """Return a recorded change as reports hold it."""
+    stored = recorded.properties
+    fields: dict[str, Any] = {name: stored[name] for name in _RECORDED if stored.get(name) is not None}
+    fields |= {"memory_id": recorded.uid, "version": stored["version"]}
+    if stored["action"] in ("retype", "flag"):
+        fields.setdefault("old_type", None)
+    if "source" in stored:
+        fields["source_id"] = stored["source"]
+    if "target" in stored:
+        fields["target_id"] = stored["target"]
+    return convert(fields, SweepChange)
+
+
+def no_sweep(namespace: str) -> NotFound:
+    """Return the error for a run that `namespace` does not have."""
+    return NotFound(f"namespace {namespace!r} has no such sweep", field="sweep_id")
+
+
+def _position(query: SweepQuery, cursor: str) -> str:
+    match cursors.decode(query, cursor):
+        case [position] if position.isdigit() or position.startswith("sweep-"):
+            return position
+    raise cursors.invalid()
+
+
+def _count(summary: SweepSummary, findings: SweepFindings, change: Change) -> None:
+    match change:
+        case Retype():
+            summary.memories_retyped += 1
+        case Template():
+            summary.memories_templated += 1
+            findings.template_warnings += bool(change.warnings)
+        case Flag():
+            summary.unknown_flagged += 1
+        case Merge():
+            findings.merges_proposed += 1
+        case Edge(state="proposed"):
+            findings.edges_proposed += 1
+        case Edge(type="RELATES_TO"):
+            findings.related_created += 1
+        case Edge():
+            summary.causal_edges_created += 1
+
+
+def _survey(findings: SweepFindings, memory: SweptMemory, plan: PlannedText) -> None:
+    item = memory.item
+    importance = item.importance
+    _tally(findings.types_before, item.type)
+    _tally(findings.types_after, plan.type_after)
+    findings.missing_agent += item.agent is None
+    findings.missing_type += item.type in (None, "Unknown")
+    findings.missing_time += item.occurred_at is None
+    findings.missing_importance += importance is None
+    findings.templates_refused += plan.refused
+    if importance is None:
+        return
+    _tally(findings.importance, str(importance))
+    findings.importance_saturated += importance >= _HIGH
+    findings.saturated = 2 * findings.importance_saturated > sum(findings.importance.values())
+
+
+def _tally(counts: dict[str, int], name: str | None) -> None:
+    counts[name or "none"] = counts.get(name or "none", 0) + 1

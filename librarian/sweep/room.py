@@ -1,0 +1,99 @@
+"""Sweeps of one graph: run, shown and undone."""
+
+from collections.abc import Callable
+from contextlib import aclosing
+
+from msgspec.structs import asdict
+
+from librarian.base.audit import audit
+from librarian.runtime.lifecycle import Lifecycle
+from librarian.sweep.contracts import (
+    SweepList,
+    SweepProgress,
+    SweepQuery,
+    SweepReport,
+    SweepRequest,
+    SweepScope,
+    SweepUndoOutput,
+)
+from librarian.sweep.llm import Llm
+from librarian.sweep.plan import SweepContext
+from librarian.sweep.reports import get_sweep, list_sweeps, shortened
+from librarian.sweep.run import SweepEvents, collected, sweep
+from librarian.sweep.undo import UndoEvents, undo
+
+OnSweepProgress = Callable[[SweepProgress], None]
+
+
+class SweepsRoom:
+    """Cleans and connects the memories of a namespace, and takes that back. `wake` is called when texts have changed;
+    `llm` is asked by sweeps that want a language model.
+    """
+
+    def __init__(self, lifecycle: Lifecycle, llm: Llm | None, wake: Callable[[], None]) -> None:
+        self._lifecycle = lifecycle
+        self._llm = llm
+        self._wake = wake
+
+    async def sweep(
+        self, namespace: str, request: SweepRequest, on_progress: OnSweepProgress | None = None
+    ) -> SweepReport:
+        """Sweep `namespace`, or say what a sweep would change; the report holds the first 1,000 changes.
+
+        Raises InvalidInput, NotFound, Conflict, LeaseHeld while another sweep works there.
+        """
+        return await collected(self.sweep_events(namespace, request), on_progress)
+
+    async def preview(
+        self, namespace: str, scope: SweepScope, *, on_step: Callable[[str], None] | None = None
+    ) -> SweepReport:
+        """Return what a sweep would change, with its first changes; `on_step` hears how far it has come."""
+
+        def report(progress: SweepProgress) -> None:
+            if on_step is not None:
+                on_step(f"{progress.stage}: {progress.done} of {progress.total}")
+
+        request = SweepRequest(**asdict(scope), dry_run=True)
+        return shortened(await self.sweep(namespace, request, report))
+
+    async def sweep_events(self, namespace: str, request: SweepRequest) -> SweepEvents:
+        """The same part by part, each with all of its changes, which are committed then. With a language model, what it
+        will be asked comes first; last comes the report, without changes. Raises ChatModelError too.
+        """
+        parts = self._lifecycle.parts
+        async with aclosing(sweep(SweepContext(parts.executor, namespace, parts.space, self._llm), request)) as events:
+            async for event in events:
+                if isinstance(event, SweepReport) and not event.dry_run:
+                    audit("sweep", namespace, sweep_id=event.sweep_id, changes=event.summary.memories_templated)
+                    self._wake()
+                yield event
+
+    async def list_sweeps(self, namespace: str, query: SweepQuery) -> SweepList:
+        """One page of the sweeps of `namespace`, the newest first. Raises InvalidInput for another query's cursor."""
+        return await list_sweeps(self._lifecycle.parts.executor, namespace, query)
+
+    async def get_sweep(self, namespace: str, sweep_id: str, query: SweepQuery) -> SweepReport:
+        """One sweep with a page of its changes. Raises NotFound, InvalidInput for another query's cursor."""
+        return await get_sweep(self._lifecycle.parts.executor, namespace, sweep_id, query)
+
+    async def undo_sweep(
+        self, namespace: str, sweep_id: str, on_progress: OnSweepProgress | None = None
+    ) -> SweepUndoOutput:
+        """Take back what the sweep changed, except what was changed since. Raises NotFound, LeaseHeld."""
+        out = SweepUndoOutput(sweep_id=sweep_id, status="undoing")
+        async with aclosing(self.undo_events(namespace, sweep_id)) as events:
+            async for event in events:
+                if isinstance(event, SweepUndoOutput):
+                    out = event
+                elif on_progress:
+                    on_progress(event)
+        return out
+
+    async def undo_events(self, namespace: str, sweep_id: str) -> UndoEvents:
+        """The same page by page; last comes the outcome."""
+        async with aclosing(undo(self._lifecycle.parts.executor, namespace, sweep_id)) as events:
+            async for event in events:
+                if isinstance(event, SweepUndoOutput):
+                    audit("sweep.undo", namespace, sweep_id=sweep_id, restored=event.memories_restored)
+                    self._wake()
+                yield event

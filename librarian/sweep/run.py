@@ -1,0 +1,349 @@
+"""Running a sweep: over a scope, by a plan, or on from where an interrupted one ended.
+
+First edges and merges, read off the texts as they are; then types and texts. A dry run plans the same and has no lease
+to write with.
+"""
+
+import hashlib
+import os
+import socket
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+import msgspec
+import structlog
+
+from graph import sweep as graph
+from graph import sweep_writes as writes
+from graph.leases import Lease, leased
+from librarian.base import metrics
+from librarian.base.audit import actor
+from librarian.base.errors import Conflict, InvalidInput, NotFound
+from librarian.items.contracts import Filters
+from librarian.sweep import reports
+from librarian.sweep.apply import chunk_of, chunks
+from librarian.sweep.changes import Change, Flag, Merge, from_wire, to_wire
+from librarian.sweep.contracts import (
+    SweepChange,
+    SweepConfig,
+    SweepLlm,
+    SweepPart,
+    SweepProgress,
+    SweepRefusal,
+    SweepReport,
+    SweepRequest,
+)
+from librarian.sweep.llm import Adviser, examined
+from librarian.sweep.plan import SweepContext, config_of, first_state, planned_pages, scope_of, surveyed
+from librarian.sweep.reports import State
+
+MAX_CHANGES = 1000
+"""Changes that one answer holds; those of a sweep that was applied are read page by page."""
+
+log = structlog.stdlib.get_logger("librarian.sweep")
+
+
+SweepEvents: TypeAlias = AsyncGenerator[SweepPart | SweepLlm | SweepReport, None]
+"""With a language model, what that will take comes first."""
+
+
+async def sweep(context: SweepContext, request: SweepRequest) -> SweepEvents:
+    """Sweep, part by part; the last event is the report, without its changes.
+
+    Raises InvalidInput for a domain that no memory names or a plan of another namespace, LeaseHeld while another sweep
+    works here, NotFound and Conflict for a run that cannot be resumed.
+    """
+    _check(context, request)
+    started = time.monotonic()
+    # Closed at once when the caller leaves, so that the lease is free again.
+    async with aclosing(_dry(context, request) if request.dry_run else _real(context, request)) as events:
+        async for event in events:
+            if isinstance(event, SweepReport):
+                log_run(event, time.monotonic() - started)
+            yield event
+
+
+async def collected(sweep: SweepEvents, on_progress: Callable[[SweepProgress], None] | None) -> SweepReport:
+    """Return the report of a sweep with the first of its changes and refusals."""
+    changes: list[SweepChange] = []
+    refused: list[SweepRefusal] = []
+    found = 0
+    async with aclosing(sweep) as events:
+        async for event in events:
+            if isinstance(event, SweepReport):
+                event.changes, event.refused = changes, refused
+                event.changes_left_out = found - len(changes)
+                return event
+            if isinstance(event, SweepLlm):
+                continue
+            found += len(event.changes)
+            changes.extend(event.changes[: MAX_CHANGES - len(changes)])
+            refused.extend(event.refused[: MAX_CHANGES - len(refused)])
+            if on_progress:
+                on_progress(event.progress)
+    raise RuntimeError("a sweep ends with its report")
+
+
+def log_run(report: SweepReport, seconds: float) -> None:
+    """Log and count a finished sweep."""
+    log.info(
+        "LibrarianSweepRun",
+        timestamp=datetime.now(UTC).isoformat(),
+        sweep_id=report.sweep_id,
+        memories_processed=report.summary.memories_scanned,
+        dry_run=report.dry_run,
+        domains=report.config.domains,
+        duration_ms=round(seconds * 1000),
+    )
+    metrics.count_sweep(dry_run=report.dry_run, memories=report.summary.memories_scanned, seconds=seconds)
+
+
+def log_changes(changes: Sequence[SweepChange]) -> None:
+    """Log and count changes that are committed."""
+    for change in changes:
+        if change.action == "retype":
+            log.info(
+                "MemoryRetyped",
+                memory_id=change.memory_id,
+                old_type=change.old_type or None,
+                new_type=change.new_type,
+                confidence=change.confidence,
+            )
+        elif change.action == "causal_edge":
+            log.info(
+                "CausalEdgeInferred",
+                source_id=change.memory_id,
+                target_id=change.target_id,
+                relation=change.relation,
+                confidence=change.confidence,
+            )
+        metrics.count_sweep_change(change.action, change.new_type or change.relation or "")
+
+
+async def _dry(context: SweepContext, request: SweepRequest) -> SweepEvents:
+    config = config_of(request)
+    scope = await scope_of(context, config)
+    adviser = None
+    if context.llm is not None and config.llm:
+        survey = await surveyed(context, context.llm, scope, config)
+        yield survey.report
+        adviser = await examined(context.llm, survey.known, survey.report)
+    day = reports.day_of()
+    number = await graph.next_number(context.executor, context.namespace, day)
+    state, started_at = await first_state(context, scope, config), datetime.now(UTC)
+    async for part in planned_pages(context, scope, config, state, adviser):
+        state.count(part.changes)
+        if part.planned:
+            state.looked_at(part.page, part.planned, part.left)
+        yield SweepPart(part.progress, [to_wire(change) for change in part.changes])
+    yield SweepReport(
+        sweep_id=f"{day}{number:03}",
+        dry_run=True,
+        config=config,
+        summary=state.summary,
+        changes=[],
+        namespace=context.namespace,
+        status="planned",
+        findings=state.findings,
+        llm=None if adviser is None else adviser.report,
+        actor=actor.get(),
+        started_at=started_at,
+        finished_at=datetime.now(UTC),
+    )
+
+
+async def _real(context: SweepContext, request: SweepRequest) -> SweepEvents:
+    async with leased(context.executor, lease_name(context.namespace), holder()) as lease:
+        llm = None
+        if context.llm is not None and request.llm and not (request.resume or request.plan):
+            config = config_of(request)
+            survey = await surveyed(context, context.llm, await scope_of(context, config), config)
+            yield survey.report
+            llm = (await examined(context.llm, survey.known, survey.report)).report
+        run = await (_resume_run(context, request) if request.resume else _start_run(context, request, llm))
+        writer = _Writer(context, run.sweep_id, lease, reports.decoded(run.progress))
+        config = reports.config_of(run)
+        parts = _by_scope(writer, config) if request.plan is None else _by_plan(writer, request.plan)
+        async for part in parts:
+            part.progress.sweep_id = run.sweep_id
+            yield part
+        await writer.finish()
+        finished = await graph.get(context.executor, context.namespace, run.sweep_id)
+        if finished is None:
+            raise NotFound("the sweep's record was deleted while it ran")
+        yield reports.report_of(context.namespace, finished)
+
+
+async def _by_scope(writer: "_Writer", config: SweepConfig) -> AsyncGenerator[SweepPart, None]:
+    context = writer.context
+    scope = await scope_of(context, config, ask=False)
+    adviser = _adviser(context, writer.state)
+    async for part in planned_pages(context, scope, config, writer.state, adviser, drawn=True):
+        after = writer.state.copy()
+        after.stage, after.after, after.done = part.stage, part.page[-1].position, part.progress.done
+        after.llm = None if adviser is None else adviser.report
+        if part.planned:
+            after.looked_at(part.page, part.planned, part.left)
+        done, refused = await writer.apply(part.changes, after)
+        yield SweepPart(part.progress, done, refused)
+
+
+def _adviser(context: SweepContext, state: State) -> Adviser | None:
+    """The language model as it was examined when the run began; None where it takes no part."""
+    if state.llm is None or context.llm is None:
+        return None
+    return Adviser(context.llm.model, context.llm.calls_per_memory, state.llm)
+
+
+async def _by_plan(writer: "_Writer", plan: SweepReport) -> AsyncGenerator[SweepPart, None]:
+    planned = list(chunks([from_wire(change) for change in plan.changes]))
+    for number, chunk in enumerate(planned, start=1):
+        if number <= writer.state.done:
+            continue
+        after = writer.state.copy()
+        after.done = number
+        done, refused = await writer.apply(chunk, after)
+        yield SweepPart(SweepProgress(stage="plan", done=number, total=len(planned)), done, refused)
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Applies chunks of one run; `state` is what is committed."""
+
+    context: SweepContext
+    sweep_id: str
+    lease: Lease
+    state: State
+
+    async def apply(self, changes: Sequence[Change], after: State) -> tuple[list[SweepChange], list[SweepRefusal]]:
+        """Commit a chunk together with the state `after` it. Return what was done and what was refused."""
+        applied = await writes.apply_chunk(
+            self.context.executor,
+            self.context.namespace,
+            self.sweep_id,
+            self.lease,
+            chunk_of(self.sweep_id, changes),
+            actor=actor.get(),
+            first_seq=self.state.changes,
+            progress=lambda outcome: reports.encoded(_settled(after, changes, outcome)),
+        )
+        before, self.state = self.state.changes, _settled(after, changes, applied)
+        done = [_done(changes[index], seq) for seq, index in enumerate(applied.done, start=before)]
+        log_changes(done)
+        return done, reports.refusals(changes, applied)
+
+    async def finish(self) -> None:
+        """Record that the run is complete."""
+        self.state.stage = "done"
+        await writes.save(
+            self.context.executor,
+            self.context.namespace,
+            self.sweep_id,
+            self.lease,
+            status="applied",
+            progress=reports.encoded(self.state),
+        )
+
+
+def _done(change: Change, seq: int) -> SweepChange:
+    return to_wire(change, "proposed" if isinstance(change, Flag | Merge) else "applied", seq)
+
+
+def _settled(after: State, changes: Sequence[Change], applied: graph.Applied) -> State:
+    settled = after.copy()
+    settled.settle(changes, applied)
+    return settled
+
+
+async def _start_run(context: SweepContext, request: SweepRequest, llm: SweepLlm | None) -> graph.Run:
+    plan = request.plan
+    config = config_of(request) if plan is None else plan.config
+    if plan is None:
+        state = await first_state(context, await scope_of(context, config), config)
+        state.llm = llm
+    else:
+        state = _state_by(plan)
+    sweep_id = await writes.begin(
+        context.executor,
+        context.namespace,
+        reports.day_of(),
+        config=msgspec.json.encode(config).decode(),
+        plan_hash=plan_hash(plan),
+        actor=actor.get(),
+        progress=reports.encoded(state),
+    )
+    run = await graph.get(context.executor, context.namespace, sweep_id)
+    if run is None:
+        raise NotFound("the sweep's record was deleted while it began")
+    return run
+
+
+def _state_by(plan: SweepReport) -> State:
+    """A run by a plan looks at nothing itself: what the plan found is what it tells."""
+    findings = msgspec.structs.replace(plan.findings, edges_proposed=0, related_created=0, merges_proposed=0)
+    state = State(stage="plan", findings=findings, plan=plan.sweep_id)
+    state.summary.memories_scanned = plan.summary.memories_scanned
+    return state
+
+
+async def _resume_run(context: SweepContext, request: SweepRequest) -> graph.Run:
+    run = await graph.get(context.executor, context.namespace, str(request.resume))
+    if run is None:
+        raise reports.no_sweep(context.namespace)
+    if reports.decoded(run.progress).llm is not None and context.llm is None:
+        raise InvalidInput(
+            "the sweep was begun with a language model", field="$.resume", remedy="Set LLM_BASE_URL and LLM_MODEL."
+        )
+    if run.status != "applying":
+        raise Conflict(f"the sweep is {run.status} and has nothing to resume", field="$.resume")
+    if run.plan_hash != plan_hash(request.plan):
+        raise Conflict(
+            "the sweep had another plan, or none", field="$.plan", remedy="Resume it with the plan it was begun with."
+        )
+    return run
+
+
+def plan_hash(plan: SweepReport | None) -> str | None:
+    """Return the hash by which a plan is known again; None without one."""
+    return None if plan is None else hashlib.sha256(msgspec.json.encode(plan, order="deterministic")).hexdigest()
+
+
+def lease_name(namespace: str) -> str:
+    """Return the name of the lease that whoever sweeps `namespace` holds."""
+    return f"sweep of {namespace}"
+
+
+def holder() -> str:
+    """Return who we are, for those who find the lease held."""
+    return f"{actor.get()} on {socket.gethostname()} (process {os.getpid()})"
+
+
+def _check(context: SweepContext, request: SweepRequest) -> None:
+    """Raise InvalidInput for a request that contradicts itself."""
+    if request.llm and context.llm is None:
+        raise InvalidInput("no language model is configured", field="$.llm", remedy="Set LLM_BASE_URL and LLM_MODEL.")
+    filters = request.filters or Filters()
+    if filters.kinds is not None and filters.kinds != ["memory"]:
+        raise InvalidInput("a sweep looks at memories only", field="$.filters.kinds")
+    scoped = config_of(request) != SweepConfig(llm=request.llm)
+    if scoped and (request.resume or request.plan):
+        raise InvalidInput("a plan or an earlier run brings its own scope", field="$.resume", remedy="Leave it out.")
+    if request.dry_run and (request.resume or request.plan):
+        raise InvalidInput("a dry run makes a plan and takes none", field="$.dry_run")
+    if request.plan is not None:
+        _check_plan(context.namespace, request.plan)
+
+
+def _check_plan(namespace: str, plan: SweepReport) -> None:
+    if not plan.dry_run:
+        raise InvalidInput("the report of an applied sweep is not a plan", field="$.plan")
+    if plan.namespace != namespace:
+        raise InvalidInput("this plan was made in another namespace", field="$.plan.namespace")
+    if plan.changes_left_out:
+        raise InvalidInput(
+            "incomplete plan", field="$.plan.changes_left_out", remedy="Use the plan that the dry run saved."
+        )

@@ -1,0 +1,205 @@
+"""The namespaces of a file, written to the graph. The whole file is checked before the first write."""
+
+import asyncio
+import hashlib
+import os
+import socket
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+import msgspec
+
+from graph.executor import Executor
+from graph.importing import Import, begin_import, end_import, unfinished_import, write_chunk
+from graph.ingest import finish_ingest
+from graph.leases import leased
+from graph.namespaces import delete_namespace, exists
+from graph.spaces import built_at_once, count_pending
+from graph.types import NewSpace
+from librarian.base.errors import Conflict, InvalidExport, InvalidInput
+from librarian.base.settings.values import checked_namespace
+from librarian.transfer.contracts import Existing, ImportReport
+from librarian.transfer.overlap import one_ahead
+from librarian.transfer.reading import ExportFacts, Portion, examine, portions
+
+Counted = Callable[[int, int], None]
+"""Takes the rows that are settled, and how many there are."""
+
+_LEASE = "import"
+# An import that was killed can go on soon.
+_LEASE_S = 10.0
+_EDGE_ID_DIGITS = 24
+_WITH_SWEEPS = frozenset({"refuse", "replace"})
+
+
+async def import_from(
+    executor: Executor,
+    file: BinaryIO,
+    into: str | None = None,
+    *,
+    existing: Existing = "refuse",
+    on_progress: Counted | None = None,
+) -> ImportReport:
+    """Write everything that the export `file` (seekable) holds; its only namespace under the name `into`, if given.
+
+    Where an import was interrupted, the same file goes on where it stopped, and any other one is refused. Raises
+    InvalidExport before anything is written; Conflict where a namespace holds something and `existing` is refuse, or
+    part of another file; LeaseHeld while another import runs; InvalidInput.
+    """
+    facts = await asyncio.to_thread(examine, file)
+    return await import_examined(executor, file, facts, into, existing=existing, on_progress=on_progress)
+
+
+async def import_examined(
+    executor: Executor,
+    file: BinaryIO,
+    facts: ExportFacts,
+    into: str | None = None,
+    *,
+    existing: Existing,
+    on_progress: Counted | None,
+) -> ImportReport:
+    """Import a file that was examined."""
+    names = _targets(facts, into)
+    who = f"an import on {socket.gethostname()} (process {os.getpid()})"
+    async with leased(executor, _LEASE, who, _LEASE_S):
+        jobs = await _begin(executor, facts, names, existing)
+        work = _Work(executor, facts, jobs, names, existing, on_progress)
+        async with built_at_once(
+            executor, [NewSpace(**msgspec.structs.asdict(space)) for space in facts.header.spaces]
+        ):
+            await work.run(file)
+        await work.end()
+    return await work.report()
+
+
+def owner_of(facts: ExportFacts, existing: Existing) -> str:
+    """Return what an import of this file, done in this way, is known by."""
+    return f"{facts.sha256} {existing}"
+
+
+def _targets(facts: ExportFacts, into: str | None) -> dict[str, str]:
+    """Return the name that each namespace of the file gets."""
+    found = list(facts.rows)
+    if into is not None and len(found) != 1:
+        raise InvalidInput(
+            f"the file holds {len(found)} namespaces; only one alone can get another name", field="namespace"
+        )
+    names = {name: into or name for name in found}
+    for name in names.values():
+        try:
+            checked_namespace(name)
+        except ValueError as error:
+            raise InvalidExport(f"{name[:130]!r}: {error}") from None
+    return names
+
+
+async def _begin(
+    executor: Executor, facts: ExportFacts, names: Mapping[str, str], existing: Existing
+) -> dict[str, Import]:
+    """Mark all namespaces, none of them where one is refused; those to be replaced are empty then."""
+    owner = owner_of(facts, existing)
+    begun = {name: await unfinished_import(executor, name) for name in names.values()}
+    for name, job in begun.items():
+        await _refuse(executor, name, job, owner, existing)
+    jobs = {}
+    for source, name in names.items():
+        job = begun[name]
+        if existing == "replace" and (job is None or job.owner != owner or not job.done):
+            job = await _replaced(executor, name, owner)
+        jobs[source] = job or await begin_import(executor, name, owner)
+    return jobs
+
+
+async def _refuse(executor: Executor, name: str, job: Import | None, owner: str, existing: Existing) -> None:
+    """Raise Conflict where `name` cannot be imported into."""
+    if existing == "replace" or (job is not None and job.owner == owner):
+        return
+    if job is not None:
+        raise Conflict(
+            f"an import into {name!r} was interrupted, so that it holds part of a file",
+            field="namespace",
+            remedy="Import that file again, in the same way, to end it; or replace what is there.",
+        )
+    if existing == "refuse" and await exists(executor, name):
+        raise Conflict(
+            f"the namespace {name!r} holds something already",
+            field="namespace",
+            remedy="Choose: skip what is there and add the rest, replace it, or import under another name.",
+        )
+
+
+async def _replaced(executor: Executor, name: str, owner: str) -> Import:
+    """Return the namespace marked, then empty; should this be interrupted, the mark says that it has to go on."""
+    await end_import(executor, name)
+    job = await begin_import(executor, name, owner)
+    await delete_namespace(executor, name)
+    return job
+
+
+@dataclass(slots=True)
+class _Work:
+    """The writing of one file."""
+
+    executor: Executor
+    facts: ExportFacts
+    jobs: Mapping[str, Import]
+    names: Mapping[str, str]
+    existing: Existing
+    on_progress: Counted | None
+    created: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    settled: int = 0
+
+    async def run(self, file: BinaryIO) -> None:
+        """Write what is left, then what spans chunks."""
+        self.settled = sum(job.done for job in self.jobs.values())
+        source = portions(file)
+        await one_ahead(lambda: asyncio.to_thread(next, source, None), self._write)
+        for name in self.names.values():
+            await finish_ingest(self.executor, name)
+
+    async def end(self) -> None:
+        """Take the marks away: everything is there."""
+        for name in self.names.values():
+            await end_import(self.executor, name)
+
+    async def report(self) -> ImportReport:
+        """Return what became of the rows."""
+        return ImportReport(
+            namespaces=list(self.names.values()),
+            created=dict(sorted(self.created.items())),
+            skipped={section: count for section, count in sorted(self.skipped.items()) if count},
+            resumed=any(job.done for job in self.jobs.values()),
+            pending_embeddings=await count_pending(self.executor),
+        )
+
+    async def _write(self, portion: Portion) -> None:
+        if portion.done <= self.jobs[portion.namespace].done:
+            return
+        rows = portion.rows
+        name = self.names[portion.namespace]
+        if name != portion.namespace:
+            rows = [_renamed(row, name) for row in rows]
+        # Runs of two histories may have one id, and undoing across them would be wrong.
+        if portion.section in ("sweep", "change") and self.existing not in _WITH_SWEEPS:
+            rows = []
+        created = await write_chunk(self.executor, self.jobs[portion.namespace], portion.section, rows, portion.done)
+        self.created[portion.section] += created
+        self.skipped[portion.section] += len(portion.rows) - created
+        self.settled += len(portion.rows)
+        if self.on_progress is not None:
+            self.on_progress(self.settled, sum(self.facts.rows.values()))
+
+
+def _renamed(row: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the row of a namespace that gets the name `name`: ids of edges are unique in the whole graph, so they
+    change, each always to the same one.
+    """
+    edge_id = row["properties"].get("edge_id")
+    if not isinstance(edge_id, str):
+        return row
+    digest = hashlib.sha256(f"{name}\0{edge_id}".encode()).hexdigest()[:_EDGE_ID_DIGITS]
+    return {**row, "properties": {**row["properties"], "edge_id": digest}}

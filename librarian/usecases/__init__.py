@@ -1,1 +1,0 @@
-"""Use cases of the shell: one public async function a file."""

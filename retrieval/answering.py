@@ -1,0 +1,511 @@
+"""Whether a text answers a question. Pure functions.
+
+Rules say what is certain: a text that only asks, says that nobody knows, or gives orders to its reader answers nothing.
+For the others a small model weighs what speaks for them: how the search ranked them, how much of the question their
+best sentence says, whether it holds the kind of thing that is asked for, the time that is meant, what has ended since.
+Its weights stand in `models/answering.toml`; training/answering.py searches for such weights.
+"""
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from retrieval import cues
+from retrieval.answerness import is_question
+from retrieval.cues import Wanted
+from retrieval.distinctive import distinctive, holds_distinctive
+from retrieval.stopwords import ENGLISH
+from retrieval.times import Span, spans
+from retrieval.words import Word, words
+
+# A sentence of a longer text than this is read for the kind of thing asked for; a shorter text as a whole.
+_SHORT_TEXT = 4
+_MAX_SENTENCES = 200
+_MAX_SENTENCE_CHARS = 2_000
+MAX_QUESTION_CHARS = 1_000
+"""What is read of a question: a longer one is a text that somebody pasted."""
+
+_SENTENCE = re.compile(
+    r"[^\s].*?(?:[.!?…]+[\"'”’)\]]*(?=\s|$)|[。！？]+[」』）”’]*|(?=\n)|$)", re.DOTALL | re.MULTILINE
+)
+_SAME = 0.6
+_SURELY_HELD = 0.8
+# Particles and endings of Japanese sentences, and marks that end one.
+_GRAMMAR = re.compile(r"[\u3040-\u309f?？。！]")
+_RIVAL = 0.7
+_NEARLY_REPEATED = 0.7
+
+
+class Verdict(StrEnum):
+    """What a text does with a question."""
+
+    ANSWERS = "answers"
+    SHARES_TOPIC = "shares topic"
+    REPEATS = "repeats the question"
+    KNOWS_NOT = "says that nobody knows"
+    COMMANDS = "gives orders"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked: its topical words, the kinds of thing wanted, and the spans of time that it means; whether it is
+    negative, looks at the past, and asks at all; `keywords`: it is no sentence but a list of words.
+    """
+
+    text: str
+    words: Sequence[Word]
+    wanted: frozenset[Wanted]
+    spans: Sequence[Span]
+    negative: bool
+    of_the_past: bool
+    asks: bool
+    keywords: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text that may answer. `head` counts as said in each sentence; `around` is said beside it in its conversation.
+
+    `when` it was said or began to hold, `ends` when it ceased to (None: it holds). `causes`: uids of what led to it.
+    `fused` (0..1) is the search's own score, `linked` (0..1) what an edge of a good hit adds, `similarity` (0..1) None
+    without a vector.
+    """
+
+    uid: str
+    text: str = field(repr=False)
+    head: str = field(default="", repr=False)
+    around: str = field(default="", repr=False)
+    when: datetime | None = None
+    ends: datetime | None = None
+    is_fact: bool = False
+    attribute: tuple[str, str] | None = None
+    causes: Sequence[str] = ()
+    fused: float = 0.0
+    linked: float = 0.0
+    similarity: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What becomes of a candidate: `score` (0..1) orders those of one question; `support` (0..1) says how well the
+    question's own words and meaning back it, whatever else was found; `sentence` is the one that answers best.
+    """
+
+    uid: str
+    score: float
+    support: float
+    verdict: Verdict
+    sentence: str = field(repr=False)
+    outdated_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence, read once for any question: the terms it holds, each with its worth (0..1)."""
+
+    text: str
+    terms: Mapping[str, float]
+    asks: bool
+    knows_not: bool
+    negative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text, read once for any question."""
+
+    sentences: Sequence[Sentence]
+    terms: Mapping[str, float]
+    own_words: frozenset[str]
+    commands: bool
+    only_asks: bool
+    knows_not: bool
+
+
+def question(text: str, now: datetime) -> Question:
+    """Return what `text` asks at the moment `now`: what its first MAX_QUESTION_CHARS characters do."""
+    text = text[:MAX_QUESTION_CHARS]
+    meant = spans(text, now.date())
+    rest = text
+    for span in meant:
+        rest = rest[: span.start] + " " * (span.end - span.start) + rest[span.end :]
+    wanted = [kind for kind, pattern in cues.ASKS_FOR if pattern.search(text)]
+    return Question(
+        text=text,
+        words=tuple(dict.fromkeys(words(rest))),
+        wanted=frozenset(wanted[:2] or [Wanted.THING]),
+        spans=meant,
+        negative=bool(cues.DENIES.search(text)),
+        of_the_past=bool(cues.ASKS_OF_THE_PAST.search(text)),
+        asks=is_question(text),
+        keywords=not _GRAMMAR.search(text) and not any(word in ENGLISH for word in text.casefold().split()),
+    )
+
+
+def asks_why(query: str) -> bool:
+    """Return whether `query` asks for a reason."""
+    return bool(cues.ASKS_FOR[0][1].search(query[:MAX_QUESTION_CHARS]))
+
+
+def asks_for_all(query: str) -> bool:
+    """Return whether `query` wants all there is, not the one best answer."""
+    return bool(cues.ASKS_FOR_ALL.search(query[:MAX_QUESTION_CHARS]))
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences of `text`, in order."""
+    return [found[0].strip() for found in _SENTENCE.finditer(text) if found[0].strip()]
+
+
+def gives_orders(text: str) -> bool:
+    """Return whether `text` gives orders to whoever answers."""
+    return bool(cues.COMMANDS.search(text)) or len(cues.HINTS_AT_COMMANDS.findall(text)) > 1
+
+
+@lru_cache(maxsize=8_000)
+def reading(text: str) -> Reading:
+    """Return what `text` says, sentence by sentence."""
+    parts = [part[:_MAX_SENTENCE_CHARS] for part in sentences_of(text)[:_MAX_SENTENCES]] or [text[:_MAX_SENTENCE_CHARS]]
+    read = [
+        Sentence(
+            text=part,
+            terms=terms_of(words(part)),
+            asks=_asks(part),
+            knows_not=bool(cues.KNOWS_NOT.search(part)),
+            negative=bool(cues.DENIES.search(part)),
+        )
+        for part in parts
+    ]
+    terms: dict[str, float] = {}
+    for sentence in read:
+        for key, worth in sentence.terms.items():
+            terms[key] = max(worth, terms.get(key, 0.0))
+    telling = [sentence for sentence in read if not sentence.asks and not sentence.knows_not and sentence.terms]
+    return Reading(
+        sentences=read,
+        terms=terms,
+        own_words=frozenset(key for sentence in telling for key, worth in sentence.terms.items() if worth == 1.0),
+        commands=gives_orders(text),
+        only_asks=not telling and any(sentence.asks for sentence in read),
+        knows_not=any(sentence.knows_not for sentence in read) and len(read) < _SHORT_TEXT,
+    )
+
+
+def _asks(sentence: str) -> bool:
+    """A sentence that begins like a question and ends in a full stop tells something: "When Leo is here, …"."""
+    return is_question(sentence) and not (sentence.endswith(".") and "?" not in sentence)
+
+
+def terms_of(found: Sequence[Word]) -> dict[str, float]:
+    """Return each term of the words with its worth (0..1): 1 for a word itself."""
+    terms: dict[str, float] = {}
+    for word in found:
+        for key, worth in word.others:
+            terms[key] = max(worth, terms.get(key, 0.0))
+    return terms | {word.key: 1.0 for word in found}
+
+
+@lru_cache(maxsize=4_000)
+def _terms(text: str) -> Mapping[str, float]:
+    return terms_of(words(text))
+
+
+def held(word: Word, terms: Mapping[str, float]) -> float:
+    """Return how much (0..1) of `word` is among `terms`."""
+    best = terms.get(word.key, 0.0)
+    if best < 1.0:
+        for key, worth in word.others:
+            if key in terms:
+                best = max(best, min(worth, terms[key]))
+    return best
+
+
+FEATURES = (
+    *("fused", "similarity", "sentence", "coverage", "around", "named", "misnamed", "holds", "only_asks", "knows_not"),
+    *("commands", "repeats", "in_span", "out_of_span", "ended", "newer", "outdated", "negative", "positive", "length"),
+    *("fact", "cause", "exact"),
+)
+"""What the model weighs of a candidate, each 0..1 but `length`, the logarithm of the number of its sentences."""
+
+
+class Jury:
+    """The candidates of one question, read together: how rare a word is among them says how much it counts."""
+
+    def __init__(self, asked: Question, candidates: Sequence[Candidate], now: datetime) -> None:
+        self.asked, self.candidates, self.now = asked, candidates, now
+        self.readings = [reading(candidate.text) for candidate in candidates]
+        self._heads = [_terms(candidate.head) for candidate in candidates]
+        self._around = [_terms(candidate.around) for candidate in candidates]
+        self._words = _mended(asked.words, self.readings)
+        self._held = [
+            [max(held(word, read.terms), held(word, head)) for word in self._words]
+            for read, head in zip(self.readings, self._heads, strict=True)
+        ]
+        self._weights = self._rarity()
+        self._total = sum(self._weights) or 1.0
+        self._coverage = [
+            sum(weight * have for weight, have in zip(self._weights, held_here, strict=True)) / self._total
+            for held_here in self._held
+        ]
+        self.best = [self._best_sentence(index) for index in range(len(candidates))]
+        self.relevance = [
+            (match + candidate.fused) / 2 for (match, _), candidate in zip(self.best, candidates, strict=True)
+        ]
+        top = max(self.relevance, default=0.0)
+        self._rivals = [
+            index
+            for index, candidate in enumerate(candidates)
+            if candidate.when is not None and self.relevance[index] >= _RIVAL * top and not self._silent(index)
+        ]
+        self.outdated = [self._outdated(index) for index in range(len(candidates))]
+
+    def _rarity(self) -> list[float]:
+        """The weight of each word: BM25's idf among the candidates, names half as much again."""
+        count = len(self.candidates)
+        holding = [sum(row[index] >= _SAME for row in self._held) for index in range(len(self._words))]
+        return [
+            math.log(1 + (count - some + 0.5) / (some + 0.5)) * (1.5 if word.proper else 1.0)
+            for some, word in zip(holding, self._words, strict=True)
+        ]
+
+    def _best_sentence(self, index: int) -> tuple[float, Sentence]:
+        """The share (0..1) of the question that the candidate's best sentence says, and that sentence."""
+        head, read = self._heads[index], self.readings[index]
+        best, value = read.sentences[0], 0.0
+        for sentence in read.sentences:
+            own = sum(
+                weight * max(held(word, sentence.terms), 0.9 * held(word, head))
+                for word, weight in zip(self._words, self._weights, strict=True)
+            )
+            if sentence.asks or sentence.knows_not:
+                own *= 0.4
+            if own > value:
+                best, value = sentence, own
+        return value / self._total, best
+
+    def _outdated(self, index: int) -> tuple[float, str | None]:
+        """How surely (0..1) a later statement, as good an answer, replaces this one, and its uid."""
+        mine, read = self.candidates[index], self.readings[index]
+        if self.asked.of_the_past or self.asked.spans or mine.when is None:
+            return 0.0, None
+        surest: tuple[float, str | None] = (0.0, None)
+        for rival in self._rivals:
+            other, theirs = self.candidates[rival], self.readings[rival]
+            if other.when is None or other.when <= mine.when:
+                continue
+            if mine.attribute is not None and mine.attribute == other.attribute:
+                return 1.0, other.uid
+            if len(theirs.sentences) > _SHORT_TEXT:
+                continue
+            shared = len(read.own_words & theirs.own_words) / (min(len(read.own_words), len(theirs.own_words)) or 1)
+            if shared >= 0.3 and shared > surest[0] and cues.TELLS_OF_CHANGE.search(other.text):
+                surest = (shared, other.uid)
+        return surest
+
+    def features(self) -> list[list[float]]:
+        """Return the features of each candidate, in the order of FEATURES."""
+        top = max(self.relevance, default=0.0)
+        led = {
+            uid
+            for candidate, relevance in zip(self.candidates, self.relevance, strict=True)
+            if Wanted.REASON in self.asked.wanted and relevance >= _SAME * top
+            for uid in candidate.causes
+        }
+        newest = self._newest()
+        exact = distinctive(self.asked.text)
+        return [
+            [
+                *self._own(index, newest.get(index, 0.0)),
+                float(candidate.uid in led),
+                float(bool(exact.terms) and holds_distinctive(candidate.text, [exact])),
+            ]
+            for index, candidate in enumerate(self.candidates)
+        ]
+
+    def _own(self, index: int, newest: float) -> list[float]:
+        """The features but for the last two, which look at what the question names and what led to others."""
+        candidate, read = self.candidates[index], self.readings[index]
+        match, best = self.best[index]
+        in_span, out_of_span = in_time(self.asked, candidate, self.now)
+        ended = candidate.ends is not None and candidate.ends <= self.now
+        return [
+            candidate.fused,
+            candidate.similarity or 0.0,
+            match,
+            *self._shares(index),
+            self._holds(candidate, read, best),
+            float(self._only_asks(read)),
+            float(read.knows_not or best.knows_not),
+            float(read.commands),
+            self._repeats(index),
+            in_span,
+            out_of_span,
+            float(ended and not self.asked.of_the_past and not in_span),
+            newest,
+            self.outdated[index][0],
+            float(self.asked.negative and best.negative),
+            float(self.asked.negative and not best.negative),
+            math.log(len(read.sentences)),
+            float(candidate.is_fact),
+        ]
+
+    def _newest(self) -> dict[int, float]:
+        """Of the candidates that are about as good as the best, by index, how late each was said (0..1)."""
+        if self.asked.of_the_past or self.asked.spans:
+            return {}
+        rivals = [(when, index) for index in self._rivals if (when := self.candidates[index].when) is not None]
+        moments = sorted({when for when, _ in rivals})
+        return {index: moments.index(when) / max(1, len(moments) - 1) for when, index in rivals}
+
+    def _silent(self, index: int) -> bool:
+        read = self.readings[index]
+        return self._only_asks(read) or read.knows_not or read.commands
+
+    def _only_asks(self, read: Reading) -> bool:
+        """Whether the text asks where something was to be told: whoever gives words alone may look for a question."""
+        return read.only_asks and not self.asked.keywords
+
+    def _shares(self, index: int) -> tuple[float, float, float, float]:
+        """Coverage of the question, what the conversation adds to it, names it holds, and names it lacks."""
+        held_here, beside = self._held[index], self._around[index]
+        coverage = self._coverage[index]
+        added = [max(0.0, held(word, beside) - have) for word, have in zip(self._words, held_here, strict=True)]
+        around = sum(weight * more for weight, more in zip(self._weights, added, strict=True)) / self._total
+        names = [
+            (have, have + more) for word, have, more in zip(self._words, held_here, added, strict=True) if word.proper
+        ]
+        if not names:
+            return coverage, around, 0.0, 0.0
+        return (
+            coverage,
+            around,
+            sum(have for have, _ in names) / len(names),
+            sum(somewhere < 0.5 for _, somewhere in names) / len(names),
+        )
+
+    def _holds(self, candidate: Candidate, read: Reading, best: Sentence) -> float:
+        kinds = [kind for kind in self.asked.wanted if kind in cues.HOLDS]
+        if not kinds:
+            return 0.5
+        text = best.text if len(read.sentences) > _SHORT_TEXT else candidate.text
+        return sum(bool(cues.HOLDS[kind].search(text)) for kind in kinds) / len(kinds)
+
+    def holds_keyword(self, index: int) -> bool:
+        """Return whether the query is a list of words and the candidate holds one of them."""
+        return self.asked.keywords and any(have >= _SURELY_HELD for have in self._held[index])
+
+    def _repeats(self, index: int) -> float:
+        """1 for a text that says nothing beyond the words of the question."""
+        said = self.readings[index].own_words - {word.key for word in self._words}
+        return float(self.asked.asks and self._coverage[index] > _NEARLY_REPEATED and not said)
+
+
+def _mended(asked: Sequence[Word], readings: Sequence[Reading]) -> list[Word]:
+    """The words with slips of the pen mended: one that no text holds stands for words of the texts one edit away."""
+    known = {key for read in readings for key, worth in read.terms.items() if worth == 1.0}
+    mended = []
+    for word in asked:
+        if word.key.isascii() and len(word.key) >= 4 and word.key not in known:
+            near = [key for key in known if key[:1] == word.key[:1] and _one_edit_apart(word.key, key)]
+            word = Word(word.key, (*word.others, *((key, 0.9) for key in near)), proper=word.proper)
+        mended.append(word)
+    return mended
+
+
+def _one_edit_apart(a: str, b: str) -> bool:
+    """Whether a letter was changed, left out, added, or swapped with its neighbour."""
+    if len(a) == len(b):
+        off = [place for place in range(len(a)) if a[place] != b[place]]
+        return len(off) == 1 or (len(off) == 2 and a[off[0]] == b[off[1]] and a[off[1]] == b[off[0]])
+    short, long = sorted((a, b), key=len)
+    return len(long) - len(short) == 1 and any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
+
+
+_NAMED_DAYS = 8
+_TIMES_READ_CHARS = 2_000
+
+
+def in_time(asked: Question, candidate: Candidate, now: datetime) -> tuple[float, float]:
+    """Return how surely (0..1) the candidate is about a span that the question means, and whether it is about none.
+
+    A text may name the days itself, seen from its own day; else it is about the day on which it was said, a fact about
+    the time in which it held.
+    """
+    if not asked.spans:
+        return 0.0, 0.0
+    day = (candidate.when or now).date()
+    said = [
+        span for span in spans(candidate.text[:_TIMES_READ_CHARS], day, looking="nearest") if span.days <= _NAMED_DAYS
+    ]
+    if any(meant.meets(span) for meant in asked.spans for span in said):
+        return 1.0, 0.0
+    if candidate.when is not None:
+        last = (candidate.ends or now).date() if candidate.is_fact and candidate.ends is not None else day
+        if any(meant.meets(Span(day, max(day, last))) for meant in asked.spans):
+            return 0.8, 0.0
+    return 0.0, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Weights by feature, and the sum of weighted features that stands for a score of a half."""
+
+    weights: Mapping[str, float]
+    middle: float
+
+
+@cache
+def model() -> Model:
+    """Return the trained model."""
+    table = tomllib.loads(files("retrieval").joinpath("models/answering.toml").read_text(encoding="utf-8"))
+    return Model({name: float(table["weights"][name]) for name in FEATURES}, float(table["middle"]))
+
+
+def judge(asked: Question, candidates: Sequence[Candidate], now: datetime) -> list[Judgement]:
+    """Return a judgement of each candidate, in their order."""
+    jury = Jury(asked, candidates, now)
+    trained = model()
+    weights = [trained.weights[name] for name in FEATURES]
+    judged = []
+    for index, (candidate, row) in enumerate(zip(candidates, jury.features(), strict=True)):
+        value = sum(weight * feature for weight, feature in zip(weights, row, strict=True))
+        named = dict(zip(FEATURES, row, strict=True))
+        judged.append(
+            Judgement(
+                uid=candidate.uid,
+                score=1 / (1 + math.exp(trained.middle - value)),
+                support=max(_support(named), candidate.linked, _KEYWORD_SUPPORT if jury.holds_keyword(index) else 0.0),
+                verdict=_verdict(named),
+                sentence=jury.best[index][1].text,
+                outdated_by=jury.outdated[index][1],
+            )
+        )
+    return judged
+
+
+# A list of words finds whatever holds one of them, like any search.
+_KEYWORD_SUPPORT = 0.4
+
+
+def _support(row: Mapping[str, float]) -> float:
+    """How well the question's own words and meaning back a candidate (0..1)."""
+    backing = max(
+        row["similarity"], row["sentence"], 0.8 * (row["coverage"] + row["around"]), row["exact"], row["cause"]
+    )
+    return min(1.0, max(backing, 0.5 * row["in_span"]))
+
+
+def _verdict(row: Mapping[str, float]) -> Verdict:
+    if row["commands"]:
+        return Verdict.COMMANDS
+    if row["knows_not"]:
+        return Verdict.KNOWS_NOT
+    if row["only_asks"] or row["repeats"]:
+        return Verdict.REPEATS
+    return Verdict.ANSWERS if row["holds"] else Verdict.SHARES_TOPIC

@@ -1,0 +1,110 @@
+"""The order of answers: what fusion ranked is judged by how well it answers, query by query. Pure functions."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from graph.types import Kind
+from retrieval.answering import Candidate, Judgement, judge, question
+from retrieval.fusion import Fused, SignalShare, in_order
+from retrieval.linear import Pool
+from retrieval.signals import Traits
+
+ANSWER = "answer"
+"""The name of the judgement among the signals of an explanation."""
+
+JUDGED = 40
+"""Candidates of a query that are judged; those behind them keep their order."""
+
+_TURNS_AROUND = 3
+_AROUND_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The candidates in their new order, the best judgement of each, and what their texts are."""
+
+    fused: Sequence[Fused]
+    judgements: Mapping[str, Judgement] = field(default_factory=dict)
+
+
+def judged(
+    queries: Sequence[str],
+    pools: Sequence[Pool],
+    fused: Sequence[Fused],
+    similarity: Callable[[str], float | None],
+    causes: Mapping[str, Sequence[str]],
+    now: datetime,
+) -> Judged:
+    """Return `fused` in the order of how well each answers one of the `queries`, each the query of its pool.
+
+    `causes` names for a candidate what led to it.
+    """
+    best: dict[str, tuple[int, Judgement]] = {}
+    for text, pool in zip(queries, pools, strict=True):
+        own = [entry for entry in fused if entry.uid in pool.traits]
+        turns = turns_of(pool.traits)
+        candidates = [
+            candidate_of(entry, pool.traits[entry.uid], turns, similarity(entry.uid), causes.get(entry.uid, ()))
+            for entry in own[: max(JUDGED, len(pool.traits) if pool.whole else 0)]
+        ]
+        for judgement in judge(question(text, now), candidates, now):
+            if judgement.uid not in best or judgement.score > best[judgement.uid][1].score:
+                best[judgement.uid] = (pool.query, judgement)
+    lowest = min((judgement.score for _, judgement in best.values()), default=1.0)
+    ordered = in_order(_moved(entry, best.get(entry.uid), lowest) for entry in fused)
+    return Judged(ordered, {uid: judgement for uid, (_, judgement) in best.items()})
+
+
+def _moved(entry: Fused, found: tuple[int, Judgement] | None, lowest: float) -> Fused:
+    """What was not judged stands behind what was, in its old order."""
+    if found is None:
+        return replace(entry, score=lowest * max(0.0, min(1.0, entry.score / 2)))
+    query, judgement = found
+    signal = SignalShare(query, ANSWER, judgement.score, judgement.score - entry.score)
+    return replace(entry, score=judgement.score, signals=[*entry.signals, signal])
+
+
+Turns = Mapping[tuple[str | None, str | None], Sequence[tuple[int, str, str]]]
+"""The turns of each session of a conversation: position, uid and text."""
+
+
+def turns_of(pool: Mapping[str, Traits]) -> Turns:
+    """Return the turns that a pool holds of each session."""
+    turns: defaultdict[tuple[str | None, str | None], list[tuple[int, str, str]]] = defaultdict(list)
+    for uid, traits in pool.items():
+        if traits.conversation is not None and traits.position is not None:
+            turns[traits.conversation, traits.session].append((traits.position, uid, traits.passage.text))
+    return turns
+
+
+def candidate_of(
+    entry: Fused, traits: Traits, turns: Turns, similarity: float | None, causes: Sequence[str]
+) -> Candidate:
+    """Return a candidate as a judgement wants it."""
+    return Candidate(
+        uid=entry.uid,
+        text=traits.passage.text,
+        head=" ".join(part for part in (traits.author, traits.caption) if part),
+        around=_around(entry.uid, traits, turns),
+        when=traits.when,
+        ends=traits.ends,
+        is_fact=traits.kind is Kind.FACT,
+        attribute=traits.attribute,
+        causes=causes,
+        fused=entry.score,
+        linked=traits.linked,
+        similarity=similarity,
+    )
+
+
+def _around(uid: str, traits: Traits, turns: Turns) -> str:
+    """What the pool holds of the turns beside this one."""
+    if traits.conversation is None or traits.position is None:
+        return ""
+    return " ".join(
+        text[:_AROUND_CHARS]
+        for position, other, text in turns[traits.conversation, traits.session]
+        if other != uid and abs(position - traits.position) <= _TURNS_AROUND
+    )

@@ -1,0 +1,133 @@
+"""What a text is about, in terms that two wordings share. Pure functions.
+
+English words lose their endings. Japanese goes through Sudachi's core dictionary: normalised forms (引越 and 引っ越し
+are one), readings, and the groups of synonyms that the dictionary files words under (給料 and 賃金 are of one group;
+English headwords belong to groups too, which joins the languages). Single Chinese characters are weak terms: 税金 and
+税理士 share one.
+"""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from sudachipy import Dictionary, Morpheme, SplitMode, Tokenizer
+
+from retrieval.sentences import stem
+from retrieval.stopwords import ENGLISH
+from retrieval.text import has_cjk
+
+_CJK = "\u3005\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f"
+_RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][a-z]+)?")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_SHORTENED = re.compile(r"(?:n['’]t|['’][a-z]{1,2})$")
+_LONGEST_RUN = 8_000
+# Words without a topic of their own; what is left of a sentence names things, doings and properties.
+_JAPANESE_STOP_WORDS = """
+為る する 居る いる 有る ある 成る なる 出来る 事 物 者 時 方 所 為 訳 様 よう 其れ 其の 此れ 此の 何 何れ
+何処 何時 誰 幾つ 幾ら 何故 言う 思う 見る 来る 行く 下さる 頂く 貰う 呉れる 遣る 置く 仕舞う 御座る 宜しい
+さん 様 君 氏 ちゃん 達 等 人 日 年 月 回 件 分 無い 良い 教える 知る 分かる 聞く 今 又 もう まだ 全部 全て
+一覧 私 僕 俺 我々 皆 自分 うち 家 どう どれ どの
+"""
+_JAPANESE_STOP = frozenset(_JAPANESE_STOP_WORDS.split())
+_JAPANESE_GRAMMAR = frozenset({"代名詞", "数詞", "非自立可能"})
+_SHORT_READING = 2
+_JAPANESE_KINDS = frozenset({"名詞", "動詞", "形容詞", "形状詞", "接尾辞"})
+# Beside the words of grammar: what questions are made of, and verbs that go with any topic.
+_ENGLISH_STOP_WORDS = """
+ca wo tell know say said give given get got gets getting go goes going went gone come comes make made makes
+take takes took thing things anything something everything someone anyone everybody everyone one ones way kind
+sort time times please need needs want wants put let each every still yet already ever never always again back
+also really just like many much long often far exactly currently right happen happened happens there us our
+ours
+"""
+_ENGLISH_STOP = frozenset(_ENGLISH_STOP_WORDS.split())
+# How sure a shared term is that two words mean the same, by what is shared.
+SAME_GROUP = 0.8
+SAME_CONCEPT = 0.6
+SAME_CHARACTER = 0.3
+SAME_READING = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One topical word: its key, what else may stand for it with how much of its worth (0..1), whether it is a name."""
+
+    key: str
+    others: tuple[tuple[str, float], ...] = ()
+    proper: bool = False
+
+
+@lru_cache(maxsize=20_000)
+def words(text: str) -> tuple[Word, ...]:
+    """Return the topical words of `text`, in order."""
+    plain = unicodedata.normalize("NFKC", text)
+    found: list[Word] = []
+    for run in _RUN.finditer(plain):
+        if has_cjk(run[0]):
+            found.extend(_japanese(run[0]))
+        else:
+            found.extend(_english(run[0], begins=run.start() == 0))
+    return tuple(found)
+
+
+def _english(run: str, *, begins: bool) -> list[Word]:
+    plain = _SHORTENED.sub("", run)
+    lower = plain.casefold()
+    if not lower or lower in ENGLISH or lower in _ENGLISH_STOP:
+        return []
+    return [_english_word(lower, proper=plain[0].isupper() and not begins)]
+
+
+@lru_cache(maxsize=20_000)
+def _english_word(lower: str, *, proper: bool) -> Word:
+    key = stem(lower)
+    return Word(key, tuple((f"c{number}", SAME_CONCEPT) for number in _concepts().get(key, ())), proper=proper)
+
+
+@lru_cache(maxsize=20_000)
+def _japanese(run: str) -> tuple[Word, ...]:
+    """The words of a run of Japanese letters, and the parts of its compounds."""
+    found: list[Word] = []
+    for start in range(0, len(run), _LONGEST_RUN):
+        for morpheme in _tokenizer().tokenize(run[start : start + _LONGEST_RUN], SplitMode.C):
+            parts = morpheme.split(SplitMode.A)
+            found += [word for part in (morpheme, *(parts if len(parts) > 1 else ())) for word in _japanese_word(part)]
+    return tuple(found)
+
+
+def _japanese_word(part: Morpheme) -> list[Word]:
+    kind, normal = part.part_of_speech(), part.normalized_form()
+    if kind[0] not in _JAPANESE_KINDS or kind[1] in _JAPANESE_GRAMMAR or normal in _JAPANESE_STOP:
+        return []
+    others = [(f"c{number}", SAME_CONCEPT) for number in _concepts().get(normal, ())]
+    others += [(f"s{number}", SAME_GROUP) for number in part.synonym_group_ids()]
+    others += [(f"k{character}", SAME_CHARACTER) for character in _HAN.findall(normal)]
+    if len(part.reading_form()) > _SHORT_READING:
+        others.append((f"r{part.reading_form()}", SAME_READING))
+    return [Word(normal, tuple(others), proper=kind[1] == "固有名詞")]
+
+
+@cache
+def _tokenizer() -> Tokenizer:
+    return Dictionary(dict="core").tokenizer()
+
+
+@cache
+def _concepts() -> Mapping[str, tuple[int, ...]]:
+    """The groups of `concepts.txt` that a word is in, by English stem or normalised Japanese word."""
+    groups: defaultdict[str, set[int]] = defaultdict(set)
+    lines = files("retrieval").joinpath("concepts.txt").read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(line for line in lines if line and not line.startswith("#")):
+        for word in line.split():
+            groups[_normalised(word) if has_cjk(word) else stem(word.casefold())].add(number)
+    return {word: tuple(sorted(numbers)) for word, numbers in groups.items()}
+
+
+def _normalised(word: str) -> str:
+    """A Japanese word as the dictionary writes it; one that the dictionary parts stays as it is."""
+    morphemes = _tokenizer().tokenize(word, SplitMode.C)
+    return morphemes[0].normalized_form() if len(morphemes) == 1 else word

@@ -1,0 +1,83 @@
+"""Every operation without a key, without the scope, and beyond the key's namespace: generated from the table."""
+
+import re
+
+import pytest
+
+from librarian.base.keys import SCOPES
+from librarian.http.api import ENDPOINTS
+from librarian.mcp.tools import TOOLS
+
+# Whoever adds to it opens an operation to everybody who can reach the port.
+OPEN = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/{file}", "/browser-pack/{file}"}
+GUARDED = [endpoint for endpoint in ENDPOINTS if endpoint.scope is not None]
+SCOPED = [endpoint for endpoint in GUARDED if endpoint.scope != "any"]
+NAMESPACED = [endpoint for endpoint in GUARDED if endpoint.namespaced]
+
+
+def name(endpoint):
+    return endpoint.operation_id
+
+
+async def sent(client, endpoint, headers=None, *, namespace="a"):
+    path = re.sub(r"\{(\w+)\}", lambda part: namespace if part[1] == "namespace" else "x", endpoint.path)
+    json = {} if endpoint.body else None
+    soon = {"Request-Timeout-Ms": "300"}  # writes would wait for the graph, which never comes
+    return await client.request(endpoint.method, path, json=json, headers={**soon, **(headers or {})})
+
+
+def test_only_the_known_operations_are_open():
+    """An operation without a scope answers everybody."""
+    assert {endpoint.path for endpoint in ENDPOINTS if endpoint.scope is None} <= OPEN
+    assert all(endpoint.method == "GET" for endpoint in ENDPOINTS if endpoint.scope is None)
+
+
+def test_what_changes_something_needs_more_than_read():
+    """No write can be done with a key for reading, nor with just any key."""
+    searches = {"/v1/search", "/v1/search/why-not", "/v1/relevant-memory", "/v1/answer"}
+    of_files = {"/v1/files/find", "/v1/files/locate", "/v1/files/search-text"}
+    finding = {tool.name for tool in TOOLS if tool.name.startswith("semantic_search_")} | {
+        "search_all",
+        "relevant_memory",
+        "find_file",
+        "search_text",
+        "locate",
+        "causes_of",
+        "effects_of",
+        "blockers_of",
+        "enablers_of",
+    }
+    reading = searches | of_files | {f"/v1/tools/{name}" for name in finding}
+    lax = {e.path for e in ENDPOINTS if e.method != "GET" and e.scope in (None, "any", "read")}
+    assert lax - reading == set()
+
+
+def test_a_namespace_in_the_path_is_checked():
+    """An operation on a named namespace never skips the check of it."""
+    assert all(endpoint.namespaced for endpoint in ENDPOINTS if "{namespace}" in endpoint.path)
+
+
+@pytest.mark.parametrize("endpoint", GUARDED, ids=name)
+async def test_without_a_valid_key_nothing_is_answered(client, key_for, keys, endpoint):
+    """No key, another kind of one, an unknown and a revoked one: 401."""
+    revoked = key_for("admin", "*")
+    keys.revoke(keys.list()[-1].id)
+    for headers in (None, {"Authorization": "Basic YTpi"}, {"Authorization": "Bearer lib_unknown"}, revoked):
+        answer = await sent(client, endpoint, headers)
+        assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
+
+
+@pytest.mark.parametrize("endpoint", SCOPED, ids=name)
+async def test_without_the_scope_it_is_forbidden(client, key_for, endpoint):
+    """Each other scope alone, admin apart, does not open it."""
+    for scope in SCOPES:
+        answer = await sent(client, endpoint, key_for(scope, "a" if endpoint.namespaced else "*"))
+        assert (answer.status_code == 403) is (scope not in (endpoint.scope, "admin")), (scope, answer.text)
+
+
+@pytest.mark.parametrize("endpoint", NAMESPACED, ids=name)
+async def test_beyond_the_key_s_namespaces_it_is_forbidden(client, key_for, endpoint):
+    """Whether the namespace is named in the path or in the header."""
+    headers = {**key_for("admin", "a", "app:*"), "Librarian-Namespace": "b"}
+    answer = await sent(client, endpoint, headers, namespace="b")
+    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")

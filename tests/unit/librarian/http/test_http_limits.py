@@ -1,0 +1,148 @@
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from librarian.base.errors import NotReady, Overloaded
+from librarian.base.settings.values import Rate
+from librarian.http.limits import Capacity, RateLimiter
+
+
+class Hands:
+    """A clock that is moved by hand."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+RATES = st.builds(Rate, st.integers(1, 50), st.sampled_from([1.0, 60.0, 3600.0]))
+
+
+@given(RATES, st.lists(st.floats(0, 10), max_size=60))
+def test_in_no_period_are_more_granted_than_two_bursts_and_after_rest_a_whole_burst_is(rate, gaps):
+    """However requests come: what is granted within one period is at most the burst and what grows back meanwhile."""
+    clock = Hands()
+    limiter, granted = RateLimiter(rate, clock=clock), []
+    for gap in gaps:
+        clock.now += gap * rate.per_s / 10
+        if limiter.take("a") == 0:
+            granted.append(clock.now)
+    for start in granted:
+        assert sum(start <= moment < start + rate.per_s for moment in granted) <= 2 * rate.requests
+    clock.now += rate.per_s
+    assert [limiter.take("a") for _ in range(rate.requests)] == [0] * rate.requests
+    assert limiter.take("a") > 0
+
+
+@given(RATES, st.integers(0, 200))
+def test_the_wait_is_long_enough_and_no_longer(rate, requests):
+    """After exactly the time told, one request is granted; a thousandth earlier it is not."""
+    clock = Hands()
+    limiter = RateLimiter(rate, clock=clock)
+    for _ in range(rate.requests + requests):
+        wait = limiter.take("a")
+    wait = wait or limiter.take("a")
+    clock.now += wait * 0.999
+    assert limiter.take("a") > 0
+    clock.now += wait * 0.001
+    assert limiter.take("a") == 0
+
+
+def test_callers_do_not_share_a_rate():
+    """One that has used up its requests takes nothing from another."""
+    limiter = RateLimiter(Rate(1, 60.0), clock=Hands())
+    assert limiter.take("a") == 0
+    assert limiter.take("a") == 60
+    assert limiter.take("b") == 0
+
+
+def test_no_rate_is_no_limit():
+    """`off` counts nothing."""
+    limiter = RateLimiter(Rate(0, 1.0))
+    assert {limiter.take("a") for _ in range(10_000)} == {0.0}
+
+
+def test_memory_is_bounded_by_forgetting_who_came_longest_ago():
+    """After a flood of addresses the first ones count as new again, and one that keeps coming is not forgotten."""
+    limiter = RateLimiter(Rate(1, 60.0), clock=Hands())
+    limiter.take("regular")
+    for number in range(30_000):
+        limiter.take(str(number))
+        if number % 1000 == 0:
+            assert limiter.take("regular") > 0
+    assert limiter.take("29999") > 0
+    assert limiter.take("0") == 0
+
+
+async def test_what_does_not_run_waits_and_what_cannot_wait_is_refused_at_once():
+    """One slot, one place in the queue: the third is told when to come back, and the second runs after the first."""
+    capacity, leave = Capacity(running=1, queued=1), asyncio.Event()
+    order = []
+
+    async def work(name):
+        async with capacity.slot():
+            order.append(name)
+            await leave.wait()
+
+    async with asyncio.TaskGroup() as group:
+        for name in ("first", "second"):
+            group.create_task(work(name))
+            await asyncio.sleep(0)
+        with pytest.raises(Overloaded) as caught:
+            await work("third")
+        assert caught.value.retry_after_s > 0
+        assert order == ["first"]
+        leave.set()
+    assert order == ["first", "second"]
+
+
+@pytest.mark.parametrize("while_running", [True, False])
+async def test_a_slot_is_free_again_whatever_happens(while_running):
+    """A request that is cancelled in the queue or at work, or fails, leaves its place to the next."""
+    capacity = Capacity(running=1, queued=1)
+
+    async def work():
+        async with capacity.slot():
+            await asyncio.Event().wait()
+
+    running = asyncio.create_task(work())
+    await asyncio.sleep(0)
+    waiting = asyncio.create_task(work())
+    await asyncio.sleep(0)
+    for task in (running, waiting) if while_running else (waiting, running):
+        task.cancel()
+    await asyncio.wait([running, waiting])
+    with pytest.raises(ZeroDivisionError):
+        async with capacity.slot():
+            raise ZeroDivisionError
+    async with capacity.slot():
+        queued = asyncio.create_task(work())
+        await asyncio.sleep(0)
+        with pytest.raises(Overloaded):
+            await work()
+        assert not queued.done()
+    queued.cancel()
+    await asyncio.wait([queued])
+
+
+async def test_a_closed_service_finishes_what_waits_and_takes_nothing_new():
+    """What was accepted before the end began is done."""
+    capacity, done = Capacity(running=1, queued=5), []
+
+    async def work():
+        async with capacity.slot():
+            await asyncio.sleep(0)
+            done.append(1)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(3):
+            group.create_task(work())
+        await asyncio.sleep(0)
+        capacity.close()
+        with pytest.raises(NotReady, match="stopping"):
+            await work()
+    assert len(done) == 3

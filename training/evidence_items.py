@@ -1,0 +1,288 @@
+"""Fits agents/search/reasoners/items.json on worlds of documents, and measures it on worlds left out.
+
+    PYTHONPATH=. python training/evidence_items.py training/evidence_worlds [FOLDER…] [--write] [--verbose]
+
+A world (README in evidence_worlds) is a set of documents of one subject with requests, each with its target items and
+the documents that carry them, none where nothing does. Each is asked of the whole loop, over a plain word search that
+gives k documents a query, by a model that was fitted on the other worlds alone. `--only FOLDER` measures those worlds
+alone, `--write` fits on all and writes the weights.
+"""
+
+import argparse
+import asyncio
+import json
+import re
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import GradientBoostingClassifier
+
+from agents.search.limits import Limits
+from agents.search.loop import SearchAgent
+from agents.search.ports import Scoring
+from agents.search.reasoners.heuristic import HeuristicReasoner
+from agents.search.reasoners.items import ItemModel, features_of
+from agents.search.reasoners.passages import read_all
+from agents.search.reasoners.questions import queries_for, read_task
+from agents.search.reasoners.readings import read_passages
+from agents.search.types import Candidate, EvidenceTask, Findings, Search
+from retrieval.answerness import is_question
+from retrieval.evidence import terms
+
+WEIGHTS = Path(__file__).parents[1] / "agents" / "search" / "reasoners" / "items.json"
+SCORING = Scoring(terms, is_question)
+FOLDS = 8
+# Of a few tried in cross-validation.
+TREES, DEPTH, RATE, LEAF, SHARE = 160, 3, 0.07, 12, 0.6
+ENOUGH, SURE = 0.6, 0.75
+STAGES = (1, 3, 7)
+
+
+@dataclass(slots=True)
+class World:
+    """Documents, the words of each, and the requests."""
+
+    name: str
+    k: int
+    documents: list[dict[str, Any]]
+    requests: list[dict[str, Any]]
+    words: list[frozenset[str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.words = [words_of(document["text"]) for document in self.documents]
+
+    def find(self, query: str) -> list[dict[str, Any]]:
+        """Return the documents that share most words with the query, long ones discounted."""
+        asked = words_of(query)
+        rated = [(len(asked & own) / len(own) ** 0.5, -index) for index, own in enumerate(self.words) if asked & own]
+        return [self.documents[-index] | {"score": value} for value, index in sorted(rated, reverse=True)[: self.k]]
+
+
+@dataclass(slots=True)
+class WorldTool:
+    """The search of a world as the tool of one request."""
+
+    world: World
+    shown: dict[str, int] = field(default_factory=dict)
+
+    async def search(self, query: str) -> Sequence[Candidate]:
+        """Return the documents found, numbered through the request."""
+        return self.found(query)
+
+    def found(self, query: str) -> list[Candidate]:
+        """Return the documents found, numbered through the request."""
+        return [
+            Candidate(
+                self.shown.setdefault(document["id"], len(self.shown) + 1),
+                document["text"],
+                document["source"],
+                str(document["page"]),
+                document["score"],
+            )
+            for document in self.world.find(query)
+        ]
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return lower-case words, of Japanese pairs of letters."""
+    plain = unicodedata.normalize("NFKC", text).lower()
+    found = set(re.findall(r"[a-z0-9_^]+", plain))
+    for run in re.findall(r"[\u3040-\u30ff\u4e00-\u9fff]+", plain):
+        found |= {run[at : at + 2] for at in range(len(run) - 1)}
+    return frozenset(found)
+
+
+def read_worlds(folders: Sequence[Path]) -> list[World]:
+    """Read every world of the folders: `.txt` as evidence_worlds/README.md says, or JSON of the same fields."""
+    texts = [_read_text(path) for folder in folders for path in sorted(folder.glob("*.txt"))]
+    data = [
+        json.loads(path.read_text(encoding="utf-8")) for folder in folders for path in sorted(folder.glob("*.json"))
+    ]
+    return texts + [World(each["name"], each["k"], each["documents"], each["requests"]) for each in data]
+
+
+def _read_text(path: Path) -> World:
+    first, *lines = path.read_text(encoding="utf-8").splitlines()
+    _, name, _, k = first.split()
+    world = World(name, int(k), [], [])
+    for line in filter(None, lines):
+        if line.startswith("? "):
+            query, context, intent, stop, retries = line.removeprefix("? ").split(" | ")
+            request = {"user_query": query, "context": context, "intent": intent, "stop_conditions": stop}
+            request |= {"id": f"r{len(world.requests) + 1:02}", "max_retries": int(retries), "items": {}}
+            world.requests.append(request)
+        elif line.startswith("- "):
+            item, _, ids = line.removeprefix("- ").rpartition(":")
+            world.requests[-1]["items"][item] = ids.split()
+        else:
+            document, source, page, text = line.split(" | ")
+            world.documents.append({"id": document, "source": source, "page": page, "text": text})
+    world.words = [words_of(document["text"]) for document in world.documents]
+    return world
+
+
+def task_of(request: Mapping[str, Any]) -> EvidenceTask:
+    """Return the task of a request."""
+    return EvidenceTask(
+        request["user_query"],
+        tuple(request["items"]),
+        request.get("max_retries", 5),
+        intent=request.get("intent"),
+        context=request.get("context"),
+        stop_conditions=request.get("stop_conditions"),
+    )
+
+
+def examples(world: World) -> Iterator[tuple[dict[str, float], bool]]:
+    """Yield what speaks for and against each passage for each item, after a few rounds of searches and after many."""
+    for request in world.requests:
+        task = task_of(request)
+        reading = read_task(task, terms)
+        queries = [queries_for(spec, reading, task, terms) for spec in reading.items]
+        for stage in STAGES:
+            tool = WorldTool(world)
+            searches = [Search(query, tuple(tool.found(query))) for own in queries for query in own[:stage]]
+            ids = {index: name for name, index in tool.shown.items()}
+            found = read_all(Findings(tuple(searches)), (task.user_query, *task.target_items), terms)
+            passages = read_passages(found, terms)
+            for spec in reading.items:
+                gold = request["items"][spec.item]
+                for passage, (_, values) in zip(passages, features_of(spec, reading, passages, {}), strict=True):
+                    yield values, ids[passage.passage.index] in gold
+
+
+def fit(sample: Sequence[tuple[Mapping[str, float], bool]]) -> dict[str, Any]:
+    """Fit boosted trees, and return them as the table of items.json."""
+    names = sorted({name for values, _ in sample for name in values})
+    values = np.array([[row.get(name, 0.0) for name in names] for row, _ in sample])
+    right = np.array([label for _, label in sample], dtype=float)
+    boosted = GradientBoostingClassifier(
+        n_estimators=TREES,
+        max_depth=DEPTH,
+        learning_rate=RATE,
+        min_samples_leaf=LEAF,
+        subsample=SHARE,
+        max_features=0.4,
+        random_state=0,
+    ).fit(values, right)
+    base = float(np.log(right.mean() / (1 - right.mean())))
+    trees = [_nodes(each[0].tree_) for each in boosted.estimators_]
+    return {"enough": ENOUGH, "sure": SURE, "base": round(base, 4), "features": names, "trees": trees}
+
+
+def _nodes(tree: Any) -> list[list[float]]:
+    return [
+        [round(RATE * float(tree.value[at][0][0]), 4)]
+        if tree.children_left[at] < 0
+        else [
+            int(tree.feature[at]),
+            round(float(tree.threshold[at]), 4),
+            int(tree.children_left[at]),
+            int(tree.children_right[at]),
+        ]
+        for at in range(tree.node_count)
+    ]
+
+
+async def measure(world: World, reasoner: HeuristicReasoner, *, verbose: bool) -> Counter[str]:
+    """Ask every request of a world, and count."""
+    counts: Counter[str] = Counter()
+    text = {document["id"]: document["text"] for document in world.documents}
+    for request in world.requests:
+        tool = WorldTool(world)
+        started = time.perf_counter()
+        result = await SearchAgent(reasoner, Limits(), time).run(task_of(request), tool)
+        counts["ms"] += round((time.perf_counter() - started) * 1000)
+        ids = {index: name for name, index in tool.shown.items()}
+        complete = True
+        for item, gold in request["items"].items():
+            got = [ids[index] for index in result.coverage.get(item, ())]
+            right = any(name in gold for name in got)
+            counts.update(
+                right=right,
+                covered=bool(got),
+                there=bool(gold),
+                reached=bool(set(gold) & set(tool.shown)),
+                absent=not gold,
+                absent_left=not gold and not got,
+            )
+            complete &= right
+            if verbose and not (right or not (got or gold)):
+                outcome = f"wrong {got}: {text[got[0]][:90]}" if got else "missed"
+                asked = f"{item!r} of {request['user_query']!r}"
+                reached = "" if set(gold) & set(tool.shown) or not gold else " (never retrieved)"
+                print(f"{world.name}/{request['id']} {asked}: wanted {gold}{reached}, {outcome}")
+        counts.update(
+            requests=1,
+            searches=result.searches_used,
+            evidence=len(result.selected_evidence),
+            claimed=result.status == "COMPLETED",
+            claimed_rightly=result.status == "COMPLETED" and complete,
+        )
+    return counts
+
+
+def figures(counts: Mapping[str, int]) -> dict[str, float]:
+    """Return the figures of the counts."""
+
+    def share(part: str, whole: str) -> float:
+        return round(counts[part] / counts[whole], 3) if counts[whole] else 0.0
+
+    return {
+        "item_precision": share("right", "covered"),
+        "item_recall": share("right", "there"),
+        "reached": share("reached", "there"),
+        "absent_left_open": share("absent_left", "absent"),
+        "completed_rightly": share("claimed_rightly", "claimed"),
+        "claimed": counts["claimed"],
+        "evidence_a_covered_item": share("evidence", "covered"),
+        "searches_a_request": share("searches", "requests"),
+        "ms_a_request": share("ms", "requests"),
+        "items": counts["there"],
+        "requests": counts["requests"],
+    }
+
+
+def left_out(worlds: Sequence[World], measured: Sequence[World], *, verbose: bool) -> dict[str, float]:
+    """Measure each world by a model that was fitted on others."""
+    samples = {world.name: list(examples(world)) for world in worlds}
+    print(sum(map(len, samples.values())), "examples")
+    total: Counter[str] = Counter()
+    for fold in range(min(FOLDS, len(measured))):
+        tested = measured[fold::FOLDS]
+        names = {world.name for world in tested}
+        model = fit([each for name, sample in samples.items() if name not in names for each in sample])
+        reasoner = HeuristicReasoner(SCORING, items=ItemModel.of(model))
+        for world in tested:
+            counts = asyncio.run(measure(world, reasoner, verbose=verbose))
+            print(world.name, {key: value for key, value in figures(counts).items() if not key.startswith("evid")})
+            total += counts
+    return figures(total)
+
+
+def main() -> None:
+    """Measure, and write the weights if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--only", type=Path)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
+    given = parser.parse_args()
+    worlds = read_worlds(given.folders)
+    measured = read_worlds([given.only]) if given.only else worlds
+    found = left_out(worlds, measured, verbose=given.verbose)
+    print(json.dumps(found, indent=1))
+    if given.write:
+        model = fit([each for world in worlds for each in examples(world)])
+        table = {"by": "training/evidence_items.py", "left_out": found} | model
+        WEIGHTS.write_text(json.dumps(table, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""Measures what a sweep would write into worlds whose verdicts a human has given, without a database.
+
+    PYTHONPATH=. python training/sweep_worlds.py [FOLDER] [--verbose]
+
+FOLDER holds worlds in the format of training/sweep_worlds/*.json, which were written for the project: memories with
+their types, true edges, pairs that tempt a hasty reader, and words that belong into a section. All memories of a world
+are read together, as a sweep reads a page with what its searches find; types are judged with the default encoder's
+vectors. Worlds of other hands are the better measure: the words and rules were written while looking at these.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from agents.sweep.causal import CausalReader, Claim
+from agents.sweep.causal_types import ACCEPTED_FROM, Note
+from agents.sweep.classify import Verdict, judge
+from agents.sweep.memory_types import MemoryType
+from agents.sweep.template import templated
+from librarian.base.settings.settings import Settings
+from librarian.evaluation.types import embedded
+from librarian.runtime.assembly import open_encoder
+
+WORLDS = Path(__file__).with_name("sweep_worlds")
+World = Mapping[str, Any]
+
+
+def edges_of(world: World) -> list[Claim]:
+    """Return the edges that would be accepted."""
+    notes = [Note(memory["text"], memory["uid"], _time(memory.get("occurred_at"))) for memory in world["memories"]]
+    reader = CausalReader(notes)
+    best: dict[frozenset[str], Claim] = {}
+    for note in notes:
+        for claim in reader.claims(note.uid):
+            ends = frozenset((claim.source, claim.target))
+            if ends not in best or best[ends].confidence < claim.confidence:
+                best[ends] = claim
+    return [claim for claim in best.values() if claim.confidence >= ACCEPTED_FROM]
+
+
+def count_edges(world: World, *, verbose: bool) -> Counter[str]:
+    """Count the accepted edges, the right ones, and the tempting ones among the wrong."""
+    true = {(edge["source"], edge["target"], edge["type"]): edge for edge in world["edges"]}
+    tempting = {frozenset((pair["source"], pair["target"])) for pair in world.get("tempting", [])}
+    counts: Counter[str] = Counter()
+    found = {(claim.source, claim.target, claim.relation.value): claim for claim in edges_of(world)}
+    for key, claim in found.items():
+        counts["accepted"] += 1
+        counts["right"] += key in true
+        counts["tempted"] += key not in true and frozenset(key[:2]) in tempting
+        if verbose and key not in true:
+            sys.stdout.write(f"  wrong: {' '.join(key)}: {claim.statement.sentence}\n")
+    for key, edge in true.items():
+        counts["true"] += 1
+        counts["explicit"] += edge["explicit"]
+        counts["explicit found"] += edge["explicit"] and key in found
+        if verbose and key not in found:
+            sys.stdout.write(f"  missed{' (explicit)' if edge['explicit'] else ''}: {' '.join(key)}\n")
+    return counts
+
+
+def count_types(world: World, verdicts: Mapping[str, Verdict], *, verbose: bool) -> Counter[str]:
+    """Count the types that would be written, the right ones, and those that a human can tell."""
+    counts: Counter[str] = Counter()
+    for uid, wanted in world["types"].items():
+        counts["typeable"] += wanted != "Unknown"
+        if verdicts[uid].accepted:
+            counts["typed"] += 1
+            counts["typed right"] += verdicts[uid].type == wanted
+            if verbose and verdicts[uid].type != wanted:
+                sys.stdout.write(f"  type of {uid}: {verdicts[uid].type}, a human says {wanted}\n")
+    return counts
+
+
+def count_sections(world: World) -> Counter[str]:
+    """Count the words that have to stand in a section, and those that do, where the type is known."""
+    counts: Counter[str] = Counter()
+    memories = {memory["uid"]: memory for memory in world["memories"]}
+    for uid, wanted in world.get("templates", {}).items():
+        type_ = memories[uid].get("type") or world["types"][uid]
+        made = templated(memories[uid]["text"], MemoryType.parse(type_))
+        for name, heading in (("reasoning_has", "## REASONING"), ("outcome_has", "## OUTCOME")):
+            if name in wanted:
+                section = made.text.partition(f"{heading}\n")[2].partition("\n## ")[0] if made.changed else ""
+                counts["words"] += 1
+                counts["words in their section"] += wanted[name] in section
+    return counts
+
+
+async def verdicts_of(world: World) -> dict[str, Verdict]:
+    """Return what is said of the type of each memory, with the vectors of the configured encoder."""
+    uids = list(world["types"])
+    texts = {memory["uid"]: memory["text"] for memory in world["memories"]}
+    async with open_encoder(Settings.from_env()) as encoder:
+        vectors = await embedded([texts[uid] for uid in uids], encoder)
+    return {uid: judge(texts[uid], vector) for uid, vector in zip(uids, vectors, strict=True)}
+
+
+def measure(folder: Path, *, verbose: bool) -> Counter[str]:
+    """Return all counts over the worlds of a folder."""
+    counts: Counter[str] = Counter()
+    for file in sorted(folder.glob("*.json")):
+        world = json.loads(file.read_text(encoding="utf-8"))
+        sys.stdout.write(f"{world['name']}\n" if verbose else "")
+        counts += count_edges(world, verbose=verbose)
+        counts += count_types(world, asyncio.run(verdicts_of(world)), verbose=verbose)
+        counts += count_sections(world)
+    return counts
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def _share(counts: Counter[str], part: str, whole: str) -> str:
+    return f"{counts[part] / max(1, counts[whole]):.3f} ({counts[part]} of {counts[whole]})"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the figures of a folder of worlds."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", default=WORLDS)
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args(arguments)
+    counts = measure(options.folder, verbose=options.verbose)
+    rows = {
+        "edges: precision": ("right", "accepted"),
+        "edges: recall": ("right", "true"),
+        "edges: recall of explicit ones": ("explicit found", "explicit"),
+        "edges: tempting pairs accepted": ("tempted", "accepted"),
+        "types: precision": ("typed right", "typed"),
+        "types: coverage": ("typed", "typeable"),
+        "sections: words where they belong": ("words in their section", "words"),
+    }
+    sys.stdout.write("".join(f"{name:36} {_share(counts, *parts)}\n" for name, parts in rows.items()))
+
+
+if __name__ == "__main__":
+    main()
