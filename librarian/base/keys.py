@@ -98,6 +98,8 @@ class KeyOut(Struct, frozen=True, kw_only=True, omit_defaults=True):
 PREFIX = "lib_"
 ADMIN_KEY_FILE = "admin.key"
 ADMIN_KEY_NAME = "local-admin"
+SAMPLE_HEADERS_FILE = "sample.headers"
+SAMPLE_KEY_NAME = "sample-reader"
 _KEY_BYTES = 32
 _ID_BYTES = 5
 _LONGEST_TOKEN = 200
@@ -242,12 +244,23 @@ def ensure_admin_key(keys: KeyFile, home: Path) -> str:
     path = home / ADMIN_KEY_FILE
     if path.exists() and keys.knows(secret := read_admin_key(home)):
         return secret
-    for old in keys.list():
-        if old.name == ADMIN_KEY_NAME and not old.revoked:
-            keys.revoke(old.id)
-    _, secret = keys.create(ADMIN_KEY_NAME, namespaces=["*"], scopes=["admin"])
+    secret = _recreated(keys, ADMIN_KEY_NAME, "*", "admin")
     write_private(path, f"{secret}\n".encode())
     return secret
+
+
+def ensure_sample_headers(keys: KeyFile, home: Path, namespace: str) -> Path:
+    """Return a file with the headers of requests that may read `namespace`, and do nothing else; make it where needed.
+
+    `curl -H @FILE` reads it, which keeps the key out of terminals, logs and lists of processes. As with the admin key,
+    deleting the file makes a new key at the next start. Raises KeysFileError.
+    """
+    path = home / SAMPLE_HEADERS_FILE
+    if path.exists() and keys.knows(path.read_text(encoding="ascii").partition("Bearer ")[2].split("\n")[0]):
+        return path
+    secret = _recreated(keys, SAMPLE_KEY_NAME, namespace, "read")
+    write_private(path, f"Authorization: Bearer {secret}\nLibrarian-Namespace: {namespace}\n".encode())
+    return path
 
 
 def read_admin_key(home: Path) -> str:
@@ -307,6 +320,14 @@ def _new_entry(
             f"the key cannot be made: {error}",
             remedy="Scopes: read, write, sweep, agent, admin. Namespaces: a name, app:* or *.",
         ) from None
+
+
+def _recreated(keys: KeyFile, name: str, namespace: str, scope: Scope) -> str:
+    """Make a key of this name instead of those there were."""
+    for old in keys.list():
+        if old.name == name and not old.revoked:
+            keys.revoke(old.id)
+    return keys.create(name, namespaces=[namespace], scopes=[scope])[1]
 
 
 def _by_id(keys: Sequence[ApiKey], key_id: str) -> ApiKey:

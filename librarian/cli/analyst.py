@@ -108,7 +108,7 @@ def _show(
     opening: bool | None,
 ) -> None:
     """Print how to get in, while it runs; the guide begins with the namespace of the copy where it has only one."""
-    address = browser_address(analysts.server)
+    address = browser_address(analysts.server, "librarian analyst status --show-password")
     if address is None:
         return
     namespaces = found.copy.namespaces if found.copy is not None else []

@@ -43,6 +43,8 @@ class BrowserAddress:
     http_port: int
     bolt_port: int
     password_file: Path
+    password_command: str
+    """Prints the password of this server, and of no other."""
 
     def link(self, guide_url: str | None = None) -> str:
         """Return the Browser's link, which plays the guide if there is one; logging in is left to its user."""
@@ -51,12 +53,12 @@ class BrowserAddress:
         return page if guide_url is None else f"{page}&cmd=play&arg={quote(guide_url, safe=':/?=@')}"
 
 
-def browser_address(server: "ManagedServer") -> BrowserAddress | None:
-    """Return where a server's Browser is; None while it does not run."""
+def browser_address(server: "ManagedServer", password_command: str) -> BrowserAddress | None:
+    """Return where a server's Browser is; None while it does not run. `password_command` prints its password."""
     found = server.status()
     if found.http_port is None or found.bolt_port is None:
         return None
-    return BrowserAddress(found.http_port, found.bolt_port, server.password_file)
+    return BrowserAddress(found.http_port, found.bolt_port, server.password_file, password_command)
 
 
 def service_url(http: "HttpSettings") -> str:
@@ -91,7 +93,7 @@ def browser_lines(
         yield f"Log in as neo4j with the password {password}"
     else:
         yield f"Log in as neo4j with the password in {address.password_file}"
-        yield "(`librarian server browser --show-password` prints it)."
+        yield f"(`{address.password_command}` prints it)."
     if with_pack:
         files = f"{_by_name(service)}{pack.PACK_PATH}"
         yield f"The guide's first page loads the colours; by hand: :style {files}/{pack.STYLE_FILE}"

@@ -1,4 +1,4 @@
-"""`librarian serve`, and what it prints when the sample is loaded: searches to paste, and the way into the graph."""
+"""`librarian serve`; with the sample it prints the web page, a search to paste, and the way to the commands."""
 
 import asyncio
 import json
@@ -7,7 +7,7 @@ import secrets
 import shlex
 import shutil
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from librarian.base.errors import InvalidInput, KeysFileError, SettingsError
-from librarian.cli.browser_link import browser_address, browser_lines, is_loadable
 from librarian.cli.lazy import deferred, new_app
 from librarian.cli.runtime import report, run_async, say, settings_for
-from librarian.cli.server import managed_server
 
 if TYPE_CHECKING:
     from librarian import app as service
@@ -38,11 +36,7 @@ else:
 
 app = new_app()
 
-EXAMPLES = (
-    "why did the deploy fail?",
-    "what did we decide about event sourcing?",
-    "請求書の不具合の原因は?",
-)
+EXAMPLE = "why did the deploy fail?"
 _LIMIT = 5
 
 Opening: TypeAlias = "AbstractAsyncContextManager[Librarian]"
@@ -55,7 +49,8 @@ def serve(
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Default: LIBRARIAN_PORT; 0: any.")] = None,
     *,
     with_sample: Annotated[
-        bool, typer.Option("--with-sample", help="Load the sample data and print examples.")
+        bool,
+        typer.Option("--with-sample", help="Load the sample data, print a search to paste, and log warnings only."),
     ] = False,
     agent_only: Annotated[
         bool, typer.Option("--agent-only", help="Only the search agent over PROFESSOR_SEARCH_URL: no database.")
@@ -69,15 +64,15 @@ def serve(
     async def work() -> None:
         if agent_only and with_sample:
             raise InvalidInput("it does not go with --agent-only, which keeps nothing", field="--with-sample")
-        settings = settings_for("info").with_address(host, port)
+        settings = settings_for("warning" if with_sample else "info").with_address(host, port)
         with http_server.listen(settings.http) as listening:
             base_url = _url(*listening.getsockname()[:2], tls=settings.http.tls_cert is not None)
             keys = key_files.KeyFile(settings.keys_file)
-            admin_key = _admin_key(settings, keys)
+            _make_admin_key(settings, keys)
             say(f"Listening on {base_url}; {'the search agent' if agent_only else 'the graph'} starts …")
 
             async def greet(librarian: "Librarian") -> None:
-                await _greet(librarian, base_url, admin_key, with_sample=with_sample)
+                await _greet(librarian, base_url, keys, with_sample=with_sample)
 
             opening = (
                 service.open_agent(settings, progress=_say_download) if agent_only else _opening(settings, with_sample)
@@ -120,18 +115,23 @@ async def _reported(greet: Greet, librarian: "Librarian") -> None:
         say("The service stays up, but not ready; /readyz says why. Stop it with Ctrl-C.")
 
 
-async def _greet(librarian: "Librarian", base_url: str, admin_key: str | None, *, with_sample: bool) -> None:
+async def _greet(librarian: "Librarian", base_url: str, keys: "key_files.KeyFile", *, with_sample: bool) -> None:
     await librarian.ready()
     if not with_sample:
         say(f"Ready on {base_url}.")
         return
     settings = librarian.settings
     home = None if settings.has_default("LIBRARIAN_HOME") else settings.home
-    for line in greeting(base_url, admin_key or "<your key>", items.SAMPLE_NAMESPACE, home=home):
+    for line in greeting(base_url, _sample_headers(settings, keys), home=home):
         typer.echo(line)
-    if settings.neo4j.uri is None and (address := browser_address(managed_server(settings))) is not None:
-        for line in browser_lines(address, base_url, items.SAMPLE_NAMESPACE, with_pack=is_loadable(base_url)):
-            typer.echo(line)
+
+
+def _sample_headers(settings: "Settings", keys: "key_files.KeyFile") -> list[str]:
+    """Return the headers of a request to the sample as curl takes them: in a file, where a key could be made."""
+    try:
+        return [f"@{key_files.ensure_sample_headers(keys, settings.home, items.SAMPLE_NAMESPACE)}"]
+    except KeysFileError:
+        return ["Authorization: Bearer <your key>", f"Librarian-Namespace: {items.SAMPLE_NAMESPACE}"]
 
 
 async def _load_sample(librarian: "Librarian") -> None:
@@ -140,16 +140,15 @@ async def _load_sample(librarian: "Librarian") -> None:
     await librarian.embed_pending()
 
 
-def _admin_key(settings: "Settings", keys: "key_files.KeyFile") -> str | None:
-    """Return the local admin key; a key file that others manage and we cannot write to needs none."""
+def _make_admin_key(settings: "Settings", keys: "key_files.KeyFile") -> None:
+    """Make the local admin key; a key file that others manage and we cannot write to needs none."""
     try:
         settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return key_files.ensure_admin_key(keys, settings.home)
+        key_files.ensure_admin_key(keys, settings.home)
     except KeysFileError:
         if not keys.list():
             raise
         say(f"warning: {settings.keys_file} cannot be written; no local admin key was made.")
-        return None
 
 
 def _sessions(settings: "Settings") -> "web_session.Sessions":
@@ -173,33 +172,25 @@ def _url(host: str, port: int, *, tls: bool) -> str:
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
-def greeting(base_url: str, key: str, namespace: str, *, home: Path | None) -> Iterator[str]:
-    """Lines with the same searches over HTTP and by the command line; each can be pasted into a shell.
+def greeting(base_url: str, headers: Sequence[str], *, home: Path | None) -> Iterator[str]:
+    """Lines that lead on: the web page, a search with `headers` as curl takes them, and the commands.
 
-    `home` is named in them where it is not the default.
+    Each command can be pasted into a shell; `home` is named in them where it is not the default.
     """
     command = shlex.quote(own_command())
     if home is not None:
         command = f"LIBRARIAN_HOME={shlex.quote(str(home))} {command}"
-    yield f"Librarian is ready on {base_url}. Try:"
-    yield ""
-    for query in EXAMPLES:
-        yield curl_line(base_url, key, namespace, query)
-    yield ""
-    for query in EXAMPLES:
-        yield f"{command} search {shlex.quote(query)} --namespace {namespace}"
-    yield ""
-    yield f"Or open {base_url}/ in a browser; `{command} keys show-local` prints a key to log in with."
-    yield ""
+    yield f"Librarian is ready. Web page: {base_url}/"
+    yield f"Key to log in: {command} keys show-local"
+    yield f"Search: {curl_line(base_url, headers, EXAMPLE)}"
+    yield f"Commands: {command} --help"
 
 
-def curl_line(base_url: str, key: str, namespace: str, query: str) -> str:
+def curl_line(base_url: str, headers: Sequence[str], query: str) -> str:
     """One search as a curl command."""
     body = json.dumps({"queries": [query], "limit": _LIMIT}, ensure_ascii=False)
-    return (
-        f'curl -sS {base_url}/v1/search -H "Authorization: Bearer {key}" -H "Librarian-Namespace: {namespace}" '
-        f'-H "Content-Type: application/json" -d {shlex.quote(body)}'
-    )
+    sent = " ".join(f"-H {shlex.quote(header)}" for header in (*headers, "Content-Type: application/json"))
+    return f"curl -sS {base_url}/v1/search {sent} -d {shlex.quote(body)}"
 
 
 def own_command() -> str:

@@ -108,7 +108,7 @@ def browser(
         if save is not None:
             save_pack(save, guide_service, where)
             return
-        address = browser_address(managed_server(settings))
+        address = browser_address(managed_server(settings), "librarian server browser --show-password")
         if address is None:
             say("Neo4j is not running; `librarian server start` starts it.")
             return

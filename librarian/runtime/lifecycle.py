@@ -133,7 +133,9 @@ class Lifecycle:
         if parts is None or self._phase != "ready":
             return Readiness(ready=False, phase=self.phase, checks={"graph": self._reason})
         phase, graph = await self._check_graph(parts.executor)
-        checks = {"graph": graph, "encoder": check_encoder(parts), "reranker": parts.reranking.status}
+        checks = {"graph": graph, "encoder": check_encoder(parts)}
+        if parts.reranking.on or parts.reranking.configured:
+            checks["reranker"] = parts.reranking.status
         return Readiness(ready=phase == "ready", phase=phase, checks=checks)
 
     @property

@@ -54,6 +54,11 @@ class Reranking:
         return f"off: {self._reason}" if self._trusted is None else "ok"
 
     @property
+    def configured(self) -> bool:
+        """Whether somebody set anything of it; without that, one that is missing is nothing to talk about."""
+        return self._settings != RerankerSettings()
+
+    @property
     def on(self) -> bool:
         """Whether it is trusted now."""
         return self._trusted is not None
@@ -169,10 +174,9 @@ class Reranking:
         )
 
     def _report_absence(self, error: Exception, pause: float) -> None:
-        """Log why it is off; a default address without a server is no reason for a warning."""
-        asked_for = self._settings != RerankerSettings()
+        """Log why it is off: a warning for one that somebody configured, else nothing that an operator has to read."""
         defect = None if is_known(error) else error
-        level = log.warning if asked_for or defect else log.info
+        level = log.warning if self.configured or defect else log.debug
         level(
             "Reranker not available", reason=self._reason, retry_in_s=round(pause, 1), exc_info=defect, **self._named()
         )

@@ -18,13 +18,8 @@ _TYPES = {
     GUIDE_FILE: "text/html; charset=utf-8",
     QUERIES_FILE: "application/zip",
 }
-# The Browser is a page of the database's origin, and asks for the guide with headers of its own.
-_CORS = {
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Allow-Methods": "GET",
-    "Access-Control-Allow-Headers": "Cache-Control, Pragma",
-    "Access-Control-Max-Age": "600",
-}
+# The Browser is a page of the database's origin.
+_CORS = {"Access-Control-Allow-Origin": "*"}
 _HEADERS = {
     **_CORS,
     "Cache-Control": "no-cache",
@@ -45,9 +40,21 @@ async def browser_pack_file(call: Call[None, PackQuery]) -> Response:
     return Response(content, headers={**_HEADERS, "Content-Type": _TYPES[name]})
 
 
-async def allow_browser_pack(_request: Request) -> Response:
-    """Answer a page's preflight: it may get the files of the pack, and do nothing else."""
-    return Response(status_code=204, headers=_CORS)
+async def allow_browser_pack(request: Request) -> Response:
+    """Answer a page's preflight: it may get the files of the pack, and do nothing else.
+
+    The Browser adds headers of its own to what it gets, for its caches and for tracing, and other ones in its next
+    version; none means anything here, so that all are allowed.
+    """
+    allowed = {
+        **_CORS,
+        "Access-Control-Allow-Methods": "GET",
+        "Access-Control-Max-Age": "600",
+        "Vary": "Access-Control-Request-Headers",
+    }
+    if wanted := request.headers.get("access-control-request-headers"):
+        allowed["Access-Control-Allow-Headers"] = wanted
+    return Response(status_code=204, headers=allowed)
 
 
 BROWSER_PACK: Endpoint[None, PackQuery] = Endpoint(

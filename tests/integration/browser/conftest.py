@@ -62,7 +62,7 @@ async def neo4j_place(executor: Executor) -> BrowserAddress:
         "SHOW SETTINGS 'server.bolt.listen_address', 'server.http.listen_address' YIELD name, value"
     )
     bolt, http = (int(row["value"].rpartition(":")[2]) for row in sorted(rows, key=lambda row: row["name"]))
-    place = BrowserAddress(http, bolt, Path())
+    place = BrowserAddress(http, bolt, Path(), "")
     async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
         try:
             (await client.get(place.link())).raise_for_status()

@@ -6,6 +6,7 @@ import json
 import shlex
 import signal
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import pytest
@@ -80,6 +81,11 @@ async def ready(http, serving):
         await asyncio.sleep(0.05)
 
 
+def headers_in(path):
+    """The mode of a file, and the headers that stand in it."""
+    return path.stat().st_mode & 0o777, dict(line.split(": ", 1) for line in path.read_text().splitlines())
+
+
 async def refused(url):
     """Return when nobody accepts connections any more."""
     async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
@@ -140,22 +146,22 @@ async def test_ctrl_c_ends_it_orderly(serve, http):
     assert "Traceback" not in "".join(serving.said)
 
 
-async def test_with_sample_it_prints_searches_that_work_as_pasted(serve, http, cli, settings):
-    """Three curl lines with a key, the same three for the command line, and the way into the Browser."""
+async def test_with_sample_it_prints_little_and_a_search_that_works_as_pasted(serve, http):
+    """The page's address first, a search whose key is read from a private file, and the way to the commands; no key."""
     serving = await serve("--with-sample")
-    await serving.line_with("Try:")
-    curls = [await serving.line_with("curl ") for _ in range(3)]
-    commands = [await serving.line_with(" search ") for _ in range(3)]
-    for line, command in zip(curls, commands, strict=True):
-        words = shlex.split(line)
-        pairs = [words[n + 1].split(": ", 1) for n, word in enumerate(words) if word == "-H"]
-        answer = await http.post(words[2], content=words[words.index("-d") + 1].encode(), headers=dict(pairs))
-        assert (answer.status_code, len(answer.json()["results"])) == (200, 5)
-        assert json.loads(words[-1])["queries"] == [shlex.split(command)[-3]]
-    assert json.loads(shlex.split(curls[0])[-1])["queries"] == ["why did the deploy fail?"]
-    code, out, _ = await cli(*shlex.split(commands[0])[-4:])
-    assert code == 0
-    assert "deploy" in out
-    if settings.neo4j.uri is None:
-        assert "/browser/" in await serving.line_with("Browser")
-        await serving.line_with("--show-password")
+    page = await serving.line_with("Web page: ")
+    assert page.split()[-1] == f"{serving.url}/"
+    words = shlex.split(await serving.line_with("Search: curl "))[1:]
+    await serving.line_with(" --help")
+    assert len(serving.said) <= 10
+    assert "lib_" not in "".join(serving.said)
+    (headers,) = [word.removeprefix("@") for word in words if word.startswith("@")]
+    mode, pairs = headers_in(Path(headers))
+    assert mode == 0o600
+    asked = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE)
+    found = json.loads((await asked.communicate())[0])
+    assert len(found["results"]) == 5
+    writing = await http.post(f"{serving.url}/v1/items", json={"kind": "memory", "text": "x"}, headers=pairs)
+    assert writing.status_code == 403
+    elsewhere = {**pairs, "Librarian-Namespace": "default"}
+    assert (await http.post(f"{serving.url}/v1/search", json={"queries": ["x"]}, headers=elsewhere)).status_code == 403

@@ -6,6 +6,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, expect
 
+from librarian.causal.contracts import CausalInput
 from librarian.items.contracts import EdgeQuery
 from librarian.sweep.contracts import SweepQuery, SweepRequest
 
@@ -23,14 +24,18 @@ async def search(page: Page, query: str) -> None:
     await page.locator("#hits").wait_for()
 
 
-async def test_a_search_shows_hits_with_bars(opened, key):
-    """Logging in leads to the search; each hit shows what its place comes from, measured by one scale."""
+async def test_a_search_shows_hits_with_bars(opened, key, librarian, shelf):
+    """Logging in leads to the search; a question for a reason begins with one, in words of its own; each hit shows what
+    its place comes from, measured by one scale.
+    """
+    causes = await librarian.causes_of(shelf, CausalInput(uid="mem-deploy-failed"))
     async with opened(key) as page:
         await expect(page.locator("#q")).to_be_focused()
         await search(page, "why did the deploy fail?")
         hits = page.locator(".hit")
         assert await hits.count() == 10
-        assert "deploy" in (await hits.first.inner_text()).lower()
+        first = await hits.first.locator("h3 a").get_attribute("href")
+        assert (first or "").split("?")[0].removeprefix("/items/") in {item.uid for item in causes.items}
         widths = [
             int(width or "0")
             for width in await page.locator(".bars tr:not(.similarity) .part").evaluate_all(
@@ -180,7 +185,9 @@ async def test_health_shows_what_is_stored(opened, key, shelf):
     """Whether requests are served, the checks, and the namespaces that the key opens, and no others."""
     async with opened(key, "/health") as page:
         await expect(page.locator(".said")).to_have_text("Requests are served.")
-        assert "encoder" in await page.locator(".facts").first.inner_text()
+        told = await page.locator(".facts").first.inner_text()
+        assert "encoder" in told
+        assert "reranker" not in told  # nobody has configured one
         assert await page.locator("tbody th").all_inner_texts() == [shelf]
 
 

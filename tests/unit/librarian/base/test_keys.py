@@ -13,7 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from librarian.base.errors import Conflict, InvalidInput, KeysFileError, NotFound, Unauthenticated
-from librarian.base.keys import SCOPES, ApiKey, KeyFile, KeyOut, ensure_admin_key, read_admin_key, renew_admin_key
+from librarian.base.keys import (
+    SCOPES,
+    ApiKey,
+    KeyFile,
+    KeyOut,
+    ensure_admin_key,
+    ensure_sample_headers,
+    read_admin_key,
+    renew_admin_key,
+)
 
 DAY = timedelta(days=1)
 NAMESPACES = st.from_regex(r"[a-z0-9.@:_-]{1,20}", fullmatch=True)
@@ -279,3 +288,18 @@ def test_rotating_the_admin_key_gives_the_home_the_new_one(keys):
     assert renew_admin_key(home, rotated)
     assert read_admin_key(home) == rotated.secret == ensure_admin_key(keys, home)
     assert stat.S_IMODE((home / "admin.key").stat().st_mode) == 0o600
+
+
+def test_the_headers_of_the_sample_are_private_and_open_nothing_else(keys, tmp_path):
+    """They stay the same between starts; where the key is no longer known, it is replaced."""
+    path = ensure_sample_headers(keys, tmp_path, "sample")
+    sent = dict(line.split(": ", 1) for line in path.read_text().splitlines())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert sent["Librarian-Namespace"] == "sample"
+    opened = keys.authenticate(sent["Authorization"].removeprefix("Bearer "))
+    assert (opened.scopes, opened.namespaces) == (("read",), ("sample",))
+    before = path.read_bytes()
+    assert ensure_sample_headers(keys, tmp_path, "sample").read_bytes() == before
+    path.unlink()
+    assert ensure_sample_headers(keys, tmp_path, "sample").read_bytes() != before
+    assert [key.revoked for key in keys.list()] == [True, False]

@@ -7,7 +7,7 @@ import pytest
 from librarian.base.settings.settings import HttpSettings
 from librarian.cli.browser_link import BrowserAddress, browser_lines, guide_of, is_loadable, service_url
 
-PLACE = BrowserAddress(17474, 17687, Path("home/neo4j.password"))
+PLACE = BrowserAddress(17474, 17687, Path("home/neo4j.password"), "librarian analyst status --show-password")
 
 
 def test_the_link_names_the_database_and_plays_the_guide():
@@ -43,6 +43,7 @@ def test_guides_are_taken_from_this_machine_only():
 
 def test_without_a_pack_nothing_of_it_is_told():
     """Only where the Browser is, and where the password is."""
-    link, login, _ = browser_lines(PLACE, "http://127.0.0.1:8765", "a", with_pack=False)
+    link, login, printed = browser_lines(PLACE, "http://127.0.0.1:8765", "a", with_pack=False)
     assert link == f"Neo4j Browser: {PLACE.link()}"
     assert str(PLACE.password_file) in login
+    assert printed == f"(`{PLACE.password_command}` prints it)."

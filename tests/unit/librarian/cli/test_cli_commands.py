@@ -11,6 +11,7 @@ import socket
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +19,7 @@ import pytest
 import structlog
 from typer.testing import CliRunner
 
+from graph.local.server import ManagedServer
 from librarian.cli import app
 from librarian.cli.ingest import AUTO, FORMATS
 from librarian.cli.lazy import COMMANDS, load
@@ -299,3 +301,20 @@ def test_nothing_but_the_managed_server_needs_posix_locks():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, "LIBRARIAN_HOME" in done.stdout) == (0, True), done.stderr
+
+
+@pytest.mark.parametrize("shown", [False, True])
+def test_analysts_are_told_the_password_of_their_copy_and_of_nothing_else(cli, monkeypatch, variables, shown):
+    """Neither the main server's password nor a command that prints it: whoever has that one may change everything."""
+    home = Path(variables["LIBRARIAN_HOME"])
+    (home / "analyst").mkdir(parents=True)
+    (home / "neo4j.password").write_text("of-the-main-server")
+    (home / "analyst" / "neo4j.password").write_text("of-the-copy")
+    found = replace(ManagedServer(home / "analyst", home).status(), http_port=17475, bolt_port=17688)
+    monkeypatch.setattr(ManagedServer, "status", lambda _: found)
+    done = cli("analyst", "status", *["--show-password"] * shown)
+    assert done.returncode == 0
+    assert "of-the-main-server" not in done.stdout
+    assert "librarian server" not in done.stdout
+    assert ("of-the-copy" in done.stdout) is shown
+    assert ("`librarian analyst status --show-password`" in done.stdout) is not shown
