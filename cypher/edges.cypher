@@ -28,7 +28,7 @@ ORDER BY r.edge_id
 // name: put_edges
 // purpose: create typed edges between existing items; one that is there stays as it is, one that is proposed is accepted
 // params: namespace, rows (line, source, target, type, edge_id, properties)
-// returns: line, created (boolean), found (both ends exist)
+// returns: line, created (boolean), missing (uids of ends that do not exist)
 // access: write
 // scope: namespace
 CYPHER 25
@@ -47,7 +47,8 @@ CALL (row, source, target, known) {
   MERGE (source)-[r:$(row.type)]->(target)
   ON CREATE SET r = row.properties, r.edge_id = edge_id, r.created_at = datetime()
 }
-RETURN row.line AS line, NOT known AS created, source IS NOT NULL AND target IS NOT NULL AS found
+RETURN row.line AS line, NOT known AS created,
+  [end IN [[row.source, source IS NULL], [row.target, target IS NULL]] WHERE end[1] | end[0]] AS missing
 
 // name: edges_between
 // purpose: all typed edges from one item to another, proposed ones included

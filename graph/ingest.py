@@ -115,9 +115,9 @@ async def _store(
         updated=updated,
         unchanged=unchanged,
         clashes=clashes,
-        edges_added=[row["line"] for row in results if row["found"] and row["created"]],
-        edges_known=[row["line"] for row in results if row["found"] and not row["created"]],
-        edges_dangling=[row["line"] for row in results if not row["found"]],
+        edges_added=[row["line"] for row in results if not row["missing"] and row["created"]],
+        edges_known=[row["line"] for row in results if not row["missing"] and not row["created"]],
+        edges_dangling={row["line"]: row["missing"] for row in results if row["missing"]},
     )
 
 

@@ -32,7 +32,11 @@ class EdgeType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What one batch did, as uids; `clashes` are uids that exist with another kind and were left alone."""
+    """What one batch did, as uids and lines of edges.
+
+    `clashes` are uids that exist with another kind and were left alone, `edges_dangling` the lines of edges with the
+    uids that do not exist.
+    """
 
     added: Sequence[str]
     updated: Sequence[str]
@@ -40,7 +44,7 @@ class Stored:
     clashes: Sequence[str]
     edges_added: Sequence[int]
     edges_known: Sequence[int]
-    edges_dangling: Sequence[int]
+    edges_dangling: Mapping[int, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)

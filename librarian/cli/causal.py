@@ -1,5 +1,6 @@
 """Causal questions: walks that are drawn as trees or for other programs, paths, contradictions and cycles."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeAlias, cast
@@ -96,16 +97,52 @@ def show_walk(found: CausalOutput, *, form: Format) -> None:
 
 
 def tree_of(found: CausalOutput) -> "Tree":
-    """Return a tree of shortest paths, each item below the one that it was reached from."""
+    """Return a tree of shortest paths, each item below the one that it was reached from.
+
+    An edge between items that stand there already is a leaf below the later of them, and points to the earlier one.
+    """
     from rich.tree import Tree
 
     root = Tree(_item_text(found.item))
     edges = {edge.edge_id: edge for edge in found.edges}
+    followed = {item.path[-1] for item in found.items}
+    names = {item.uid: item.name for item in (found.item, *found.items)}
     branches: dict[tuple[str, ...], Tree] = {(): root}
     for item in found.items:
         path = tuple(item.path)
-        branches[path] = branches[path[:-1]].add(_reached_text(item, edges[path[-1]]))
+        branches[path] = branches[path[:-1]].add(_reached_text(item, edges[path[-1]], names))
+    for edge in found.edges:
+        if edge.edge_id not in followed:
+            _add_again(branches, edge, found, names)
     return root
+
+
+def _add_again(
+    branches: "Mapping[tuple[str, ...], Tree]",
+    edge: EdgeOut,
+    found: CausalOutput,
+    names: Mapping[str, str],
+) -> None:
+    """Add an edge that no shortest path follows, below the end that is printed later."""
+    paths = {found.item.uid: (), **{item.uid: tuple(item.path) for item in found.items}}
+    order = {uid: place for place, uid in enumerate(_printed(paths))}
+    earlier, later = sorted((edge.source, edge.target), key=lambda uid: order[uid])
+    text = _edge_text(edge, below=later).append(f"edge {edge.confidence:.2f}  ", style="cyan")
+    text.append(printable(names[earlier]), style="bold").append("  (see above)", style="not bold dim")
+    branches[paths[later]].add(_with_quotes(text, edge, names))
+
+
+def _printed(paths: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Return the uids in the order in which their tree is printed: below each item at once what was reached from it."""
+    below: dict[tuple[str, ...], list[str]] = {}
+    for uid, path in paths.items():
+        if path:
+            below.setdefault(path[:-1], []).append(uid)
+    printed, waiting = [], [next(uid for uid, path in paths.items() if not path)]
+    while waiting:
+        printed.append(uid := waiting.pop())
+        waiting += reversed(below.get(paths[uid], []))
+    return printed
 
 
 def _item_text(item: ItemBrief) -> "Text":
@@ -117,19 +154,35 @@ def _item_text(item: ItemBrief) -> "Text":
     return text.append(f"  {printable(what)}", style="not bold dim")
 
 
-def _reached_text(item: ReachedItem, edge: EdgeOut) -> "Text":
-    from rich.text import Text
-
-    came_from_source = edge.target == item.uid
-    arrow = "──" if edge.type == "RELATES_TO" else "─▶" if came_from_source else "◀─"
-    state = "" if edge.state == "accepted" else f" {edge.state}"
-    text = Text(f"{arrow} {edge.type}{state} {item.confidence:.2f}  ", style="cyan").append_text(_item_text(item))
+def _reached_text(item: ReachedItem, edge: EdgeOut, names: Mapping[str, str]) -> "Text":
+    """Return the edge that an item was reached by, with its confidence and, behind others, that of the whole way."""
+    way = f", way {item.confidence:.2f}" if item.depth > 1 else ""
+    text = _edge_text(edge, below=edge.source if edge.target == item.uid else edge.target)
+    text.append(f"edge {edge.confidence:.2f}{way}  ", style="cyan").append_text(_item_text(item))
     if item.is_end:
         text.append("  (end)", style="green")
-    for quote in (edge.source_quote, edge.target_quote):
-        if quote:
-            text.append(f"\n   “{printable(quote)}”", style="not bold italic dim")
+    return _with_quotes(text, edge, names)
+
+
+def _edge_text(edge: EdgeOut, *, below: str) -> "Text":
+    """Return the arrow of an edge, seen from the item that it is printed below, and its type."""
+    from rich.text import Text
+
+    arrow = "──" if edge.type == "RELATES_TO" else "─▶" if edge.source == below else "◀─"
+    state = "" if edge.state == "accepted" else f" {edge.state}"
+    return Text(f"{arrow} {edge.type}{state} ", style="cyan")
+
+
+def _with_quotes(text: "Text", edge: EdgeOut, names: Mapping[str, str]) -> "Text":
+    for quote in quotes_of(edge, names):
+        text.append(f"\n   {printable(quote)}", style="not bold italic dim")
     return text
+
+
+def quotes_of(edge: EdgeOut, names: Mapping[str, str]) -> list[str]:
+    """Return the quotes of an edge, each behind the name of the item whose words they are."""
+    ends = ((edge.source, edge.source_quote), (edge.target, edge.target_quote))
+    return [f"{names[uid]}: “{quote}”" for uid, quote in ends if quote]
 
 
 def show_path(found: PathOutput) -> None:
@@ -144,12 +197,12 @@ def show_path(found: PathOutput) -> None:
             edge.type,
             names[edge.target],
             f"{edge.confidence:.2f}",
-            "\n".join(f"“{quote}”" for quote in (edge.source_quote, edge.target_quote) if quote),
+            "\n".join(quotes_of(edge, names)),
         )
         for edge in found.edges
     ]
-    table(("from", "what", "to", "sure", "quotes"), rows, ruled=True)
-    say(f"confidence {found.confidence:.2f}")
+    table(("from", "what", "to", "edge", "quotes"), rows, ruled=True)
+    say(f"The way as a whole: {found.confidence:.2f}, the product of its edges.")
 
 
 def show_contradictions(found: ContradictionList) -> None:

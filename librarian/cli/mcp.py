@@ -112,8 +112,9 @@ def connection(namespace: str, *, read_only: bool) -> "keys.ApiKey":
 def _over_stdio(settings: "Settings", namespace: str | None, *, read_only: bool) -> dict[str, Any]:
     command = shutil.which(sys.argv[0]) or sys.argv[0]
     args = ["mcp", "--namespace", namespace_or(namespace, settings.namespace)] + ["--read-only"] * read_only
-    home = {} if settings.has_default("LIBRARIAN_HOME") else {"LIBRARIAN_HOME": str(settings.home.absolute())}
-    return {"command": str(Path(command).absolute()), "args": args} | ({"env": home} if home else {})
+    folders = {"LIBRARIAN_HOME": settings.home, "LIBRARIAN_CACHE": settings.cache}
+    env = {name: str(folder.absolute()) for name, folder in folders.items() if not settings.has_default(name)}
+    return {"command": str(Path(command).absolute()), "args": args} | ({"env": env} if env else {})
 
 
 def _over_http(url: str, namespace: str | None) -> dict[str, Any]:

@@ -182,9 +182,7 @@ OPTIONS: Mapping[str, Options] = {
     "WhyNotInput": {
         "uid": OptionSpec("UID", "The item that the search was to find.", required=True),
         **_SEARCH,
-        "queries": OptionSpec(
-            "--query", "What was searched for; may be repeated.", many=True, required=True, short="-q"
-        ),
+        "queries": OptionSpec("QUERY", "What was searched for: one query, or several.", many=True, required=True),
     },
     "FindFileInput": {
         "name": OptionSpec("NAME", "A path or its end, a file name, or words of it.", required=True),

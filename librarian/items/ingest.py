@@ -33,6 +33,8 @@ class _Batch:
     namespace: str
     items: list[tuple[int, NewItem]] = field(default_factory=list)
     edges: list[NewEdge] = field(default_factory=list)
+    sources: dict[int, str] = field(default_factory=dict)
+    """Of edges by line, as they were sent: RELATES_TO may be stored the other way round."""
     size: int = 0
 
     @property
@@ -79,6 +81,7 @@ class Ingest:
                     on_progress(self.report)
         await self._store_all()
         await self._finish()
+        self.report.errors.sort(key=lambda error: error.line)
         if on_progress:
             on_progress(self.report)
         return self.report
@@ -98,6 +101,7 @@ class Ingest:
             batch = self._batches.setdefault(namespace, _Batch(namespace))
             if isinstance(row, EdgeIn):
                 batch.edges.append(new_edge(namespace, row, number))
+                batch.sources[number] = row.source
             else:
                 batch.items.append((number, self._builder.item(namespace, row)))
         except (InvalidInput, PayloadTooLarge) as fault:
@@ -139,8 +143,10 @@ class Ingest:
         self.report.unchanged += len(stored.unchanged) + len(stored.edges_known) + repeated
         for uid in stored.clashes:
             self._fail(lines[uid], "$.uid", "uid_taken", "an item of another kind has this uid; choose another")
-        for line in stored.edges_dangling:
-            self._fail(line, "$.source", "unknown_uid", "source or target does not exist in this namespace")
+        for line, missing in stored.edges_dangling.items():
+            where = "$.source" if batch.sources[line] in missing else "$.target"
+            named = " and ".join(map(repr, missing))
+            self._fail(line, where, "unknown_uid", f"no item of this namespace has the uid {named}")
 
     async def _finish(self) -> None:
         waiting = [await finish_ingest(self._executor, namespace) for namespace in sorted(self._touched)]

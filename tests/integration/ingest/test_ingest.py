@@ -56,10 +56,11 @@ async def test_one_bad_row_loses_no_other(ingest: Any, librarian: Librarian, nam
         {"kind": "memory", "uid": "good-2", "text": "kept too"},
     )
     assert (report.added, report.failed) == (2, 8)
-    assert [(e.line, e.field) for e in sorted(report.errors, key=lambda e: e.line)] == [
-        (2, "$.importance"), (3, "$.colour"), (4, "$.text"), (5, "$.kind"), (6, "$.valid_to"), (7, "$.source"),
+    assert [(e.line, e.field) for e in report.errors] == [
+        (2, "$.importance"), (3, "$.colour"), (4, "$.text"), (5, "$.kind"), (6, "$.valid_to"), (7, "$.target"),
         (8, "$.target"), (9, "$.text"),
     ]  # fmt: skip
+    assert report.errors[5].message == "no item of this namespace has the uid 'nobody'"
     assert (await librarian.get_item(namespace, "good-2")).text == "kept too"
     with pytest.raises(NotFound):
         await librarian.get_item(namespace, "bad")

@@ -234,11 +234,25 @@ async def test_forgetting_takes_a_preview_first(connected, ingest):
             await session.read_resource("librarian://items/m1")
 
 
-async def test_a_client_that_leaves_disturbs_nobody(connected, ingest):
-    """Its call is cancelled; the next connection works."""
+async def test_a_client_that_leaves_disturbs_nobody(address, keys, namespace, connected, ingest):
+    """Its call is cancelled; the next connection works.
+
+    The connection is broken by hand: the SDK's client may fail by itself where an answer meets its closed session.
+    """
     await ingest(*ROWS, embed=False)
-    with pytest.raises((TimeoutError, asyncio.CancelledError)):
-        async with asyncio.timeout(0.05), connected() as session:
-            await session.call_tool("search_all", {"queries": ["Postgres"]})
+    _, key = keys.create("leaving", scopes=["read"], namespaces=[namespace])
+    params = {"name": "search_all", "arguments": {"queries": ["Postgres"]}}
+    request = httpx.Request(
+        "POST",
+        address + MCP_PATH,
+        headers={"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream"},
+        json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params},
+    )
+    head = "".join(f"{name}: {value}\r\n" for name, value in request.headers.items())
+    for _ in range(3):
+        _, writer = await asyncio.open_connection(request.url.host, request.url.port)
+        writer.write(f"POST {MCP_PATH} HTTP/1.1\r\n{head}\r\n".encode() + request.content)
+        await writer.drain()
+        writer.transport.abort()
     async with connected() as session:
         assert not (await session.call_tool("search_all", {"queries": ["Postgres"]})).is_error

@@ -65,7 +65,7 @@ def test_configurations_are_valid_and_start_this_program(configured, installed, 
     cursor = json.loads(body(configured("cursor", "--namespace", "app:ada")))["mcpServers"]["librarian"]
     assert cursor["args"] == ["mcp", "--namespace", "app:ada"]
     assert Path(cursor["command"]).samefile(installed)
-    assert cursor["env"] == {"LIBRARIAN_HOME": environment["LIBRARIAN_HOME"]}
+    assert cursor["env"] == {name: environment[name] for name in ("LIBRARIAN_HOME", "LIBRARIAN_CACHE")}
     vscode = json.loads(body(configured("vscode", "--read-only")))["servers"]["librarian"]
     assert (vscode["type"], vscode["args"][-1]) == ("stdio", "--read-only")
     codex = tomllib.loads(body(configured("codex")))["mcp_servers"]["librarian"]
