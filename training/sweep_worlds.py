@@ -14,16 +14,15 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from agents.sweep.causal import CausalReader, Claim
-from agents.sweep.causal_types import ACCEPTED_FROM, Note
-from agents.sweep.classify import Verdict, judge
+from agents.sweep.classify import Verdict
+from agents.sweep.classify import judge as judge_type
 from agents.sweep.memory_types import MemoryType
 from agents.sweep.template import templated
 from librarian.base.settings.settings import Settings
+from librarian.evaluation.causal import accepted, judge, of_world
 from librarian.evaluation.types import embedded
 from librarian.runtime.assembly import open_encoder
 
@@ -31,37 +30,20 @@ WORLDS = Path(__file__).with_name("sweep_worlds")
 World = Mapping[str, Any]
 
 
-def edges_of(world: World) -> list[Claim]:
-    """Return the edges that would be accepted."""
-    notes = [Note(memory["text"], memory["uid"], _time(memory.get("occurred_at"))) for memory in world["memories"]]
-    reader = CausalReader(notes)
-    best: dict[frozenset[str], Claim] = {}
-    for note in notes:
-        for claim in reader.claims(note.uid):
-            ends = frozenset((claim.source, claim.target))
-            if ends not in best or best[ends].confidence < claim.confidence:
-                best[ends] = claim
-    return [claim for claim in best.values() if claim.confidence >= ACCEPTED_FROM]
-
-
 def count_edges(world: World, *, verbose: bool) -> Counter[str]:
     """Count the accepted edges, the right ones, and the tempting ones among the wrong."""
-    true = {(edge["source"], edge["target"], edge["type"]): edge for edge in world["edges"]}
-    tempting = {frozenset((pair["source"], pair["target"])) for pair in world.get("tempting", [])}
     counts: Counter[str] = Counter()
-    found = {(claim.source, claim.target, claim.relation.value): claim for claim in edges_of(world)}
-    for key, claim in found.items():
-        counts["accepted"] += 1
-        counts["right"] += key in true
-        counts["tempted"] += key not in true and frozenset(key[:2]) in tempting
-        if verbose and key not in true:
-            sys.stdout.write(f"  wrong: {' '.join(key)}: {claim.statement.sentence}\n")
-    for key, edge in true.items():
-        counts["true"] += 1
-        counts["explicit"] += edge["explicit"]
-        counts["explicit found"] += edge["explicit"] and key in found
-        if verbose and key not in found:
-            sys.stdout.write(f"  missed{' (explicit)' if edge['explicit'] else ''}: {' '.join(key)}\n")
+    for case, verdict in accepted(judge(list(of_world(world)))):
+        right, stated = case.right(verdict), case.kind == "stated"
+        counts["accepted"] += verdict.causal
+        counts["right"] += right
+        counts["tempted"] += verdict.causal and case.kind == "tempting"
+        counts["true"] += bool(case.answers)
+        counts["explicit"] += stated
+        counts["explicit found"] += stated and right
+        if verbose and right != bool(case.answers):
+            sys.stdout.write(f"  {case.kind}: {case.first.uid} {verdict.relation} {case.second.uid}: ")
+            sys.stdout.write(f"{verdict.reason}\n")
     return counts
 
 
@@ -99,7 +81,7 @@ async def verdicts_of(world: World) -> dict[str, Verdict]:
     texts = {memory["uid"]: memory["text"] for memory in world["memories"]}
     async with open_encoder(Settings.from_env()) as encoder:
         vectors = await embedded([texts[uid] for uid in uids], encoder)
-    return {uid: judge(texts[uid], vector) for uid, vector in zip(uids, vectors, strict=True)}
+    return {uid: judge_type(texts[uid], vector) for uid, vector in zip(uids, vectors, strict=True)}
 
 
 def measure(folder: Path, *, verbose: bool) -> Counter[str]:
@@ -112,10 +94,6 @@ def measure(folder: Path, *, verbose: bool) -> Counter[str]:
         counts += count_types(world, asyncio.run(verdicts_of(world)), verbose=verbose)
         counts += count_sections(world)
     return counts
-
-
-def _time(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
 
 
 def _share(counts: Counter[str], part: str, whole: str) -> str:

@@ -11,10 +11,6 @@ from functools import lru_cache
 
 from agents.sweep.causal_arguments import Match, Memories, ReadNote
 from agents.sweep.causal_candidates import CandidatePair
-from agents.sweep.causal_cues import hypothetical, negated
-from agents.sweep.causal_head import Head, trained_head
-from agents.sweep.causal_stated import locate
-from agents.sweep.causal_stated import statements as statements_between
 from agents.sweep.causal_statements import Argument, Statement, statements
 from agents.sweep.causal_terms import MAX_CHARS, nearest_sentence, reading, terms
 from agents.sweep.causal_types import ACCEPTED_FROM, NOTHING, Direction, Note, Relation, Verdict
@@ -130,27 +126,17 @@ def read_relations(
     return found
 
 
-def infer_relationship(
-    first: Note,
-    second: Note,
-    *,
-    context: str | None = None,
-    similarity: float | None = None,
-    head: Head | None = None,
-) -> Verdict:
+def infer_relationship(first: Note, second: Note, *, similarity: float | None = None) -> Verdict:
     """Return what `first` and `second` have to do with each other; the same, turned, when they change places.
 
-    `context` is a text that states both, such as the page they were cut from: a cue between them there counts.
-    `similarity` is calibrated, 0-1. `head` weighs readings of the context; the trained one by default.
+    `similarity` is calibrated, 0-1.
     """
     one, two = replace(first, uid=first.uid or "\0first"), replace(second, uid=second.uid or "\0second")
     if one.uid == two.uid:
         return NOTHING
     pair = CandidatePair(min(one.uid, two.uid), max(one.uid, two.uid), "neighbour", similarity)
     ((_, found),) = read_relations([one, two], [pair], [one.uid, two.uid])
-    between = found if pair.first == one.uid else found.turned()
-    readings = [*_stated(first, second, context, head or trained_head()), between]
-    return max((read for read in readings if read.causal), key=_order, default=between)
+    return found if pair.first == one.uid else found.turned()
 
 
 def tells_of_cause(text: str) -> bool:
@@ -212,34 +198,6 @@ def _reason(claim: Claim) -> str:
     said = _PHRASES[claim.relation].format(effect=effect)
     reason = f'with "{claim.statement.cue}" it names {named} ({words}) {said}'
     return f"{reason}, but only supposes it" if claim.statement.supposed else reason
-
-
-def _order(verdict: Verdict) -> tuple[float, str, str, str]:
-    """The surest first; of equals the same one whichever text is given first."""
-    return verdict.confidence, verdict.source_quote, verdict.target_quote, verdict.cue
-
-
-def _stated(first: Note, second: Note, context: str | None, head: Head) -> Iterator[Verdict]:
-    """Yield what a context that holds both texts says of them."""
-    if context is None:
-        return
-    context = context[:MAX_CHARS]
-    one, two = reading(first.text), reading(second.text)
-    first_span, second_span = locate(context, one.text), locate(context, two.text)
-    if first_span is None or second_span is None:
-        return
-    for read in statements_between(context, first_span, second_span):
-        if negated(context, read.hit):
-            continue
-        supposed = hypothetical(context, read.hit)
-        confidence = head.probability(read.features())
-        forward = read.direction is Direction.FORWARD
-        source, target = (one, two) if forward else (two, one)
-        confidence = round(min(confidence, _SUPPOSED) if supposed else confidence, 2)
-        if confidence >= _TYPED_FROM:
-            reason = f'the context joins them by "{read.hit.words}"' + (", but only supposed" if supposed else "")
-            quotes = source.text.strip(), target.text.strip()
-            yield Verdict(read.hit.cue.relation, read.direction, confidence, *quotes, read.hit.words, reason)
 
 
 def _related(first: Note, second: Note, similarity: float | None) -> Verdict:

@@ -249,7 +249,7 @@ def _show_weights(report: WeightsReport) -> None:
         )
 
 
-_CAUSAL_FILE = Path("causality") / "pairs.jsonl"
+_WORLDS = Path("sweep_worlds")
 _CAUSAL_HEAD = ("", "edges", "claimed", "right", "precision", "recall", "false alarms")
 
 
@@ -258,16 +258,17 @@ def causal(
     data: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help=f"Labelled pairs or sentences. Default: {_CAUSAL_FILE} in LIBRARIAN_EVAL_DATA."
+            metavar="PATH",
+            help=f"Folder of worlds, or file of labelled pairs. Default: {_WORLDS} in LIBRARIAN_EVAL_DATA.",
         ),
     ] = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Read labelled pairs of texts for causal edges, and score what is found. Needs no database."""
+    """Read labelled texts for causal edges, as a sweep reads memories, and score what is found. Needs no database."""
 
     async def work() -> None:
-        report = causal_edges.evaluate_causal(_file_of(data, _CAUSAL_FILE))
+        report = causal_edges.evaluate_causal(data or _file_of(None, _WORLDS))
         print_answer(report, _show_causal, as_json=as_json)
 
     run_async(work)
@@ -275,8 +276,6 @@ def causal(
 
 def _show_causal(report: CausalEvalReport) -> None:
     table(_CAUSAL_HEAD, _causal_rows(report), title=f"{report.file}: {report.pairs} pairs")
-    for note in report.notes:
-        say(note)
 
 
 def _causal_rows(report: CausalEvalReport) -> Iterator[tuple[str, ...]]:
@@ -286,10 +285,6 @@ def _causal_rows(report: CausalEvalReport) -> Iterator[tuple[str, ...]]:
         yield _causal_row(name, scores)
     for name, kind in report.pair_kinds.items():
         yield _causal_row(name, kind, f"{kind.false_alarms} of {kind.pairs_without}")
-    for name, scores in report.baselines.items():
-        yield _causal_row(f"baseline {name}", scores)
-    if report.detection is not None:
-        yield _causal_row("causal sentences", report.detection)
 
 
 def _causal_row(name: str, scores: EdgeScores, alarms: str = "") -> tuple[str, ...]:

@@ -1,43 +1,36 @@
-"""How well causal edges are found, on labelled pairs of texts, beside baselines that do not read."""
+"""How well causal edges are found on labelled texts, by the way a sweep takes: all texts of a group are read together,
+and nothing beside them is known.
+"""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from agents.sweep.causal import infer_relationship, tells_of_cause
-from agents.sweep.causal_head import Head
-from agents.sweep.causal_types import CAUSAL, Direction, Note, Relation, Verdict
+from agents.sweep.causal import read_relations
+from agents.sweep.causal_types import CAUSAL, NOTHING, Direction, Note, Relation, Verdict
 from librarian.base.errors import InvalidInput
 from librarian.evaluation.contracts import CausalEvalReport, EdgeScores, KindScores
 from librarian.evaluation.measures import labelled_rows, ratio
 
 _DIRECTIONS = {"a_to_b": Direction.FORWARD, "b_to_a": Direction.BACKWARD}
-_ONE_SENTENCE = "same_sentence_events"
-
-# Every unmistakable cue is believed, whatever surrounds it; the weak ones never are.
-_UNWEIGHED = Head(5.0, {"weak": -10.0})
-_EVERY_PAIR = Verdict(Relation.CAUSES, Direction.FORWARD, 1.0)
-_ORDER_NOTE = (
-    "The files name the cause first in nearly every pair, which all_positive profits from; the reader judges a pair"
-    " the same in either order."
-)
 
 
 @dataclass(frozen=True, slots=True)
 class CausalCase:
     """One pair. `answers` are the edges that count as right, none where the texts have no causal relation.
 
-    An answer's direction is None where either counts. `group` is the document, story or repository it is from.
+    An answer's direction is None where either counts. `group` is the world, document, story or repository it is from.
     """
 
-    id: str
     kind: str
     group: str
     first: Note
     second: Note
-    context: str | None
-    relation: Relation | None
     answers: frozenset[tuple[Relation, Direction | None]]
 
     def right(self, verdict: Verdict) -> bool:
@@ -46,48 +39,39 @@ class CausalCase:
         return relation is not None and bool({(relation, verdict.direction), (relation, None)} & self.answers)
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledSentence:
-    """A sentence, and whether it states a cause."""
-
-    text: str
-    causal: bool
-
-
-Judge: TypeAlias = Callable[[CausalCase], Verdict]
 Judged: TypeAlias = Sequence[tuple[CausalCase, Verdict]]
 
 
-def evaluate_causal(file: Path) -> CausalEvalReport:
-    """Read the pairs of `file`, judge each, and score the verdicts. Raises InvalidInput for an unknown format."""
-    cases, sentences = read_cases(file)
-    judged = judge_all(cases, read_case)
+def evaluate_causal(path: Path) -> CausalEvalReport:
+    """Read the texts of `path` as a sweep reads memories, and score what is found. Raises InvalidInput."""
+    cases = read_cases(path)
+    judged = judge(cases)
     return CausalEvalReport(
-        file=file.name,
+        file=path.name,
         pairs=len(cases),
-        precision=score(judged).precision,
-        recall=score(judged).recall,
         typed=score(judged),
-        accepted=score([(case, verdict if verdict.accepted else Verdict()) for case, verdict in judged]),
+        accepted=score(accepted(judged)),
         relations={relation.value: _of_relation(judged, relation) for relation in sorted(CAUSAL)},
-        pair_kinds={kind: score_kind(judged, kind) for kind in sorted({case.kind for case in cases})},
-        baselines={
-            "all_positive": score(judge_all(cases, lambda _: _EVERY_PAIR)),
-            "cue_only": score(judge_all(cases, lambda case: read_case(case, _UNWEIGHED))),
-        },
-        detection=_detection(sentences) if sentences else None,
-        notes=[_ORDER_NOTE],
+        pair_kinds={kind: score_kind(accepted(judged), kind) for kind in sorted({case.kind for case in cases})},
     )
 
 
-def read_case(case: CausalCase, head: Head | None = None) -> Verdict:
-    """Return the verdict of the reader on a pair."""
-    return infer_relationship(case.first, case.second, context=case.context, head=head)
+def judge(cases: Sequence[CausalCase]) -> Judged:
+    """Return each pair with what is found between its texts when all texts of its group are read together."""
+    groups: dict[str, dict[str, Note]] = {}
+    for case in cases:
+        groups.setdefault(case.group, {}).update({note.uid: note for note in (case.first, case.second)})
+    found = {
+        (group, pair.first, pair.second): verdict
+        for group, notes in groups.items()
+        for pair, verdict in read_relations(list(notes.values()), [], notes)
+    }
+    return [(case, _between(case, found)) for case in cases]
 
 
-def judge_all(cases: Iterable[CausalCase], judge: Judge) -> Judged:
-    """Return each pair with its verdict."""
-    return [(case, judge(case)) for case in cases]
+def accepted(judged: Judged) -> Judged:
+    """Return the verdicts without those that would only be proposed to a human."""
+    return [(case, verdict if verdict.accepted else NOTHING) for case, verdict in judged]
 
 
 def score(judged: Judged) -> EdgeScores:
@@ -115,10 +99,51 @@ def score_kind(judged: Judged, kind: str) -> KindScores:
     )
 
 
+def read_cases(path: Path) -> list[CausalCase]:
+    """Return the pairs of a folder of worlds (*.json), or of a file of labelled pairs, one a line.
+
+    Raises InvalidInput for anything else.
+    """
+    if path.is_dir() and (files := sorted(path.glob("*.json"))):
+        return [case for file in files for case in of_world(_world(file))]
+    rows = labelled_rows(path)
+    if not all("text_a" in row for row in rows):
+        raise InvalidInput(
+            f"{path} holds neither worlds nor labelled pairs", field="--data", remedy="docs/causal-edges.md says how."
+        )
+    return [_of_pair(row) for row in rows if row["text_a"] != row["text_b"]]
+
+
+def of_world(world: Mapping[str, Any]) -> Iterator[CausalCase]:
+    """Yield all pairs of a world's memories: those of its true edges, those that tempt, all others."""
+    notes = [Note(row["text"], row["uid"], _time(row.get("occurred_at"))) for row in world["memories"]]
+    edges: dict[frozenset[str], list[Mapping[str, Any]]] = {}
+    for edge in world["edges"]:
+        edges.setdefault(frozenset((edge["source"], edge["target"])), []).append(edge)
+    tempting = {frozenset((pair["source"], pair["target"])) for pair in world.get("tempting", ())}
+    for first, second in combinations(sorted(notes, key=lambda note: note.uid), 2):
+        ends = frozenset((first.uid, second.uid))
+        true = edges.get(ends, ())
+        stated = "stated" if any(edge["explicit"] for edge in true) else "implied"
+        kind = stated if true else "tempting" if ends in tempting else "other"
+        yield CausalCase(kind, world["name"], first, second, frozenset(_ways(true, first)))
+
+
+def _ways(edges: Iterable[Mapping[str, Any]], first: Note) -> Iterator[tuple[Relation, Direction]]:
+    for edge in edges:
+        yield Relation(edge["type"]), Direction.FORWARD if edge["source"] == first.uid else Direction.BACKWARD
+
+
+def _between(case: CausalCase, found: Mapping[tuple[str, str, str], Verdict]) -> Verdict:
+    if case.first.uid < case.second.uid:
+        return found.get((case.group, case.first.uid, case.second.uid), NOTHING)
+    return found.get((case.group, case.second.uid, case.first.uid), NOTHING).turned()
+
+
 def _of_relation(judged: Judged, relation: Relation) -> EdgeScores:
     """Return precision over the verdicts that say `relation`, recall over the pairs labelled with it."""
     claimed = [case.right(verdict) for case, verdict in judged if verdict.relation is relation]
-    labelled = [(case, verdict) for case, verdict in judged if case.relation is relation]
+    labelled = [(case, verdict) for case, verdict in judged if relation in {one for one, _ in case.answers}]
     found = sum(case.right(verdict) for case, verdict in labelled)
     return EdgeScores(
         edges=len(labelled),
@@ -129,41 +154,31 @@ def _of_relation(judged: Judged, relation: Relation) -> EdgeScores:
     )
 
 
-def _detection(sentences: Sequence[LabelledSentence]) -> EdgeScores:
-    claimed = [sentence.causal for sentence in sentences if tells_of_cause(sentence.text)]
-    return _scores(sum(sentence.causal for sentence in sentences), len(claimed), sum(claimed))
-
-
 def _scores(edges: int, claimed: int, right: int) -> EdgeScores:
     precision, recall = ratio(right, claimed), ratio(right, edges)
     return EdgeScores(edges=edges, claimed=claimed, right=right, precision=precision, recall=recall)
 
 
-def read_cases(file: Path) -> tuple[list[CausalCase], list[LabelledSentence]]:
-    """Return the pairs of a file of pairs (pairs.jsonl), or labelled sentences with the pairs inside them.
+def _world(file: Path) -> Mapping[str, Any]:
+    try:
+        world: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        world["name"], world["memories"], world["edges"]
+    except (ValueError, KeyError, TypeError):
+        raise InvalidInput(f"{file} is no world", field="--data", remedy="docs/causal-edges.md says how.") from None
+    return world
 
-    Raises InvalidInput for a file that holds neither.
-    """
-    rows = labelled_rows(file)
-    if all("text_a" in row for row in rows):
-        return [_of_pair(row) for row in rows], []
-    if all("is_causal" in row for row in rows):
-        cases = [case for row in rows for case in _of_sentence(row)]
-        return cases, [LabelledSentence(row["text"], row["is_causal"]) for row in rows]
-    raise InvalidInput(f"{file} holds neither pairs nor sentences with causal labels", field="--data")
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def _of_pair(row: Mapping[str, Any]) -> CausalCase:
-    events = row["pair_kind"] == _ONE_SENTENCE
-    first, second = (row["event_a"], row["event_b"]) if events else (row["text_a"], row["text_b"])
+    first, second = (Note(row[name], sha256(row[name].encode()).hexdigest()) for name in ("text_a", "text_b"))
     return CausalCase(
-        id=row["id"],
         kind=row["pair_kind"],
         group=row.get("repo") or _document(row["id"]),
-        first=Note(first),
-        second=Note(second),
-        context=row["text_a"] if events else row.get("context"),
-        relation=_typed(row["relation"]),
+        first=first,
+        second=second,
         answers=frozenset(_answers(row)),
     )
 
@@ -176,45 +191,6 @@ def _answers(row: Mapping[str, Any]) -> Iterator[tuple[Relation, Direction | Non
         yield Relation(name), direction
     for second in row.get("also", ()):
         yield Relation(second["relation"]), Direction.BACKWARD
-
-
-def _of_sentence(row: Mapping[str, Any]) -> Iterator[CausalCase]:
-    """Yield the pairs of one sentence: its causal relations, and pairs marked as having none."""
-    if "semeval_relation" in row:
-        answers = {}
-        if row["is_causal"]:
-            forward = row["semeval_relation"].endswith("(e1,e2)")
-            answers = {Relation.CAUSES: Direction.FORWARD if forward else Direction.BACKWARD}
-        yield _inside(row, "nominals", row["e1"], row["e2"], answers)
-        return
-    for labelled in row["relations"]:
-        direction = None if labelled.get("type") == "Purpose" else Direction.FORWARD
-        inhibits = labelled.get("degree") == "Inhibit"
-        relations = (Relation.BLOCKS,) if inhibits else (Relation.CAUSES, Relation.ENABLES)
-        yield _inside(
-            row, "cause_and_effect", labelled["cause"], labelled["effect"], dict.fromkeys(relations, direction)
-        )
-    for connective in row.get("noncausal_connectives") or ():
-        yield _inside(row, "other_connective", connective.get("arg0"), connective.get("arg1"), {})
-
-
-def _inside(
-    row: Mapping[str, Any],
-    kind: str,
-    first: str | None,
-    second: str | None,
-    answers: Mapping[Relation, Direction | None],
-) -> CausalCase:
-    return CausalCase(
-        id=row["id"],
-        kind=kind,
-        group=row.get("doc_id") or row["id"],
-        first=Note(first or ""),
-        second=Note(second or ""),
-        context=row["text"],
-        relation=next(iter(answers), None),
-        answers=frozenset(answers.items()),
-    )
 
 
 def _typed(name: str) -> Relation | None:

@@ -150,24 +150,18 @@ class KindScores(EdgeScores, kw_only=True):
 
 
 class CausalEvalReport(Struct, kw_only=True):
-    """Typed edges (CAUSES, BLOCKS, ENABLES) found between the two texts of each pair, proposed ones included.
+    """Typed edges (CAUSES, BLOCKS, ENABLES) found between texts that are read together, as a sweep reads memories.
 
-    `accepted` counts only those sure enough to be written without a human. `baselines` are scored on the same pairs:
-    every pair claimed as CAUSES from the first to the second text, and every unmistakable cue believed unweighed.
-    `detection` is present for labelled sentences: whether a sentence tells of a cause at all.
+    `typed` and `relations` count proposed edges too, `accepted` and `pair_kinds` only those sure enough to be written
+    without a human.
     """
 
     file: str
     pairs: int
-    precision: float | None
-    recall: float | None
     typed: EdgeScores
     accepted: EdgeScores
     relations: dict[str, EdgeScores]
     pair_kinds: dict[str, KindScores]
-    baselines: dict[str, EdgeScores]
-    detection: EdgeScores | None = None
-    notes: list[str] = msgspec.field(default_factory=list)
 
 
 class EvidenceScores(Struct, kw_only=True):

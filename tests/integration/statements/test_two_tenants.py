@@ -106,7 +106,8 @@ ROWS = {
     ],
     "chunks_at": [{"path": "shared/billing.py", "first_line": 1, "last_line": 9}],
     "sweep_namesakes": [{"uid": "shared-1", "words": required_clause(OURS, ["memory"], None)}],
-    "sweep_namesakes_cjk": [{"uid": "shared-1", "words": required_clause(OURS, ["memory"], None)}],
+    # Only the message holds Japanese, and that index knows no other text.
+    "sweep_namesakes_cjk": [{"uid": "shared-3", "words": required_clause(OURS, ["message"], None)}],
     "sweep_linked": [{"uid": "shared-1", "words": ["shared-3"]}],
     "sweep_known_pairs": [{"source": "shared-1", "target": "shared-3"}],
     "changes_since": [{"uid": "shared-3", "version": 1}],

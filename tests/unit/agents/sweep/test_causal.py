@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from agents.sweep.causal import infer_relationship, read_relations
 from agents.sweep.causal_candidates import CandidatePair
-from agents.sweep.causal_head import Head
 from agents.sweep.causal_types import ACCEPTED_FROM, Direction, Note, Relation
 from agents.sweep.memory_types import MemoryType
 from agents.sweep.template import apply_template
@@ -197,38 +196,6 @@ def test_a_memory_is_known_by_its_uid():
     assert not infer_relationship(Note(cause.text, uid="mem-7"), effect).causal
 
 
-ONE_CORE, TIME_OUT = "the runner has one core", "the tests time out"
-CONTEXTS = {
-    "because": (TIME_OUT, ONE_CORE, f"Now {TIME_OUT} because {ONE_CORE}.", BACKWARD),
-    "opening": (ONE_CORE, TIME_OUT, f"Because {ONE_CORE}, {TIME_OUT}.", FORWARD),
-    "so": (ONE_CORE, TIME_OUT, f"Here {ONE_CORE}, so {TIME_OUT}.", FORWARD),
-    "Japanese, ため": (
-        "ディスクが満杯だった",
-        "書き込みが失敗",
-        "ディスクが満杯だったため、書き込みが失敗した。",
-        FORWARD,
-    ),
-    "Japanese, verb at the end": ("メモリ不足", "停止", "メモリ不足が停止を引き起こした。", FORWARD),
-}
-
-
-@pytest.mark.parametrize(("first", "second", "context", "direction"), CONTEXTS.values(), ids=CONTEXTS)
-def test_a_context_that_states_both_joins_them_by_its_cue(first, second, context, direction):
-    verdict = infer_relationship(Note(first), Note(second), context=context)
-    assert (verdict.relation, verdict.direction) == (CAUSES, direction)
-    assert not infer_relationship(Note(first), Note(second)).causal
-
-
-def test_a_cue_in_another_sentence_of_the_context_joins_nothing():
-    context = "The runner has one core. We looked at it because Tom asked. The tests time out."
-    assert not infer_relationship(Note("The runner has one core."), Note("The tests time out."), context=context).causal
-
-
-def test_a_cause_that_the_context_denies_is_none():
-    context = f"Now {TIME_OUT}, but not because {ONE_CORE}."
-    assert not infer_relationship(Note(TIME_OUT), Note(ONE_CORE), context=context).causal
-
-
 @pytest.mark.parametrize(
     "other",
     [
@@ -301,13 +268,6 @@ def test_an_accepted_edge_says_in_words_why():
         Note("ADR-12: sessions live in the database"), Note("Logins are slow because of ADR-12.")
     )
     assert verdict.reason == 'with "because of" it names the other (adr-12) as the cause of what it tells'
-
-
-def test_below_half_no_edge_is_claimed_from_a_context():
-    context = f"Now {TIME_OUT} because {ONE_CORE}."
-    notes = Note(TIME_OUT), Note(ONE_CORE)
-    assert not infer_relationship(*notes, context=context, head=Head(-0.1, {})).causal
-    assert infer_relationship(*notes, context=context, head=Head(0.1, {})).causal
 
 
 @pytest.mark.parametrize("text", ["", " \n", "\0\ud800", "```\n| a | b |\n```", "why? " * 50_000])
