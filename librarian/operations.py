@@ -16,7 +16,7 @@ from agents.errors import ToolContractBroken, ToolFailed, ToolRetry
 from graph.errors import LeaseHeld, LeaseLost
 from librarian.agent.contracts import FindEvidenceInput, SearchAgentInput, SearchAgentOutput
 from librarian.base.errors import Conflict, NotFound, PreconditionFailed
-from librarian.base.keys import Scope
+from librarian.base.keys import ApiKey, Scope
 from librarian.causal.contracts import (
     CausalInput,
     CausalOutput,
@@ -206,6 +206,13 @@ class Operation:
     def tool_name(self) -> str:
         """The name of its tool, empty where it is none."""
         return "" if self.tool is None else self.tool.name or self.name
+
+
+def told_to(key: ApiKey | None, output: Any) -> Any:
+    """Return `output` as the owner of `key` may see it: who may write and not read learns nothing of what is stored."""
+    if key is None or key.has_scope("read") or not hasattr(output, "without_content"):
+        return output
+    return output.without_content()
 
 
 def signature_of(operation: Operation) -> inspect.Signature:

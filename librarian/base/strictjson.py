@@ -18,7 +18,12 @@ from librarian.base.errors import InvalidInput, PayloadTooLarge
 T = TypeVar("T")
 
 _EMPTY = "the body is empty; JSON is expected"
+_TOO_DEEP = "the JSON is nested too deeply"
 _SHOWN_CHARS = 60
+MAX_DEPTH = 100
+"""Arrays and objects in each other."""
+# Strings are taken whole, so that brackets in texts are not counted.
+_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[][{}]', re.DOTALL)
 _PATH_IN_MESSAGE = re.compile(r"^(?P<message>.*?)(?: - at `(?:key in )?(?P<path>\$[^`]*)`)?$", re.DOTALL)
 _UNKNOWN_FIELD = re.compile(r"unknown field `(?P<name>[^`]*)`")
 _MISSING_FIELD = re.compile(r"missing required field `(?P<name>[^`]*)`")
@@ -38,6 +43,7 @@ def decode(body: bytes, type_: type[T], *, most_chars: int | None = None) -> T:
         raise _invalid(str(error)) from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise _malformed(body, error) from None
+    refuse_deep_nesting(body)
     plain = refuse_duplicate_keys(body)
     if limit is not None:
         refuse_long_texts(plain, limit)
@@ -99,6 +105,22 @@ def elements(body: bytes) -> Iterator[bytes]:
     return (bytes(element) for element in found)
 
 
+def refuse_deep_nesting(body: bytes) -> None:
+    """Refuse otherwise valid JSON of more than MAX_DEPTH arrays and objects in each other: what reads it later, at
+    another depth of the stack, would meet Python's own limit.
+    """
+    if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
+        return
+    depth = 0
+    for bracket in _BRACKETS.findall(body):
+        if bracket in b"[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise InvalidInput(_TOO_DEEP, field="$", remedy=f"{MAX_DEPTH} levels are the most.")
+        elif bracket in b"]}":
+            depth -= 1
+
+
 def check_text(body: bytes) -> None:
     """Refuse bytes that are not UTF-8, naming the first bad one."""
     try:
@@ -136,7 +158,7 @@ def _invalid(message: str) -> InvalidInput:
 
 def _malformed(body: bytes, error: Exception) -> InvalidInput:
     if isinstance(error, RecursionError):
-        return InvalidInput("the JSON is nested too deeply", field="$")
+        return InvalidInput(_TOO_DEEP, field="$", remedy=f"{MAX_DEPTH} levels are the most.")
     if not body.strip():
         return InvalidInput(_EMPTY, field="$")
     if _has_lone_surrogate(body):

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from librarian.base.fields import AsOf, Kind, OccurredFrom, OccurredTo, PersonId, SourceUid, TargetUid, Time, Uid
 from librarian.items.contracts import EdgeOut, EdgeTypes
@@ -86,6 +86,10 @@ class ItemBrief(Struct, kw_only=True):
     type: str | None
     occurred_at: Time | None
     text: str
+
+    def without_content(self) -> "ItemBrief":
+        """Return which item it is."""
+        return structs.replace(self, name="", text="", occurred_at=None)
 
 
 class ReachedItem(ItemBrief, kw_only=True):

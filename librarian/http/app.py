@@ -21,7 +21,7 @@ from librarian.http.endpoints import routes_of
 from librarian.http.idempotency import forget_expired
 from librarian.http.limits import Limits
 from librarian.http.mcp import MCP_PATH, McpTransport
-from librarian.http.middleware import BodyLimit, EarlyResponse, Problems, RequestContext, as_json
+from librarian.http.middleware import BodyLimit, EarlyResponse, Problems, ReadableAddress, RequestContext, as_json
 from librarian.http.responses import routing_problem
 from librarian.http.routes.browser_pack import BROWSER_PACK_PREFLIGHT
 from librarian.http.web.session import Sessions
@@ -39,7 +39,7 @@ def build_app(http: HttpSettings, keys: KeyFile, connect: Connect, sessions: Ses
     """
     limits = Limits(http)
     mcp = McpTransport(http)
-    routes = [*ROUTES, Route(MCP_PATH, mcp), *(WEB_ROUTES if sessions else ())]
+    routes = [*ROUTES, Route(MCP_PATH, mcp, methods=["POST"]), *(WEB_ROUTES if sessions else ())]
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[dict[str, Any]]:
@@ -56,6 +56,7 @@ def build_app(http: HttpSettings, keys: KeyFile, connect: Connect, sessions: Ses
             Middleware(ReadYourWrites),
             Middleware(Problems, respond=respond if sessions else as_json),
             Middleware(RequestDeadline, max_s=http.request_timeout_s),
+            Middleware(ReadableAddress),
             Middleware(BodyLimit, max_bytes=http.max_body_bytes),
         ],
         exception_handlers={HTTPException: respond_unrouted if sessions else routing_problem},

@@ -109,12 +109,20 @@ async def _forget(librarian: Librarian) -> None:
 
 
 async def _claimed(executor: Executor, claim: Claim) -> Claimed:
+    claiming = asyncio.create_task(claim_key(executor, claim, LEASE_S))
     try:
-        return await claim_key(executor, claim, LEASE_S)
+        return await asyncio.shield(claiming)
     except BaseException:
-        # A claim that was interrupted on its way back may have been granted.
-        await _settle(release_key(executor, claim))
+        await _settle(_taken_back(executor, claim, claiming))
         raise
+
+
+async def _taken_back(executor: Executor, claim: Claim, claiming: "asyncio.Task[Claimed]") -> None:
+    """Release a key whose claim may have been granted, once that is settled: the server carries out what it was sent,
+    also when nobody waits for it any more, and then later than what it is sent next.
+    """
+    await asyncio.wait([claiming])
+    await release_key(executor, claim)
 
 
 async def _final(work: Callable[[], Awaitable[Response]], request_id: str) -> Response:

@@ -2,8 +2,8 @@
 
 Every request stands alone: no session is kept, so that any replica may answer any request and a key is asked for each
 time. Answers are JSON, which costs less than a stream of events and leaves room for headers that are known only when
-the work is done; a tool that says what it is at is answered by a stream. The SDK is heavy, so that it loads with the
-first request.
+the work is done; a tool that says what it is at is answered by a stream. The server says nothing of its own accord, so
+that there is no stream to listen to: GET is a 405. The SDK is heavy, so that it loads with the first request.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from librarian.base.settings.settings import HttpSettings
 from librarian.http.auth import authenticated, namespace_of
 from librarian.http.bookmarks import catch_up
 from librarian.http.limits import Limits
+from librarian.http.origins import refuse_other_sites
 from librarian.mcp.server import Caller, mcp_server
 from librarian.mcp.tools import TOOLS
 
@@ -70,6 +71,7 @@ class McpTransport:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request of a client whose key opens a namespace."""
         request = Request(scope, receive)
+        refuse_other_sites(request, self._http)
         key = authenticated(request, "any")
         namespace = namespace_of(request, key)
         state = request.state
@@ -79,7 +81,7 @@ class McpTransport:
             await catch_up(request, state.librarian)
             apps = await self._started()
             body = await request.body()
-            app = apps.streaming if request.method != "POST" or _calls_reporting(body) else apps.plain
+            app = apps.streaming if _calls_reporting(body) else apps.plain
             await app(scope, _again(body, receive), send)
 
     async def _started(self) -> _Apps:

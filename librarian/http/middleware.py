@@ -1,5 +1,5 @@
 """What happens around every request, as pure ASGI, outermost first: RequestContext, EarlyResponse, ReadYourWrites
-(`bookmarks.py`), Problems, RequestDeadline (`deadline.py`), BodyLimit.
+(`bookmarks.py`), Problems, RequestDeadline (`deadline.py`), ReadableAddress, BodyLimit.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import structlog
 from opentelemetry.trace import INVALID_SPAN, Span
@@ -18,7 +19,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from librarian.base import metrics, tracing
-from librarian.base.errors import PayloadTooLarge
+from librarian.base.errors import InvalidInput, PayloadTooLarge
 from librarian.base.problems import caught, is_known
 from librarian.http.responses import error_response
 
@@ -158,6 +159,22 @@ class EarlyResponse:
         await self._app(scope, reading, hanging_up)
 
 
+class ReadableAddress:
+    """Refuses paths and query strings that are not UTF-8: all bytes that are not would become one letter, and what they
+    name would be one thing.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Run one request whose address can be read."""
+        if scope["type"] == "http":
+            _check_utf8(scope["raw_path"], "path")
+            _check_utf8(scope["query_string"], "query")
+        await self._app(scope, receive, send)
+
+
 class BodyLimit:
     """Refuses bodies larger than `max_bytes`, announced or streamed."""
 
@@ -190,6 +207,13 @@ class BodyLimit:
             f"The body is larger than {self._max_bytes} bytes.",
             remedy="Send it in parts; the operator can raise LIBRARIAN_MAX_BODY_MB.",
         )
+
+
+def _check_utf8(quoted: bytes, field: str) -> None:
+    try:
+        unquote_to_bytes(quoted).decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidInput("it is not UTF-8", field=field, remedy="Percent-encode the bytes of UTF-8.") from None
 
 
 def _request_id(scope: Scope) -> str:

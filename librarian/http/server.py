@@ -22,6 +22,9 @@ _BACKLOG = 2048
 _DRAIN_S = 30
 _POLL_S = 0.05
 _MAX_HEAD_BYTES = 64 * 1024
+HEAD_TIMEOUT_S = 15.0
+"""How long a client may take for the head of a request, from its connection on."""
+_TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
 def listen(http: HttpSettings) -> socket.socket:
@@ -47,18 +50,45 @@ def listen(http: HttpSettings) -> socket.socket:
 
 
 class _Protocol(HttpToolsProtocol):
-    """HTTP/1.1 with an end to the head of a request: the parser alone would collect it for ever."""
+    """HTTP/1.1 with an end to the head of a request, by its size and its time: the parser alone would collect it for
+    ever. The time of a body is the request's own.
+    """
 
     _head_bytes = 0
     _in_head = False
+    _head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._head_came()
+        super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._head_bytes, self._in_head = 0, True
+        self._await_head()
 
     def on_headers_complete(self) -> None:
         self._in_head = False
+        self._head_came()
         super().on_headers_complete()
+
+    def _await_head(self) -> None:
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_later(HEAD_TIMEOUT_S, self._hang_up)
+
+    def _head_came(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _hang_up(self) -> None:
+        if self._in_head:
+            self.transport.write(_TIMED_OUT)
+        self.transport.close()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from librarian.base.fields import (
     Agent,
@@ -208,6 +208,10 @@ class ItemOut(Struct, kw_only=True):
     properties: dict[str, Any]
     evidence: list[Evidence]
 
+    def without_content(self) -> "ItemOut":
+        """Return what a caller may know who may not read: which item it is, and its version."""
+        return structs.replace(self, name="", text="", occurred_at=None, properties={}, evidence=[])
+
 
 class RowError(Struct, kw_only=True):
     """Why one row was not taken: `line` counts from 1, `field` is a path such as `$.sent_at`."""
@@ -306,6 +310,10 @@ class EdgeOut(Struct, kw_only=True):
     prompt_version: str | None
     review_reason: str | None = None
 
+    def without_content(self) -> "EdgeOut":
+        """Return the edge without what it says or quotes."""
+        return structs.replace(self, reason=None, source_quote=None, target_quote=None, review_reason=None)
+
 
 class LinkOutput(Struct, kw_only=True):
     """The edge as it stands; `created` is false when it was there already, proposed or accepted (it is a human's now).
@@ -316,6 +324,10 @@ class LinkOutput(Struct, kw_only=True):
     created: bool
     edge: EdgeOut
     notes: list[str] = []
+
+    def without_content(self) -> "LinkOutput":
+        """Return it without what the edge quotes, and what other edges there are."""
+        return structs.replace(self, edge=self.edge.without_content(), notes=[])
 
 
 class UnlinkInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -392,6 +404,10 @@ class PutOutput(Struct, kw_only=True):
     outcome: Outcome
     item: ItemOut
 
+    def without_content(self) -> "PutOutput":
+        """Return it without what the item says."""
+        return structs.replace(self, item=self.item.without_content())
+
 
 class Correction(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """What is true instead.
@@ -423,6 +439,10 @@ class CorrectOutput(Struct, kw_only=True):
 
     item: ItemOut
     superseded: str | None
+
+    def without_content(self) -> "CorrectOutput":
+        """Return it without what the item says."""
+        return structs.replace(self, item=self.item.without_content())
 
 
 class DeleteInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -466,6 +486,10 @@ class DeleteOutput(Struct, kw_only=True):
     sample: list[PreviewItem] = msgspec.field(default_factory=list)
     confirm_token: str | None = None
     kept: int = 0
+
+    def without_content(self) -> "DeleteOutput":
+        """Return the counts and the token alone."""
+        return structs.replace(self, sample=[])
 
 
 class RevisionOut(Struct, kw_only=True):

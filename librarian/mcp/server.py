@@ -26,6 +26,7 @@ from librarian.mcp import prompts as mcp_prompts
 from librarian.mcp.schemas import quickly_checked
 from librarian.mcp.token_budget import within
 from librarian.mcp.tools import TOOLS, OfferedTool, OnStep, tools_for
+from librarian.operations import told_to
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -215,7 +216,7 @@ async def _answer(
     else:
         async with _reported(session) as on_step:
             found = await tool.run(caller.librarian, caller.namespace, given, on_step)
-    return _result(found, max_tokens)
+    return _result(told_to(caller.key, found), max_tokens)
 
 
 @cache

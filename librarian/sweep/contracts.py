@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from librarian.base.fields import Cursor, MemoryType, PageSize, Reason, Time, TypeOfMemory
 from librarian.causal.contracts import ItemBrief
@@ -312,6 +312,14 @@ class ReviewOut(Struct, kw_only=True):
     reviewed_at: Time | None
     review_reason: str | None
 
+    def without_content(self) -> "ReviewOut":
+        """Return it without what the items say and the edge quotes."""
+        other = None if self.other is None else self.other.without_content()
+        edge = None if self.edge is None else self.edge.without_content()
+        return structs.replace(
+            self, item=self.item.without_content(), other=other, edge=edge, reason=None, review_reason=None
+        )
+
 
 class ReviewList(Struct, kw_only=True):
     """One page; `next_cursor` is null on the last one."""
@@ -329,6 +337,10 @@ class ReviewOutput(Struct, kw_only=True):
     decided: bool
     review: ReviewOut
     notes: list[str] = []
+
+    def without_content(self) -> "ReviewOutput":
+        """Return it without what the items say."""
+        return structs.replace(self, review=self.review.without_content(), notes=[])
 
 
 class CausalLabel(Struct, kw_only=True):

@@ -39,6 +39,10 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _PORTION_BYTES = 4 * 2**20
 # An item's line holds its whole history.
 _LONGEST_LINE = 8 * MAX_LINE_BYTES
+_PIECE_BYTES = 2**20
+# An export's texts shrink to a tenth at best; gzip can shrink blanks to a thousandth.
+_UNPACKED_RATIO = 100
+_UNPACKED_BYTES = 32 * 2**20
 # Made from the namespace, or given apart.
 _RESERVED = frozenset({"namespace", "tokens"})
 _OWN: Mapping[type[DataRow], frozenset[str]] = {
@@ -137,7 +141,7 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
     file.seek(0)
     source = cast("BinaryIO", gzip.GzipFile(fileobj=file, mode="rb")) if zipped else file
     try:
-        while line := source.readline(_LONGEST_LINE):
+        while line := _line(source, file):
             if not line.endswith(b"\n"):
                 raise InvalidExport("the file ends in the middle of a line, or is no export")
             yield line
@@ -145,6 +149,19 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
         raise InvalidExport(
             f"the compressed file is damaged or truncated: {error}", remedy="Fetch or make it again."
         ) from None
+
+
+def _line(source: BinaryIO, file: BinaryIO) -> bytes:
+    """Return the next line, read in pieces: a few bytes of `file` may stand for very many. Raises InvalidExport."""
+    pieces, size = list[bytes](), 0
+    while piece := source.readline(_PIECE_BYTES):
+        pieces.append(piece)
+        size += len(piece)
+        if source.tell() > _UNPACKED_BYTES + _UNPACKED_RATIO * file.tell():
+            raise InvalidExport(f"the file unpacks to more than {_UNPACKED_RATIO} times its size")
+        if piece.endswith(b"\n") or size >= _LONGEST_LINE:
+            break
+    return b"".join(pieces)
 
 
 class _Opening(msgspec.Struct):

@@ -29,6 +29,7 @@ from librarian.base.settings.values import (
     checked_namespace,
     encoder_name,
     file_text,
+    host_names,
     http_url,
     interval,
     neo4j_uri,
@@ -54,7 +55,7 @@ class HttpSettings:
     them; beside those at most `max_agents` search agents run. `rate_limit` holds for each API key in this process.
     Answers to an Idempotency-Key live `idempotency_hours`. With `tls_cert` and `tls_key` (PEM files) it speaks TLS;
     otherwise it listens beyond loopback with `allow_insecure_bind` only. What `trusted_proxies` (addresses, networks)
-    say in X-Forwarded headers is believed.
+    say in X-Forwarded headers is believed. `allowed_hosts` are names by which MCP clients may reach it.
     """
 
     host: Annotated[str, Env("LIBRARIAN_HOST")] = "127.0.0.1"
@@ -70,7 +71,8 @@ class HttpSettings:
     allow_insecure_bind: Annotated[bool, Env("LIBRARIAN_ALLOW_INSECURE_BIND")] = False
     tls_cert: Annotated[Path | None, Env("LIBRARIAN_TLS_CERT")] = None
     tls_key: Annotated[Path | None, Env("LIBRARIAN_TLS_KEY")] = None
-    trusted_proxies: Annotated[tuple[str, ...], Env("LIBRARIAN_TRUSTED_PROXIES"), networks] = ("127.0.0.1", "::1")
+    trusted_proxies: Annotated[tuple[str, ...], Env("LIBRARIAN_TRUSTED_PROXIES"), networks] = ()
+    allowed_hosts: Annotated[tuple[str, ...], Env("LIBRARIAN_ALLOWED_HOSTS"), host_names] = ()
 
     def __post_init__(self) -> None:
         if (self.tls_cert is None) != (self.tls_key is None):

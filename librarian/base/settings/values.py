@@ -24,6 +24,7 @@ _NAMESPACE = re.compile(r"[\w.:@-]{1,128}")
 
 _PERIODS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86_400.0}
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86_400.0}
+_HOST_NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?")
 _INTERVAL = re.compile(r"(?P<count>[0-9]{1,5}) ?(?P<unit>[mhd])")
 _RATE = re.compile(rf"(?P<requests>[0-9]{{1,9}}) ?/ ?(?P<period>{'|'.join(_PERIODS)})")
 
@@ -46,6 +47,23 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def is_address(host: str) -> bool:
+    """Return whether `host` is an IP address and no name."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def host_names(raw: str) -> tuple[str, ...]:
+    """Return names of hosts, given with commas between them, in lower case."""
+    names = tuple(part.strip().lower() for part in raw.split(","))
+    if not all(map(_HOST_NAME.fullmatch, names)):
+        raise ValueError("it must be names such as librarian.example.com, separated by commas")
+    return names
 
 
 def absolute_path(raw: str) -> Path:

@@ -10,6 +10,7 @@ from librarian.http.requests import Rows, if_match
 from librarian.http.responses import item_response, json_response, report_response
 from librarian.items.contracts import ImportQuery, ItemIn
 from librarian.items.importers.registry import rows_of
+from librarian.operations import told_to
 
 
 async def ingest(call: Call[Rows, None]) -> Response:
@@ -34,7 +35,9 @@ async def put_item(call: Call[ItemIn, None]) -> Response:
     """Create or replace one item; the answer is the item, and its head says what was done to it."""
     version = if_match(call.request)
     put = await call.librarian.items.put_item(call.namespace, call.path("uid"), call.body, if_version=version)
-    return item_response(put.item, status=201 if put.outcome == "added" else 200, outcome=put.outcome)
+    return item_response(
+        told_to(call.key, put.item), status=201 if put.outcome == "added" else 200, outcome=put.outcome
+    )
 
 
 async def put_file(call: Call[bytes, PutFileQuery]) -> Response:

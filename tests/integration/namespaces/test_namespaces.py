@@ -253,6 +253,39 @@ async def test_what_is_acknowledged_while_a_namespace_is_deleted_stays(
     assert stored - deleted == (left.items if left else 0)
 
 
+async def test_what_is_written_after_the_deletion_has_begun_stays(
+    ingest: Any, librarian: Librarian, executor: Executor, namespace: str
+):
+    """The deletion stands still half-way, at an item that another transaction holds; what is stored and changed
+    meanwhile is kept, and what is counted as deleted is what went.
+    """
+    await executor.driver.execute_query(
+        "UNWIND range(1, 1500) AS i CREATE (:Item:Memory {namespace: $ns, uid: 'old' + right('000' + toString(i), 4), "
+        "kind: 'memory', name: 'n', text: 't', version: 1})",
+        {"ns": namespace},
+    )
+    token = (await librarian.delete_namespace(namespace, None)).confirm_token
+    async with executor.driver.session() as session, await session.begin_transaction() as holding:
+        await holding.run("MATCH (m:Item {namespace: $ns, uid: 'old1400'}) REMOVE m:Locked", {"ns": namespace})
+        deleting = asyncio.create_task(librarian.delete_namespace(namespace, token))
+        while await count_items(executor, namespace) == 1500:
+            await asyncio.sleep(0.02)
+        rows = [{"kind": "message", "uid": f"new{n}", "text": f"row {n}", "conversation_id": "c"} for n in range(40)]
+        reports = await asyncio.gather(*(ingest(row, embed=False) for row in rows))
+        await holding.rollback()
+    done = await deleting
+    assert [report.added for report in reports] == [1] * 40
+    assert (done.counts.items, done.kept) == (1500, 0)
+    assert await count_items(executor, namespace) == 40
+
+
+async def count_items(executor: Executor, namespace: str) -> int:
+    found, _, _ = await executor.driver.execute_query(
+        "MATCH (m:Item {namespace: $ns}) RETURN count(m) AS items", {"ns": namespace}
+    )
+    return int(found[0]["items"])
+
+
 async def test_a_chain_of_superseded_facts_goes_whole(ingest: Any, librarian: Librarian, executor: Executor, namespace):
     """Deleting a fact raises no version of another one that goes too; nothing is kept that nobody has changed."""
     facts = [

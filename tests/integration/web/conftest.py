@@ -27,7 +27,9 @@ def keys(tmp_path_factory):
 @pytest.fixture(scope="session")
 async def address(serve_app, librarian, keys):
     """Of a service with the web page and without a rate limit."""
-    async with serve_app(librarian, keys, Sessions(SECRET), rate_limit=Rate(0, 1.0)) as url:
+    async with serve_app(
+        librarian, keys, Sessions(SECRET), rate_limit=Rate(0, 1.0), trusted_proxies=("127.0.0.1",)
+    ) as url:
         yield url
 
 

@@ -221,7 +221,7 @@ async def raw(client, data):
         (b"TRACE /v1/search HTTP/1.1", 405),
         (b"OPTIONS * HTTP/1.1", 404),
         (b"GET /v1/items/%00 HTTP/1.1", 401),
-        (b"GET /v1/items/%c0%ae HTTP/1.1", 401),
+        (b"GET /v1/items/%c0%ae HTTP/1.1", 400),
         (b"GET /\x00 HTTP/1.1", 400),
         (b"GET /v1/search\xff HTTP/1.1", 400),
         (b"GET //v1/search HTTP/1.1", 404),
@@ -281,3 +281,83 @@ async def test_a_refused_body_that_came_whole_keeps_the_connection(client):
     """Most refusals cost no new connection."""
     answer = await client.post("/v1/search", json=QUERY)
     assert (answer.status_code, answer.headers.get("connection")) == (401, None)
+
+
+@pytest.mark.parametrize("path", ["/v1/items/%ff", "/v1/items/a%c3", "/v1/items?cursor=%ff", "/v1/files/x%fe"])
+async def test_an_address_that_is_no_utf_8_is_refused(client, key_for, path):
+    """Otherwise all bytes that are none would be one letter, and %fe the same item as %ff."""
+    answer = await client.get(path, headers=key_for("admin", "a"))
+    assert_problem(answer, 400, "invalid_input")
+    assert answer.json()["field"] == ("query" if "?" in path else "path")
+
+
+@pytest.mark.parametrize("depth", [90, 101, 500, 940, 943, 944, 945, 946, 947, 950, 1000, 5000])
+async def test_nesting_is_answered_at_every_depth(client, key_for, depth):
+    """Deep JSON is a 400 that says so, wherever Python's own limit lies; what is allowed is judged by its fields."""
+    value = "[" * depth + "1" + "]" * depth
+    sent = f'{{"queries": ["a"], "filters": {value}}}', f'{{"attributes": {{"a": {value}}}, "subject": "s"}}'
+    for (method, path), body in zip((("POST", "/v1/search"), ("PATCH", "/v1/items/x")), sent, strict=True):
+        answer = await client.request(
+            method, path, content=body, headers={**key_for("admin", "a"), "Content-Type": "application/json"}
+        )
+        if method == "PATCH" and depth < 100:
+            assert answer.status_code == 503  # only the graph is missing
+            continue
+        assert_problem(answer, 400, "invalid_input")
+
+
+async def test_a_request_whose_head_does_not_come_is_ended(client, monkeypatch):
+    """Neither a connection that says nothing nor one that stops in the middle of its head is kept open; one that is
+    used, is.
+    """
+    monkeypatch.setattr("librarian.http.server.HEAD_TIMEOUT_S", 0.3)
+    for sent, said in ((b"", b""), (b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ", b"HTTP/1.1 408 ")):
+        reader, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
+        writer.write(sent)
+        async with asyncio.timeout(30):
+            assert (await reader.read()).startswith(said)
+        writer.close()
+        await writer.wait_closed()
+    reader, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
+    for _ in range(3):
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b" 200 " in await reader.readuntil(b"}")
+        await asyncio.sleep(0.2)
+    writer.close()
+    await writer.wait_closed()
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+async def test_mcp_offers_no_stream_to_listen_to(client, key_for, method):
+    """The server has nothing to say of its own accord: an idle stream would only hold a slot."""
+    answer = await client.request(method, "/mcp", headers={**key_for("read", "a"), "Accept": "text/event-stream"})
+    assert_problem(answer, 405, "method_not_allowed")
+    assert answer.headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize(
+    ("headers", "field"),
+    [
+        ({"Host": "attacker.example"}, "Host"),
+        ({"Host": "attacker.example:8765", "Origin": "http://attacker.example:8765"}, "Host"),
+        ({"Origin": "https://attacker.example"}, "Origin"),
+        ({"Origin": "null"}, "Origin"),
+        ({"Host": "localhost:1", "Origin": "http://localhost:6274"}, None),
+        ({"Host": "[::1]:8765"}, None),
+        ({}, None),
+    ],
+)
+async def test_mcp_answers_to_its_own_names_alone(client, key_for, headers, field):
+    """A page whose name leads to this machine (DNS rebinding), or that of another site, is refused before its key."""
+    answer = await client.post("/mcp", json={}, headers={**key_for("read", "*"), **headers})
+    assert answer.json()["field"] == (field or "Librarian-Namespace"), answer.text
+    assert answer.status_code == (400 if field is None else 403)
+
+
+async def test_forwarded_addresses_are_not_believed_by_default(client):
+    """Whoever is on this machine does not get round the limit of failed authentications by naming other addresses."""
+    statuses = [
+        (await client.get("/v1/tools", headers={"X-Forwarded-For": f"192.0.2.{number}"})).status_code
+        for number in range(90)
+    ]
+    assert set(statuses) == {401, 429}

@@ -6,6 +6,8 @@ import io
 import os
 import resource
 import time
+import tracemalloc
+import zlib
 from pathlib import Path
 
 import msgspec
@@ -236,3 +238,16 @@ def test_what_killed_processes_left_goes_after_a_day(tmp_path):
     os.utime(old, (time.time() - 100_000,) * 2)
     remove_stale_parts(tmp_path)
     assert names_in(tmp_path) == [".b.part"]
+
+
+@pytest.mark.parametrize("begins", [b"", b"".join(WHOLE.splitlines(keepends=True)[:2]) + b'{"row": "item", "x": "'])
+def test_a_file_that_unpacks_to_very_much_is_refused_early(begins):
+    """Half a megabyte of gzip may stand for half a gigabyte of blanks; no more of it is unpacked than a tenth."""
+    zipper = zlib.compressobj(9, wbits=31)
+    bomb = zipper.compress(begins) + b"".join(zipper.compress(b" " * 2**20) for _ in range(512)) + zipper.flush()
+    assert len(bomb) < 2**20
+    tracemalloc.start()
+    with pytest.raises(InvalidExport, match="unpacks to more than 100 times"):
+        examine(io.BytesIO(bomb))
+    assert tracemalloc.get_traced_memory()[1] < 256 * 2**20
+    tracemalloc.stop()
