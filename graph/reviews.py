@@ -1,7 +1,7 @@
 """What a human decides about the flags and merges that sweeps propose. A decision is made once, and stays."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from graph.causal import Brief
@@ -9,21 +9,10 @@ from graph.executor import Executor, Row, Transaction
 from graph.ingest import put
 from graph.item import Item, Memory, NewItem, Unchanged, memory_of
 from graph.search import hydrate
+from graph.sweep import RecordedChange, recorded
 from graph.types import Provenance, native
 
 OPEN = "proposed"
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A flag or merge of the memory `uid`, entry `seq` of a run's changes. `properties` are those of the run's entry:
-    action, state, what is proposed, and once decided by whom, when and why.
-    """
-
-    sweep_id: str
-    seq: int
-    uid: str
-    properties: Mapping[str, Any] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +29,11 @@ class Decision:
 class Decided:
     """A proposal as it stands; `done` is false where a human had decided before."""
 
-    proposal: Proposal
+    proposal: RecordedChange
     done: bool
 
 
-Retype = Callable[[Memory, Proposal], NewItem | Unchanged]
+Retype = Callable[[Memory, RecordedChange], NewItem | Unchanged]
 Merge = Callable[[Memory, Memory], NewItem | Unchanged]
 
 
@@ -56,7 +45,7 @@ async def proposals(
     *,
     after: tuple[str, int],
     limit: int,
-) -> list[Proposal]:
+) -> list[RecordedChange]:
     """Return up to `limit` flags and merges in these states (proposed, accepted, rejected), by sweep_id and seq from
     behind `after` on; merges with a memory that is gone are left out.
     """
@@ -93,8 +82,8 @@ async def decide(
         after = await _settle(transaction, which, decision)
         if decision.accept:
             by = Provenance(f"review of {after.sweep_id}", decision.by)
-            if "target" in after.properties:
-                await _merge(transaction, namespace, after, stored, merge, by)
+            if after.target is not None:
+                await _merge(transaction, namespace, after, after.target, stored, merge, by)
             else:
                 await _write(transaction, namespace, retype(stored[after.uid], after), by)
         return Decided(after, done=True)
@@ -115,25 +104,25 @@ def _brief(item: Item) -> Brief:
     return Brief(item.uid, item.kind.value, item.name, type_, item.occurred_at, item.text)
 
 
-async def _read(transaction: Transaction, which: Mapping[str, Any]) -> Proposal | None:
+async def _read(transaction: Transaction, which: Mapping[str, Any]) -> RecordedChange | None:
     rows = await transaction.run("review_change", which)
     return _proposal(rows[0]) if rows else None
 
 
-def _is_open(proposal: Proposal | None) -> TypeGuard[Proposal]:
-    return proposal is not None and proposal.properties["state"] == OPEN
+def _is_open(proposal: RecordedChange | None) -> TypeGuard[RecordedChange]:
+    return proposal is not None and proposal.state == OPEN
 
 
-async def _locked(transaction: Transaction, namespace: str, proposal: Proposal) -> dict[str, Memory] | None:
+async def _locked(transaction: Transaction, namespace: str, proposal: RecordedChange) -> dict[str, Memory] | None:
     """Return the memories that a proposal is about, locked; None where one is gone."""
-    uids = sorted({proposal.uid, proposal.properties.get("target", proposal.uid)})
+    uids = sorted({proposal.uid, proposal.target or proposal.uid})
     await transaction.run("lock_items", {"namespace": namespace, "uids": uids})
     rows = await transaction.run("read_memories", {"namespace": namespace, "uids": uids})
     stored = {memory.uid: memory for memory in (memory_of(row["item"]) for row in rows)}
     return stored if len(stored) == len(uids) else None
 
 
-async def _settle(transaction: Transaction, which: Mapping[str, Any], decision: Decision) -> Proposal:
+async def _settle(transaction: Transaction, which: Mapping[str, Any], decision: Decision) -> RecordedChange:
     params = {
         **which,
         "state": "accepted" if decision.accept else "rejected",
@@ -148,12 +137,13 @@ async def _settle(transaction: Transaction, which: Mapping[str, Any], decision: 
 async def _merge(
     transaction: Transaction,
     namespace: str,
-    proposal: Proposal,
+    proposal: RecordedChange,
+    into: str,
     stored: Mapping[str, Memory],
     merge: Merge,
     by: Provenance,
 ) -> None:
-    gone, kept = stored[proposal.uid], stored[proposal.properties["target"]]
+    gone, kept = stored[proposal.uid], stored[into]
     gone = await _citing_no_more(transaction, namespace, gone, kept.uid)
     await _write(transaction, namespace, merge(kept, gone), by)
     params = {
@@ -184,6 +174,6 @@ async def _write(transaction: Transaction, namespace: str, wanted: NewItem | Unc
         await put(transaction, namespace, [wanted], [wanted.item.uid], by)
 
 
-def _proposal(row: Row) -> Proposal:
-    properties = native(row["properties"])
-    return Proposal(properties["sweep_id"], properties["seq"], properties.get("merged", row["uid"]), properties)
+def _proposal(row: Row) -> RecordedChange:
+    # A memory that was merged is gone: its entry has gone over to the fuller one.
+    return recorded({**row, "uid": row["properties"].get("merged", row["uid"])})

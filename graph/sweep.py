@@ -1,20 +1,25 @@
 """What a sweep reads: pages of memories, what may be related to them, and runs with what they changed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from graph.executor import Executor, Row
 from graph.item import Memory, NewItem, memory_of
 from graph.search import filter_params
-from graph.types import ItemFilter, Kind, native
+from graph.types import EdgeType, ItemFilter, Kind, native
 
 Position = tuple[str, str]
 FIRST: Position = ("0001-01-01T00:00:00Z", "")
 
 Status = Literal["applying", "applied", "undoing", "undone"]
 Refusal = Literal["changed", "deleted"]
+Method = Literal["rule", "llm"]
+EdgeState = Literal["accepted", "proposed"]
+Action = Literal["retype", "template", "causal_edge", "flag", "merge"]
+ChangeState = Literal["applied", "proposed", "undone", "kept", "accepted", "rejected"]
+N = TypeVar("N")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +44,6 @@ class SweptMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class NoteText:
-    """What is read of a memory that may be related to another; `whole` says that `text` is all of it."""
-
-    uid: str
-    version: int
-    whole: bool
-    occurred_at: datetime | None
-    text: str = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class KnownPair:
     """The edges between two memories, in either direction; `human`: a human drew or reviewed one of them."""
 
@@ -58,15 +52,34 @@ class KnownPair:
 
 
 @dataclass(frozen=True, slots=True)
-class SweepEdge:
-    """An edge to draw between memories that still have these versions; `label` is its type, or PROPOSED."""
+class Edge:
+    """An edge from the memory `memory_id` to `target_id`, to draw or to propose if both still have these versions. The
+    quotes are literal parts of either text; `model` is named where a language model judged.
+    """
 
-    source: str
-    target: str
-    type: str
-    label: str
-    versions: Mapping[str, int]
-    properties: Mapping[str, Any] = field(repr=False)
+    memory_id: str
+    version: int
+    target_id: str
+    target_version: int
+    edge_id: str
+    type: EdgeType
+    state: EdgeState
+    confidence: float
+    reason: str = field(repr=False)
+    source_quote: str = field(repr=False)
+    target_quote: str = field(repr=False)
+    method: Method = "rule"
+    model: str | None = None
+
+    @property
+    def causal(self) -> bool:
+        """Whether it claims a cause, a hindrance or a condition."""
+        return self.type is not EdgeType.RELATES_TO
+
+    @property
+    def needs(self) -> dict[str, int]:
+        """The memories that it was planned on, with their versions."""
+        return {self.memory_id: self.version, self.target_id: self.target_version}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,30 +91,57 @@ class Rewrite:
     build: Callable[[Memory], NewItem] = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeRow:
-    """An entry of a run's list of changes. It is kept only if `needs`, the memories and versions it was planned on,
-    still hold.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedChange:
+    """Entry `seq` of a run's list: what the run did with the memory `uid`, or proposes for it, and what a human has
+    decided about that. It holds names and numbers only: texts stand in the memory, its revisions and its edges, and go
+    with them. `version` is the memory's after the change; `source` and `target` are the ends of an edge, `target` alone
+    the memory that a merge goes into.
     """
 
     uid: str
-    needs: Mapping[str, int]
-    properties: Mapping[str, Any] = field(repr=False)
+    action: Action
+    state: ChangeState
+    version: int
+    sweep_id: str = ""
+    seq: int = -1
+    confidence: float | None = None
+    method: Method | None = None
+    old_type: str | None = None
+    new_type: str | None = None
+    reason: str | None = field(default=None, repr=False)
+    model: str | None = None
+    relation: str | None = None
     edge_id: str | None = None
+    edge_state: EdgeState | None = None
+    source: str | None = None
+    target: str | None = None
+    given_type: str | None = None
+    reviewed_by: str | None = None
+    reviewed_at: datetime | None = None
+    review_reason: str | None = field(default=None, repr=False)
+
+    @property
+    def items(self) -> list[str]:
+        """The items that it is about."""
+        return [self.uid] if self.target is None else [self.source or self.uid, self.target]
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Changes that are applied together."""
+    """Changes that are applied together. A row is kept only if the entry of `needs` at its index, the memories and
+    versions that the change was planned on, still holds.
+    """
 
     rewrites: Sequence[Rewrite] = ()
-    edges: Sequence[SweepEdge] = ()
-    rows: Sequence[ChangeRow] = ()
+    edges: Sequence[Edge] = ()
+    rows: Sequence[RecordedChange] = ()
+    needs: Sequence[Mapping[str, int]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What of a chunk holds now: places in its `rows`, and those refused with the reason. Edges that were there
+    """What of a chunk holds now: indexes in its `rows`, and those refused with the reason. Edges that were there
     already are neither.
     """
 
@@ -121,15 +161,6 @@ class Run:
     actor: str | None
     started_at: datetime
     finished_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedChange:
-    """One entry of a run's list of changes, by its number `seq`."""
-
-    uid: str
-    seq: int
-    properties: Mapping[str, Any] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,10 +232,20 @@ async def linked(executor: Executor, namespace: str, words: Mapping[str, Sequenc
     return _pairs(await executor.fetch_all("sweep_linked", {"namespace": namespace, "rows": rows}))
 
 
-async def notes(executor: Executor, namespace: str, uids: Sequence[str], chars: int) -> list[NoteText]:
-    """Return the first `chars` characters of memories; what is no memory of `namespace` is left out."""
+async def notes(
+    executor: Executor,
+    namespace: str,
+    uids: Sequence[str],
+    chars: int,
+    make: Callable[[str, str, datetime | None, int, bool], N],
+) -> list[N]:
+    """Return what `make` makes of memories: of the first `chars` characters of their texts, their uid, when it
+    happened, their version, and whether that is the whole text. What is no memory of `namespace` is left out.
+    """
     rows = await executor.fetch_all("sweep_notes", {"namespace": namespace, "uids": list(uids), "chars": chars})
-    return [NoteText(**native(row)) for row in rows]
+    return [
+        make(row["text"], row["uid"], row["occurred_at"], row["version"], row["whole"]) for row in map(native, rows)
+    ]
 
 
 async def known_pairs(
@@ -248,7 +289,16 @@ async def changes(
     """Return up to `limit` changes of a run in their order, from behind the number `after` on."""
     params = {"namespace": namespace, "sweep_id": sweep_id, "after_seq": after, "states": states, "limit": limit}
     rows = await executor.fetch_all("sweep_changes", params)
-    return [RecordedChange(row["uid"], row["properties"]["seq"], native(row["properties"])) for row in rows]
+    return [recorded(row) for row in rows]
+
+
+def recorded(row: Row) -> RecordedChange:
+    """Return a row of uid and properties as an entry of a run's list."""
+    stored = native(row["properties"])
+    return RecordedChange(uid=row["uid"], **{name: stored[name] for name in _RECORDED if name in stored})
+
+
+_RECORDED = frozenset(declared.name for declared in fields(RecordedChange)) - {"uid"}
 
 
 def _swept(row: Row) -> SweptMemory:

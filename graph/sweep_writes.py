@@ -5,6 +5,7 @@ last chunk. Whoever writes holds the lease of its namespace until that transacti
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 from graph.errors import LeaseLost
@@ -14,14 +15,13 @@ from graph.item import Memory, NewItem, memory_of
 from graph.leases import Lease
 from graph.sweep import (
     Applied,
-    ChangeRow,
     Chunk,
+    Edge,
     KnownPair,
     RecordedChange,
     Refusal,
     Rewrite,
     Status,
-    SweepEdge,
     Undone,
     known,
     pair_rows,
@@ -68,18 +68,15 @@ async def apply_chunk(
 
     async def work(transaction: Transaction) -> Applied:
         versions = await _lock(transaction, namespace, chunk)
-        refused = _refusals(chunk.rows, versions)
-        drawn = await _draw(transaction, namespace, chunk.edges, versions)
+        refused = _refusals(chunk.needs, versions)
+        drawn = await _draw(transaction, namespace, sweep_id, chunk.edges, versions)
         held = [
             index
             for index, row in enumerate(chunk.rows)
             if index not in refused and (row.edge_id is None or row.edge_id in drawn)
         ]
         await _rewrite(transaction, namespace, chunk.rewrites, versions, Provenance(sweep_id, actor))
-        rows = [
-            {"uid": chunk.rows[index].uid, "properties": {**chunk.rows[index].properties, "seq": first_seq + number}}
-            for number, index in enumerate(held)
-        ]
+        rows = [_row(replace(chunk.rows[index], seq=seq)) for seq, index in enumerate(held, start=first_seq)]
         await transaction.run("put_sweep_changes", {"namespace": namespace, "sweep_id": sweep_id, "rows": rows})
         applied = Applied(held, refused)
         await _save(transaction, namespace, sweep_id, lease, "applying", progress(applied))
@@ -104,22 +101,20 @@ async def undo_page(
     """
 
     async def work(transaction: Transaction) -> Undone:
-        versions = await _lock_uids(transaction, namespace, {uid for change in page for uid in _ends(change)})
-        rewritten = [
-            change for change in page if change.properties["state"] == "applied" and "edge_id" not in change.properties
-        ]
+        versions = await _lock_uids(transaction, namespace, {uid for change in page for uid in change.items})
+        rewritten = [change for change in page if change.state == "applied" and change.edge_id is None]
         intact = await _intact(transaction, namespace, rewritten, versions)
         by = Provenance(f"{_UNDO}{sweep_id}", actor)
         await _restore(transaction, namespace, sweep_id, intact, restore, by)
         kept_edges = await _remove_edges(transaction, namespace, sweep_id, page)
-        proposals = [change.seq for change in page if change.properties["state"] == "proposed" and not _is_edge(change)]
+        proposals = [change.seq for change in page if change.state == "proposed" and change.edge_id is None]
         kept = [change for change in rewritten if change.uid not in intact]
-        kept += [change for change in page if _is_edge(change) and change.properties["edge_id"] in kept_edges]
+        kept += [change for change in page if change.edge_id in kept_edges]
         stays = {change.seq for change in kept}
         states = [{"seq": change.seq, "state": "kept" if change.seq in stays else "undone"} for change in page]
         await transaction.run("settle_sweep_changes", {"namespace": namespace, "sweep_id": sweep_id, "rows": states})
         await _save(transaction, namespace, sweep_id, lease, "undoing", progress)
-        removed = [change.seq for change in page if _is_edge(change) and change.seq not in stays]
+        removed = [change.seq for change in page if change.edge_id is not None and change.seq not in stays]
         return Undone(sorted(intact), removed, proposals, kept)
 
     return await executor.transaction("undo_sweep", work)
@@ -134,7 +129,7 @@ async def _save(
 
 
 async def _lock(transaction: Transaction, namespace: str, chunk: Chunk) -> dict[str, int]:
-    uids = {rewrite.uid for rewrite in chunk.rewrites} | {uid for row in chunk.rows for uid in row.needs}
+    uids = {rewrite.uid for rewrite in chunk.rewrites} | {uid for needs in chunk.needs for uid in needs}
     return await _lock_uids(transaction, namespace, uids)
 
 
@@ -144,37 +139,54 @@ async def _lock_uids(transaction: Transaction, namespace: str, uids: set[str]) -
     return {row["uid"]: row["version"] for row in rows if row["kind"] in (Kind.MEMORY, Kind.FILE_CHUNK)}
 
 
-def _refusals(rows: Sequence[ChangeRow], versions: Mapping[str, int]) -> dict[int, Refusal]:
+def _refusals(planned: Sequence[Mapping[str, int]], versions: Mapping[str, int]) -> dict[int, Refusal]:
     refused: dict[int, Refusal] = {}
-    for index, row in enumerate(rows):
-        if row.needs.keys() - versions.keys():
+    for index, needs in enumerate(planned):
+        if needs.keys() - versions.keys():
             refused[index] = "deleted"
-        elif any(versions[uid] != version for uid, version in row.needs.items()):
+        elif any(versions[uid] != version for uid, version in needs.items()):
             refused[index] = "changed"
     return refused
 
 
 async def _draw(
-    transaction: Transaction, namespace: str, edges: Sequence[SweepEdge], versions: Mapping[str, int]
+    transaction: Transaction, namespace: str, sweep_id: str, edges: Sequence[Edge], versions: Mapping[str, int]
 ) -> set[str]:
     """Draw what contradicts and doubles nothing; the ids of what was drawn."""
-    current = [edge for edge in edges if edge.versions.items() <= versions.items()]
+    current = [edge for edge in edges if edge.needs.items() <= versions.items()]
     if not current:
         return set()
-    pairs = [(edge.source, edge.target) for edge in current]
+    pairs = [(edge.memory_id, edge.target_id) for edge in current]
     rows = await transaction.run("sweep_known_pairs", {"namespace": namespace, "rows": pair_rows(pairs)})
     between = known(rows)
-    new = {
-        edge.properties["edge_id"]: edge
-        for edge in current
-        if may_draw(edge.type, between.get((edge.source, edge.target)))
-    }
-    drawn = [
-        {"source": edge.source, "target": edge.target, "label": edge.label, "properties": dict(edge.properties)}
-        for edge in new.values()
-    ]
+    new = {edge.edge_id: edge for edge in current if may_draw(edge.type, between.get((edge.memory_id, edge.target_id)))}
+    drawn = [_drawn(edge, sweep_id) for edge in new.values()]
     await transaction.run("draw_sweep_edges", {"namespace": namespace, "rows": drawn})
     return set(new)
+
+
+def _drawn(edge: Edge, sweep_id: str) -> dict[str, Any]:
+    """Return the row that draws an edge: as a relationship of its type, or as PROPOSED until a human decides."""
+    properties: dict[str, Any] = {
+        "edge_id": edge.edge_id,
+        "confidence": edge.confidence,
+        "method": edge.method,
+        "source_quote": edge.source_quote,
+        "target_quote": edge.target_quote,
+        "reason": edge.reason,
+        "model": edge.model,
+        "run_id": sweep_id,
+    }
+    proposed = edge.state == "proposed"
+    if proposed:
+        properties |= {"type": edge.type.value, "state": "proposed"}
+    label = "PROPOSED" if proposed else edge.type.value
+    return {"source": edge.memory_id, "target": edge.target_id, "label": label, "properties": properties}
+
+
+def _row(change: RecordedChange) -> dict[str, Any]:
+    properties = asdict(change)
+    return {"uid": properties.pop("uid"), "properties": properties}
 
 
 def may_draw(edge_type: str, known: KnownPair | None) -> bool:
@@ -204,7 +216,7 @@ async def _intact(
     transaction: Transaction, namespace: str, rewritten: Sequence[RecordedChange], versions: Mapping[str, int]
 ) -> set[str]:
     """Return memories that are as the run has left them: not changed since, or only by later runs that are undone."""
-    left = {change.uid: change.properties["version"] for change in rewritten if change.uid in versions}
+    left = {change.uid: change.version for change in rewritten if change.uid in versions}
     rows = [{"uid": uid, "version": version} for uid, version in left.items() if versions[uid] != version]
     since = await transaction.run("changes_since", {"namespace": namespace, "rows": rows}) if rows else []
     undone = {row["uid"] for row in since if _only_undone(row["reasons"])}
@@ -239,13 +251,9 @@ async def _remove_edges(
 ) -> set[str]:
     """Remove the edges that a page of changes tells of; the ids of those that are a human's now."""
     rows = [
-        {
-            "uid": change.properties["source"],
-            "target": change.properties["target"],
-            "edge_id": change.properties["edge_id"],
-        }
+        {"uid": change.source, "target": change.target, "edge_id": change.edge_id}
         for change in page
-        if _is_edge(change)
+        if change.edge_id is not None
     ]
     params = {"namespace": namespace, "sweep_id": sweep_id, "rows": rows}
     removed = await transaction.run("remove_sweep_edges", params) if rows else []
@@ -255,13 +263,3 @@ async def _remove_edges(
 async def _read(transaction: Transaction, namespace: str, uids: Mapping[str, Any] | set[str]) -> list[Memory]:
     rows = await transaction.run("read_memories", {"namespace": namespace, "uids": sorted(uids)})
     return [memory_of(row["item"]) for row in rows]
-
-
-def _is_edge(change: RecordedChange) -> bool:
-    return "edge_id" in change.properties
-
-
-def _ends(change: RecordedChange) -> set[str]:
-    if not _is_edge(change):
-        return {change.uid}
-    return {change.properties["source"], change.properties["target"]}

@@ -28,8 +28,7 @@ from librarian.runtime.supervisor import Supervisor, cancel
 from librarian.search.answer import Chat
 from librarian.search.room import SearchRoom
 from librarian.sweep.llm import Llm
-from librarian.sweep.reviews_room import ReviewsRoom
-from librarian.sweep.room import SweepsRoom
+from librarian.sweep.room import ReviewsRoom, SweepsRoom
 from librarian.transfer.retention import overdue
 from librarian.transfer.room import TransferRoom
 from retrieval.encoders.errors import EncoderError

@@ -98,8 +98,8 @@ _SWEEP = (
 _SWEEP_BACK = (
     (5, "librarian/sweep/texts.py", "3. Retype | Template | Flag"),
     (4, "librarian/sweep/edges.py", "3. Edge | Merge, with agents/sweep/causal.py"),
-    (3, "librarian/sweep/apply.py", "4. ChangeRow: chunks of 100 memories"),
-    (2, "graph/sweep_writes.py", "one transaction a chunk, with revisions and edges"),
+    (3, "librarian/sweep/apply.py", "chunks of 100 memories"),
+    (2, "graph/sweep_writes.py", "4. RecordedChange, with revisions and edges"),
     (1, "librarian/sweep/changes.py", "5. SweepChange: the line of the report"),
     (0, "librarian/sweep/undo.py", "from the recorded changes back, byte for byte"),
 )

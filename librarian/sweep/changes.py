@@ -1,26 +1,26 @@
 """The changes that a sweep plans, one value an action, and how reports spell them.
 
-Inside the sweep a change is one of these; only reports, plans and events hold the wire's `SweepChange`.
+Inside the sweep a change is one of these; the graph keeps a `RecordedChange` of it, and only reports, plans and events
+hold the wire's `SweepChange`.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
+from graph.sweep import Edge, Method, RecordedChange
+from graph.types import EdgeType
 from librarian.base.errors import InvalidInput
 from librarian.base.fields import MemoryType
 from librarian.sweep.contracts import ChangeState, Relation, SweepChange
 
-Method = Literal["rule", "llm"]
-EdgeType = Literal["CAUSES", "BLOCKS", "ENABLES", "RELATES_TO"]
-EdgeState = Literal["accepted", "proposed"]
 T = TypeVar("T")
 
 _SPELT: Mapping[EdgeType, Relation] = {
-    "CAUSES": "Causes",
-    "BLOCKS": "Blocks",
-    "ENABLES": "Enables",
-    "RELATES_TO": "RelatesTo",
+    EdgeType.CAUSES: "Causes",
+    EdgeType.BLOCKS: "Blocks",
+    EdgeType.ENABLES: "Enables",
+    EdgeType.RELATES_TO: "RelatesTo",
 }
 _STORED: Mapping[Relation, EdgeType] = {spelt: stored for stored, spelt in _SPELT.items()}
 
@@ -59,30 +59,6 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
-    """Draw an edge of `type` from the memory to `target_id`, or propose it; quotes are literal parts of either text."""
-
-    memory_id: str
-    version: int
-    target_id: str
-    target_version: int
-    edge_id: str
-    type: EdgeType
-    state: EdgeState
-    confidence: float
-    reason: str
-    source_quote: str
-    target_quote: str
-    method: Method = "rule"
-    model: str | None = None
-
-    @property
-    def causal(self) -> bool:
-        """Whether it claims a cause, a hindrance or a condition."""
-        return self.type != "RELATES_TO"
-
-
-@dataclass(frozen=True, slots=True)
 class Merge:
     """Propose to join a memory into `target_id`, the fuller one, which says the same."""
 
@@ -92,6 +68,11 @@ class Merge:
     target_version: int
     confidence: float
     reason: str
+
+    @property
+    def needs(self) -> dict[str, int]:
+        """The memories that it was planned on, with their versions."""
+        return {self.memory_id: self.version, self.target_id: self.target_version}
 
 
 Change: TypeAlias = Retype | Template | Edge | Flag | Merge
@@ -125,6 +106,28 @@ def to_wire(change: Change, state: ChangeState = "planned", seq: int | None = No
             wire.target_id, wire.target_version = change.target_id, change.target_version
             wire.confidence, wire.reason = change.confidence, change.reason
     return wire
+
+
+def recorded(change: Change) -> RecordedChange:
+    """Return what the run's list of changes says of it."""
+    wire = to_wire(change)
+    return RecordedChange(
+        uid=change.memory_id,
+        action=wire.action,
+        state="proposed" if isinstance(change, Flag | Merge) else "applied",
+        version=change.version + isinstance(change, Retype | Template),
+        confidence=wire.confidence,
+        method=wire.method,
+        old_type=wire.old_type or None,
+        new_type=wire.new_type,
+        reason=wire.reason,
+        model=wire.model,
+        relation=wire.relation,
+        edge_id=wire.edge_id,
+        edge_state=wire.edge_state,
+        source=wire.source_id,
+        target=wire.target_id,
+    )
 
 
 def from_wire(wire: SweepChange) -> Change:

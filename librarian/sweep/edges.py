@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 from agents.sweep.causal import clauses_of_others, read_relations
 from agents.sweep.causal_candidates import CandidatePair, candidate_pairs, words_like_uids
@@ -13,11 +12,11 @@ from agents.sweep.causal_types import Direction, Note, Verdict
 from agents.sweep.duplicates import common_words, says_the_same
 from graph import sweep as graph
 from graph.executor import Executor
-from graph.sweep import NoteText, SweptMemory
+from graph.sweep import Edge, SweptMemory
 from graph.sweep_writes import may_draw
-from graph.types import SpaceRecord
+from graph.types import EdgeType, SpaceRecord
 from librarian.items.rows import edge_id_of, stored_ends
-from librarian.sweep.changes import Edge, EdgeType, Merge
+from librarian.sweep.changes import Merge
 from librarian.sweep.llm import Adviser
 from librarian.sweep.mentions import file_mentions
 from retrieval.calibration import calibrated
@@ -32,6 +31,15 @@ CLAUSES = 6
 """Clauses of a memory that are looked up among the others."""
 
 _QUOTE_CHARS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class StoredNote(Note):
+    """A note as the graph has it; `whole` says that `text` is all of the memory's text."""
+
+    text: str = field(repr=False)
+    version: int = 0
+    whole: bool = True
 
 
 @dataclass(slots=True)
@@ -50,12 +58,10 @@ class Relations:
         """Return the edges and merges that begin at the memories of a page."""
         read = await self._read(page)
         near = [pair for pair in read.pairs if {pair.first, pair.second} & read.own.keys()]
-        read_notes = [_note(note) for note in read.notes.values()]
-        found = await asyncio.to_thread(read_relations, read_notes, near, read.own.keys())
+        found = await asyncio.to_thread(read_relations, list(read.notes.values()), near, read.own.keys())
         pairs, verdicts = [pair for pair, _ in found], [verdict for _, verdict in found]
         if self.adviser is not None:
-            texts = {uid: _note(note) for uid, note in read.notes.items()}
-            verdicts = await self.adviser.relations(pairs, texts, verdicts, read.own)
+            verdicts = await self.adviser.relations(pairs, read.notes, verdicts, read.own)
         merges = [merge for pair in pairs if (merge := _merge(pair, read))]
         merged = {frozenset((merge.memory_id, merge.target_id)) for merge in merges}
         edges = [
@@ -76,10 +82,8 @@ class Relations:
         )
         others = {other for found in near.values() for other, _ in found}
         others |= {other for _, other in [*links, *await self._namesakes(texts)]}
-        read = await graph.notes(self.executor, self.namespace, sorted(others | own.keys()), MAX_CHARS)
-        notes = {note.uid: note for note in read}
-        pairs = candidate_pairs([_note(note) for note in read], links, near)
-        return _Read(own, notes, pairs)
+        read = await graph.notes(self.executor, self.namespace, sorted(others | own.keys()), MAX_CHARS, StoredNote)
+        return _Read(own, {note.uid: note for note in read}, candidate_pairs(read, links, near))
 
     async def _namesakes(self, texts: Mapping[str, str]) -> list[tuple[str, str]]:
         """Return pairs (memory, another that holds a name of it, or words of what it states a cause of or by)."""
@@ -107,8 +111,8 @@ class Relations:
                 near.setdefault(uid, []).append((other, calibrated(cosine, measured)))
         return near
 
-    def _edge(self, pair: CandidatePair, verdict: Verdict, notes: Mapping[str, NoteText]) -> Edge:
-        type_ = cast("EdgeType", str(verdict.relation))
+    def _edge(self, pair: CandidatePair, verdict: Verdict, notes: Mapping[str, StoredNote]) -> Edge:
+        type_ = EdgeType(str(verdict.relation))
         source, target = pair.first, pair.second
         if verdict.direction is Direction.BACKWARD:
             source, target = target, source
@@ -146,7 +150,7 @@ class Relations:
 @dataclass(frozen=True, slots=True)
 class _Read:
     own: Mapping[str, SweptMemory]
-    notes: Mapping[str, NoteText]
+    notes: Mapping[str, StoredNote]
     pairs: Sequence[CandidatePair]
 
 
@@ -183,7 +187,3 @@ def _merge(pair: CandidatePair, read: _Read) -> Merge | None:
         confidence=round(common_words(shorter.text, fuller.text), 3),
         reason="both say the same; the other one is the fuller",
     )
-
-
-def _note(read: NoteText) -> Note:
-    return Note(read.text, read.uid, read.occurred_at)

@@ -2,21 +2,19 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
 
 from graph import sweep as graph
 from graph.executor import Executor
 from graph.files import Named, NamedChunk, chunks_named
-from graph.sweep import SweptMemory
+from graph.sweep import Edge, SweptMemory
 from graph.sweep_writes import may_draw
+from graph.types import EdgeType
 from librarian.items.rows import edge_id_of, stored_ends
-from librarian.sweep.changes import Edge
 from retrieval.mentions import Mention, mentions
 
 FILES_PER_MEMORY = 3
 """Parts of files that a sweep proposes to connect with one memory."""
 
-_RELATES_TO: Final = "RELATES_TO"
 _READ_CHARS = 20_000
 _QUOTE_CHARS = 4_000
 # A path is hardly written by chance; one word may be a definition's name and mean something else.
@@ -43,15 +41,15 @@ async def file_mentions(executor: Executor, namespace: str, page: Sequence[Swept
 def _edge(namespace: str, memory: SweptMemory, mention: Mention, chunk: NamedChunk) -> Edge:
     versions = {memory.item.uid: memory.item.version, chunk.uid: chunk.version}
     quotes = {memory.item.uid: mention.quote, chunk.uid: chunk.quote}
-    source, target = stored_ends(memory.item.uid, _RELATES_TO, chunk.uid)
+    source, target = stored_ends(memory.item.uid, EdgeType.RELATES_TO, chunk.uid)
     names = f"{mention.symbol}, which is defined there" if mention.symbol else "the file"
     return Edge(
         memory_id=source,
         version=versions[source],
         target_id=target,
         target_version=versions[target],
-        edge_id=edge_id_of(namespace, source, _RELATES_TO, target),
-        type=_RELATES_TO,
+        edge_id=edge_id_of(namespace, source, EdgeType.RELATES_TO, target),
+        type=EdgeType.RELATES_TO,
         state="proposed",
         confidence=_SYMBOL_CONFIDENCE if mention.symbol else _PATH_CONFIDENCE,
         reason=f"the memory names {names}",

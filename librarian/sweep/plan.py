@@ -23,7 +23,7 @@ from librarian.sweep.edges import Relations
 from librarian.sweep.llm import AT_ONCE, CHARS_PER_TOKEN, EXAMINED, Adviser, Known, Llm, timed
 from librarian.sweep.reports import NEWEST, Stage, State, decoded
 from librarian.sweep.reports import config_of as config_of_run
-from librarian.sweep.texts import PlannedText, embeddings_of, plan_text, undecided
+from librarian.sweep.texts import embeddings_of, plan_text, undecided
 
 PAGE = CHUNK
 """Memories that are planned together."""
@@ -44,15 +44,15 @@ class SweepContext:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The plan of one page; in the stage "texts" `planned` has an entry for each memory, and `left` counts the memories
-    of the scope that come behind the page.
+    """The plan of one page. In the stage "texts" `refused` counts the memories whose sections could not be written
+    without loss, and `left` the memories of the scope that come behind the page.
     """
 
     stage: Stage
     page: Sequence[SweptMemory]
     changes: Sequence[Change]
-    planned: Sequence[PlannedText]
     progress: SweepProgress
+    refused: int = 0
     left: int = 0
 
 
@@ -77,15 +77,14 @@ async def planned_pages(
     if stage == "edges":
         async for page, done in pages(context, scope, after, done, config.limit):  # noqa: B020 - it goes on counting
             changes = await relations.plan(page)
-            yield Planned("edges", page, changes, (), SweepProgress(stage="edges", done=done, total=total))
+            yield Planned("edges", page, changes, SweepProgress(stage="edges", done=done, total=total))
             if drawn:
                 relations.planned.clear()
         after, done = state.start, 0
     async for page, done in pages(context, scope, after, done, config.limit):  # noqa: B020 - as above
-        planned = await _texts(context, page, adviser)
-        rewrites = [change for text in planned for change in text.changes]
+        rewrites, refused = await _texts(context, page, adviser)
         left = max(0, most - state.swept_before - done)
-        yield Planned("texts", page, rewrites, planned, SweepProgress(stage="texts", done=done, total=total), left)
+        yield Planned("texts", page, rewrites, SweepProgress(stage="texts", done=done, total=total), refused, left)
 
 
 async def first_state(context: SweepContext, scope: Scope, config: SweepConfig) -> State:
@@ -186,13 +185,17 @@ def _known(memory: SweptMemory, verdict: Verdict) -> Known | None:
     return (text, verdict.type) if verdict.accepted else None
 
 
-async def _texts(context: SweepContext, page: Sequence[SweptMemory], adviser: Adviser | None) -> list[PlannedText]:
+async def _texts(
+    context: SweepContext, page: Sequence[SweptMemory], adviser: Adviser | None
+) -> tuple[list[Change], int]:
+    """Return the changes of a page's memories, and how many texts could not be put in sections without loss."""
     verdicts = await verdicts_on(context, page)
     if adviser is not None:
         verdicts = await advised(page, verdicts, adviser)
     model = None if adviser is None else adviser.report.model
     pairs = list(zip(page, verdicts, strict=True))
-    return await asyncio.to_thread(lambda: [plan_text(memory, verdict, model) for memory, verdict in pairs])
+    planned = await asyncio.to_thread(lambda: [plan_text(memory, verdict, model) for memory, verdict in pairs])
+    return [change for changes, _ in planned for change in changes], sum(refused for _, refused in planned)
 
 
 async def scope_of(context: SweepContext, config: SweepConfig, *, ask: bool = True) -> Scope:

@@ -4,19 +4,21 @@
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
 from graph import sweep as graph
 from graph.executor import Executor
-from graph.sweep import FIRST, Applied, RecordedChange, Run, SweptMemory
+from graph.item import Memory
+from graph.sweep import FIRST, Applied, Edge, RecordedChange, Run, SweptMemory
 from librarian.base import cursors
 from librarian.base.errors import NotFound
 from librarian.base.strictjson import convert
-from librarian.sweep.changes import Change, Edge, Flag, Merge, Retype, Template, to_wire
+from librarian.sweep.changes import Change, Flag, Merge, Retype, Template, to_wire
 from librarian.sweep.contracts import (
     SweepBrief,
     SweepChange,
@@ -29,7 +31,6 @@ from librarian.sweep.contracts import (
     SweepReport,
     SweepSummary,
 )
-from librarian.sweep.texts import PlannedText
 
 NEWEST = "t"
 """Stands behind the id of every sweep: a list from before it begins with the newest."""
@@ -38,10 +39,6 @@ Stage = Literal["edges", "texts", "plan", "done"]
 
 _HIGH = 9
 _SHOWN = 30
-_RECORDED = (
-    "action", "state", "seq", "confidence", "method", "old_type", "new_type", "reason", "model", "relation",
-    "edge_id", "edge_state",
-)  # fmt: skip
 
 
 class State(Struct, kw_only=True):
@@ -65,12 +62,16 @@ class State(Struct, kw_only=True):
         """Return a copy to count on."""
         return decoded(encoded(self))
 
-    def looked_at(self, page: Sequence[SweptMemory], planned: Sequence[PlannedText], left: int) -> None:
-        """Count a page of the stage "texts", behind which there are `left` memories."""
+    def looked_at(self, page: Sequence[SweptMemory], changes: Sequence[Change], refused: int, left: int) -> None:
+        """Count a page of the stage "texts", behind which there are `left` memories; `refused` texts stay as they are,
+        as their sections could not be written without loss.
+        """
         self.findings.memories_left = left
+        self.findings.templates_refused += refused
         self.summary.memories_scanned += len(page)
-        for memory, plan in zip(page, planned, strict=True):
-            _survey(self.findings, memory, plan)
+        new_types = {change.memory_id: change.new_type for change in changes if isinstance(change, Retype)}
+        for memory in page:
+            _survey(self.findings, memory.item, new_types.get(memory.item.uid, memory.item.type))
 
     def count(self, changes: Iterable[Change]) -> None:
         """Count changes that are made, or would be."""
@@ -179,15 +180,14 @@ async def get_sweep(executor: Executor, namespace: str, sweep_id: str, query: Sw
 
 def recorded_change(recorded: RecordedChange) -> SweepChange:
     """Return a recorded change as reports hold it."""
-    stored = recorded.properties
-    fields: dict[str, Any] = {name: stored[name] for name in _RECORDED if stored.get(name) is not None}
-    fields |= {"memory_id": recorded.uid, "version": stored["version"]}
-    if stored["action"] in ("retype", "flag"):
+    known = asdict(recorded) | {
+        "memory_id": recorded.uid,
+        "source_id": recorded.source,
+        "target_id": recorded.target,
+    }
+    fields = {name: known[name] for name in SweepChange.__struct_fields__ if known.get(name) is not None}
+    if recorded.action in ("retype", "flag"):
         fields.setdefault("old_type", None)
-    if "source" in stored:
-        fields["source_id"] = stored["source"]
-    if "target" in stored:
-        fields["target_id"] = stored["target"]
     return convert(fields, SweepChange)
 
 
@@ -222,16 +222,14 @@ def _count(summary: SweepSummary, findings: SweepFindings, change: Change) -> No
             summary.causal_edges_created += 1
 
 
-def _survey(findings: SweepFindings, memory: SweptMemory, plan: PlannedText) -> None:
-    item = memory.item
+def _survey(findings: SweepFindings, item: Memory, type_after: str | None) -> None:
     importance = item.importance
     _tally(findings.types_before, item.type)
-    _tally(findings.types_after, plan.type_after)
+    _tally(findings.types_after, type_after)
     findings.missing_agent += item.agent is None
     findings.missing_type += item.type in (None, "Unknown")
     findings.missing_time += item.occurred_at is None
     findings.missing_importance += importance is None
-    findings.templates_refused += plan.refused
     if importance is None:
         return
     _tally(findings.importance, str(importance))

@@ -12,7 +12,8 @@ from graph.causal import Brief
 from graph.edges import StoredEdge
 from graph.executor import Executor
 from graph.item import Memory, NewItem, Unchanged
-from graph.reviews import Decision, Proposal
+from graph.reviews import Decision
+from graph.sweep import RecordedChange
 from librarian.base import cursors
 from librarian.base.errors import Conflict, InvalidInput, NotFound
 from librarian.causal.contracts import ItemBrief
@@ -30,7 +31,7 @@ from librarian.sweep.contracts import (
     TypeLabel,
 )
 
-Subject = StoredEdge | Proposal
+Subject = StoredEdge | RecordedChange
 Outcome = tuple[bool, Subject, list[str]]
 Label = CausalLabel | TypeLabel | MergeLabel
 
@@ -99,13 +100,13 @@ def ends_of(subject: Subject) -> list[str]:
     """Return the items that a review is about."""
     if isinstance(subject, StoredEdge):
         return [subject.source, subject.target]
-    return [subject.uid, *([subject.properties["target"]] if "target" in subject.properties else ())]
+    return subject.items
 
 
 def state_of(subject: Subject) -> ReviewState:
     """Return what a human has said of it, if anything."""
-    if isinstance(subject, Proposal):
-        return _SHOWN[subject.properties["state"]]
+    if isinstance(subject, RecordedChange):
+        return _SHOWN[subject.state]
     if subject.state == "accepted":
         return "accepted" if edges.decided(subject) else "unreviewed"
     return "rejected" if subject.state == "rejected" else "open"
@@ -170,7 +171,7 @@ async def _edges(executor: Executor, namespace: str, query: ReviewQuery, after: 
 
 async def _proposals(
     executor: Executor, namespace: str, query: ReviewQuery, after: tuple[str, int], limit: int
-) -> list[Proposal]:
+) -> list[RecordedChange]:
     actions = [sort for sort in query.sorts or ("flag", "merge") if sort != _EDGE]
     states = [_STATES[state] for state in query.states or ("open",) if state in _STATES]
     if not actions or not states:
@@ -190,8 +191,8 @@ async def _decide_edge(executor: Executor, namespace: str, edge_id: str, decisio
 
 
 async def _decide_proposal(executor: Executor, namespace: str, sweep_id: str, seq: int, decision: Decision) -> Outcome:
-    def retype(stored: Memory, flag: Proposal) -> NewItem | Unchanged:
-        return retyped(stored, flag.properties["given_type"])
+    def retype(stored: Memory, flag: RecordedChange) -> NewItem | Unchanged:
+        return retyped(stored, str(flag.given_type))
 
     def merge(kept: Memory, gone: Memory) -> NewItem | Unchanged:
         if decision.given_type is not None:
@@ -217,7 +218,7 @@ def _check_same(out: ReviewOut, decision: Decision) -> None:
 
 def _out(subject: Subject, items: dict[str, ItemBrief]) -> ReviewOut:
     item, *other = (items[uid] for uid in ends_of(subject))
-    stored = asdict(subject) if isinstance(subject, StoredEdge) else subject.properties
+    stored = asdict(subject)
     return ReviewOut(
         review_id=id_of(subject),
         sort="edge" if isinstance(subject, StoredEdge) else stored["action"],

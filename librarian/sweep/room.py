@@ -1,13 +1,18 @@
-"""Sweeps of one graph: run, shown and undone."""
+"""Sweeps of one graph, run, shown and undone; and reviews of what they propose."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 
 from msgspec.structs import asdict
 
-from librarian.base.audit import audit
+from librarian.base.audit import actor, audit
 from librarian.runtime.lifecycle import Lifecycle
+from librarian.sweep import reviews
 from librarian.sweep.contracts import (
+    ReviewInput,
+    ReviewList,
+    ReviewOutput,
+    ReviewQuery,
     SweepList,
     SweepProgress,
     SweepQuery,
@@ -19,6 +24,7 @@ from librarian.sweep.contracts import (
 from librarian.sweep.llm import Llm
 from librarian.sweep.plan import SweepContext
 from librarian.sweep.reports import get_sweep, list_sweeps, shortened
+from librarian.sweep.reviews import Label, labels
 from librarian.sweep.run import SweepEvents, collected, sweep
 from librarian.sweep.undo import UndoEvents, undo
 
@@ -97,3 +103,32 @@ class SweepsRoom:
                     audit("sweep.undo", namespace, sweep_id=sweep_id, restored=event.memories_restored)
                     self._wake()
                 yield event
+
+
+class ReviewsRoom:
+    """Lets a human decide on the edges, types and merges that sweeps propose. `wake` is called when texts have
+    changed.
+    """
+
+    def __init__(self, lifecycle: Lifecycle, wake: Callable[[], None]) -> None:
+        self._lifecycle = lifecycle
+        self._wake = wake
+
+    async def list_reviews(self, namespace: str, query: ReviewQuery) -> ReviewList:
+        """One page of what there is to review, or was reviewed. Raises InvalidInput for another query's cursor."""
+        return await reviews.list_reviews(self._lifecycle.parts.executor, namespace, query)
+
+    async def review(self, namespace: str, review_id: str, given: ReviewInput) -> ReviewOutput:
+        """Accept or reject what is proposed; the same decision again changes nothing.
+
+        Raises NotFound, InvalidInput, and Conflict where a human has decided otherwise before.
+        """
+        done = await reviews.review(self._lifecycle.parts.executor, namespace, review_id, given, actor.get())
+        if done.decided:
+            audit("review", namespace, review_id=review_id, sort=done.review.sort, state=done.review.state)
+            self._wake()
+        return done
+
+    def review_labels(self, namespace: str) -> AsyncIterator[Label]:
+        """Everything that was accepted or rejected, as labelled texts for training and measuring."""
+        return labels(self._lifecycle.parts.executor, namespace)

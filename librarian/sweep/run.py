@@ -137,8 +137,8 @@ async def _dry(context: SweepContext, request: SweepRequest) -> SweepEvents:
     state, started_at = await first_state(context, scope, config), datetime.now(UTC)
     async for part in planned_pages(context, scope, config, state, adviser):
         state.count(part.changes)
-        if part.planned:
-            state.looked_at(part.page, part.planned, part.left)
+        if part.stage == "texts":
+            state.looked_at(part.page, part.changes, part.refused, part.left)
         yield SweepPart(part.progress, [to_wire(change) for change in part.changes])
     yield SweepReport(
         sweep_id=f"{day}{number:03}",
@@ -186,8 +186,8 @@ async def _by_scope(writer: "_Writer", config: SweepConfig) -> AsyncGenerator[Sw
         after = writer.state.copy()
         after.stage, after.after, after.done = part.stage, part.page[-1].position, part.progress.done
         after.llm = None if adviser is None else adviser.report
-        if part.planned:
-            after.looked_at(part.page, part.planned, part.left)
+        if part.stage == "texts":
+            after.looked_at(part.page, part.changes, part.refused, part.left)
         done, refused = await writer.apply(part.changes, after)
         yield SweepPart(part.progress, done, refused)
 
@@ -226,7 +226,7 @@ class _Writer:
             self.context.namespace,
             self.sweep_id,
             self.lease,
-            chunk_of(self.sweep_id, changes),
+            chunk_of(changes),
             actor=actor.get(),
             first_seq=self.state.changes,
             progress=lambda outcome: reports.encoded(_settled(after, changes, outcome)),

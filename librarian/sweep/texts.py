@@ -1,7 +1,7 @@
 """What a sweep makes of one memory's type and text, and how it writes and takes that back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from agents.sweep.classify import ACCEPTED, Verdict
@@ -22,15 +22,6 @@ _UNTYPED = (None, str(MemoryType.UNKNOWN))
 _MAX_TAGS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedText:
-    """What is to become of one memory, its type then, and whether its sections could not be written without loss."""
-
-    changes: Sequence[Change]
-    type_after: str | None
-    refused: bool = False
-
-
 async def embeddings_of(
     executor: Executor, namespace: str, uids: Sequence[str], space: SpaceRecord | None
 ) -> Mapping[str, Embedding]:
@@ -41,8 +32,9 @@ async def embeddings_of(
     return {uid: Embedding(space.space, vector) for uid, vector in found.items()}
 
 
-def plan_text(memory: SweptMemory, verdict: Verdict, model: str | None = None) -> PlannedText:
-    """Return the changes of one memory: its type where nobody has stated one, and sections where its type is known.
+def plan_text(memory: SweptMemory, verdict: Verdict, model: str | None = None) -> tuple[list[Change], bool]:
+    """Return the changes of one memory: its type where nobody has stated one, and sections where its type is known;
+    and whether the sections could not be written without loss.
 
     A type that somebody stated stays; where the text plainly says another one, that is proposed and the text waits for
     the decision. `model` is the language model's name where the verdict is its.
@@ -52,11 +44,11 @@ def plan_text(memory: SweptMemory, verdict: Verdict, model: str | None = None) -
     after = typing.new_type if isinstance(typing, Retype) else stated
     changes: list[Change] = [] if typing is None else [typing]
     if after in _UNTYPED or isinstance(typing, Flag):
-        return PlannedText(changes, after)
+        return changes, False
     made = templated(memory.item.text, MemoryType.parse(str(after)))
     if made.changed:
         changes.append(_template(memory, made))
-    return PlannedText(changes, after, refused=bool(made.losses))
+    return changes, bool(made.losses)
 
 
 def undecided(memory: SweptMemory, verdict: Verdict) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from graph import sweep as graph
 from graph import sweep_writes as writes
@@ -11,7 +11,7 @@ from graph.executor import Executor
 from graph.leases import Lease, leased
 from graph.sweep import RecordedChange, Run, Undone
 from librarian.base.audit import actor
-from librarian.sweep.contracts import Action, KeptChange, SweepProgress, SweepUndoOutput
+from librarian.sweep.contracts import KeptChange, SweepProgress, SweepUndoOutput
 from librarian.sweep.plan import PAGE
 from librarian.sweep.reports import decoded, no_sweep
 from librarian.sweep.run import holder, lease_name
@@ -97,6 +97,5 @@ def _count(out: SweepUndoOutput, undone: Undone) -> None:
 
 
 def _kept(change: RecordedChange) -> KeptChange:
-    action = cast("Action", change.properties["action"])
-    reason = _DECIDED if action == "causal_edge" else _CHANGED
-    return KeptChange(memory_id=change.uid, action=action, reason=reason)
+    reason = _DECIDED if change.action == "causal_edge" else _CHANGED
+    return KeptChange(memory_id=change.uid, action=change.action, reason=reason)
