@@ -22,14 +22,14 @@ _EVERYTHING_STAYS = Retention()
 
 
 async def timed_backup(librarian: Librarian, folder: Path) -> tuple[BackupReport, float]:
-    """A backup, and the seconds that it took."""
+    """Return a backup, and the seconds that it took."""
     started = time.perf_counter()
     made = await librarian.backup(folder, _EVERYTHING_STAYS, on_progress=_Drawn("backup"))
     return made, time.perf_counter() - started
 
 
 async def timed_restore(librarian: Librarian, backup: Path) -> tuple[ImportReport, float]:
-    """What a restore wrote, and the seconds that it took."""
+    """Return what a restore wrote, and the seconds that it took."""
     started = time.perf_counter()
     with backup.open("rb") as source:
         done = await librarian.restore(source, on_progress=_Drawn("restore"))
@@ -38,8 +38,8 @@ async def timed_restore(librarian: Librarian, backup: Path) -> tuple[ImportRepor
 
 async def benchmark() -> None:
     """Fill a home, back it up, restore it into another one, and back that up."""
-    with TemporaryDirectory(prefix="librarian-backups-") as place:
-        folder = Path(place)
+    with TemporaryDirectory(prefix="librarian-backups-") as temporary:
+        folder = Path(temporary)
         async with disposable() as (librarian, _):
             await fill(librarian)
             before_mb = _resident_mb()

@@ -66,7 +66,7 @@ def timing(what: str, samples_ms: Sequence[float]) -> Timing:
 
 
 def sentence(source: random.Random, words: int = 14) -> str:
-    """A made-up sentence; about a hundred words with a long-tailed distribution."""
+    """Return a made-up sentence; about a hundred words with a long-tailed distribution."""
     return " ".join(_WORDS[min(int(source.expovariate(1 / 25)), len(_WORDS) - 1)] for _ in range(words))
 
 

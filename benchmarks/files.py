@@ -49,7 +49,7 @@ def made_up_paths(count: int) -> list[str]:
 
 
 async def find_rows(librarian: Librarian, count: int) -> list[Timing]:
-    """Names, stems, words and names with a typo of `count` files."""
+    """Return names, stems, words and names with a typo of `count` files."""
     namespace = f"bench:{count}"
     paths = made_up_paths(count)
     loader = Loader(namespace, 1)

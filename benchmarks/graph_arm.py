@@ -54,7 +54,7 @@ class Loaded:
 
 
 def lines(file: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a file."""
+    """Yield the rows of a file."""
     yield from (json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
 
 
@@ -67,9 +67,9 @@ async def store(
         for number, row in enumerate(rows, start=1):
             yield number, json.dumps(row).encode()
 
-    told = await librarian.ingest(numbered(), namespace=namespace, mapping=mapping, any_namespace=True)
-    if told.failed:
-        raise SystemExit(f"{told.failed} rows failed: {told.errors[0].message}")
+    reported = await librarian.ingest(numbered(), namespace=namespace, mapping=mapping, any_namespace=True)
+    if reported.failed:
+        raise SystemExit(f"{reported.failed} rows failed: {reported.errors[0].message}")
     await librarian.embed_pending()
 
 
@@ -104,7 +104,7 @@ async def notes(librarian: Librarian) -> Loaded:
 
 
 async def multi_hop(librarian: Librarian) -> Loaded:
-    """The paragraphs of some questions, all of which are searched together."""
+    """Return the paragraphs of some questions, all of which are searched together."""
     asked = list(lines(DATA / "evidence_selection" / "questions.jsonl"))[::EVERY]
     own = {row["question_id"] for row in asked}
     texts = {
@@ -135,7 +135,7 @@ async def score(librarian: Librarian, questions: Sequence[Question], weight: flo
         request = SearchRequest([question.text], ItemFilter(question.namespace), limit=HITS, arms=arms, weights=weights)
         result = await librarian.parts.pipeline.search(request)
         ids = dict.fromkeys(getattr(hit.item, question.field, None) for hit in result.hits)
-        found.append(ranking_metrics(question.relevant, [str(one) for one in ids if one is not None]))
+        found.append(ranking_metrics(question.relevant, [str(value) for value in ids if value is not None]))
         samples_ms.append(result.timings_ms["total"])
     scores = means(found)
     return {

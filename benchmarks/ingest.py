@@ -37,7 +37,7 @@ async def lines(count: int, prefix: str) -> AsyncIterator[tuple[int, bytes]]:
 
 
 async def end_to_end(librarian: Librarian, count: int, namespace: str, *, encode: bool) -> dict[str, Any]:
-    """Rows a second through the use case, and resident memory before and after."""
+    """Return rows a second through the use case, and resident memory before and after."""
     before = _resident_mb()
     started = time.perf_counter()
     stored = await librarian.ingest(lines(count, namespace), namespace=namespace)

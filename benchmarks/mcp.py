@@ -141,12 +141,12 @@ async def over_http(client: httpx2.AsyncClient) -> AsyncIterator[ClientSession]:
 
 
 @asynccontextmanager
-async def over_stdio(settings: Settings, told: TextIO) -> AsyncIterator[ClientSession]:
+async def over_stdio(settings: Settings, reported: TextIO) -> AsyncIterator[ClientSession]:
     """A session with a server in a process of its own, which writes the times of its use cases to `told`."""
     env = {**os.environ, "LIBRARIAN_HOME": str(settings.home)}
     started = StdioServerParameters(command=sys.executable, args=["-m", "benchmarks.mcp", _STDIO], env=env)
     async with (
-        stdio_client(started, errlog=told) as (reading, writing),
+        stdio_client(started, errlog=reported) as (reading, writing),
         ClientSession(reading, writing) as session,
     ):
         await session.initialize()
@@ -214,7 +214,7 @@ async def benchmark() -> None:
     """Load, then ask."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
-        told = stack.enter_context((folder / "times").open("w+", encoding="utf-8"))
+        reported = stack.enter_context((folder / "times").open("w+", encoding="utf-8"))
         loaded, settings = await stack.enter_async_context(disposable())
         logs.configure(settings.log, default_level="error")
         await fill(loaded)
@@ -222,7 +222,7 @@ async def benchmark() -> None:
         times = Times(librarian)
         client = await stack.enter_async_context(serving(librarian, times, folder))
         http = await stack.enter_async_context(over_http(client))
-        stdio = await stack.enter_async_context(over_stdio(settings, told))
+        stdio = await stack.enter_async_context(over_stdio(settings, reported))
         here = (lambda: times.last_ms, lambda: times.service_ms)
         spent = await in_turns(
             {

@@ -49,7 +49,7 @@ _TEXTS = (
 
 
 async def slow_search(request: Request) -> JSONResponse:
-    """What the query's letters suggest, a second later."""
+    """Return what the query's letters suggest, a second later."""
     await asyncio.sleep(SLOW_S * random.uniform(0.8, 1.2))
     letters = set((await request.json())["query"])
     ranked = sorted(range(len(_TEXTS)), key=lambda at: -len(letters & set(_TEXTS[at])))
@@ -91,7 +91,7 @@ async def agent(env: dict[str, str]) -> AsyncIterator[tuple[str, psutil.Process,
 
 
 async def made_key(env: dict[str, str]) -> str:
-    """The home's admin key."""
+    """Return the home's admin key."""
     shown = await asyncio.create_subprocess_exec(_BIN, "keys", "show-local", env=env, stdout=asyncio.subprocess.PIPE)
     output, _ = await shown.communicate()
     return output.decode().split()[-1]
@@ -135,7 +135,7 @@ async def benchmark() -> None:
 
 
 async def loaded(url: str, process: psutil.Process, key: str) -> tuple[list[dict[str, Any]], list[float]]:
-    """A row a round of CLIENTS requests at once; resident memory before the first and after each."""
+    """Return a row a round of CLIENTS requests at once; resident memory before the first and after each."""
     limits = httpx.Limits(max_connections=CLIENTS, max_keepalive_connections=CLIENTS)
     headers = {"authorization": f"Bearer {key}"}
     rows, memory = [], [round(process.memory_info().rss / _MIB, 1)]

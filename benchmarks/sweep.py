@@ -39,7 +39,7 @@ async def lines(count: int) -> AsyncIterator[tuple[int, bytes]]:
 
 
 async def timed(librarian: Librarian, namespace: str, what: str, request: SweepRequest) -> tuple[dict[str, Any], str]:
-    """One sweep with its time, its changes, and resident memory after each quarter; and its id."""
+    """Return one sweep with its time, its changes, and resident memory after each quarter; and its id."""
     started, cpu, resident, changes = time.perf_counter(), time.process_time(), [_resident_mb()], 0
     async with aclosing(librarian.sweep_events(namespace, request)) as events:
         async for event in events:
@@ -48,9 +48,9 @@ async def timed(librarian: Librarian, namespace: str, what: str, request: SweepR
                     done = event
                 case SweepPart():
                     changes += len(event.changes)
-                    told = event.progress
-                    progress(f"{what}: {told.stage} {told.done} of {told.total}")
-                    quarter = 4 * told.done // max(1, told.total) + (4 if told.stage == "texts" else 0)
+                    reported = event.progress
+                    progress(f"{what}: {reported.stage} {reported.done} of {reported.total}")
+                    quarter = 4 * reported.done // max(1, reported.total) + (4 if reported.stage == "texts" else 0)
                     if quarter >= len(resident):
                         resident.append(_resident_mb())
     row = {
@@ -66,7 +66,7 @@ async def timed(librarian: Librarian, namespace: str, what: str, request: SweepR
 
 
 async def stored(librarian: Librarian, count: int, *, encode: bool) -> str:
-    """A new namespace with so many memories."""
+    """Return a new namespace with so many memories."""
     namespace = f"sweep-bench-{uuid4().hex[:8]}"
     assert (await librarian.ingest(lines(count), namespace=namespace)).failed == 0
     if encode:

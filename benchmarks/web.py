@@ -46,7 +46,9 @@ async def log_in(page: Page, key: str) -> None:
 
 
 async def searches(url: str, key: str) -> list[dict[str, float]]:
-    """The times of `RUNS` searches with the sample's questions, English and Japanese, after some unmeasured ones."""
+    """Return the times of `RUNS` searches with the sample's questions, English and Japanese, after some unmeasured
+    ones.
+    """
     lines = (files("librarian.items") / "sample" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     questions = [json.loads(line)["question"] for line in lines]
     program = shutil.which("chromium")
@@ -73,9 +75,9 @@ async def benchmark() -> None:
         async with served(settings, LIBRARIAN_RATE_LIMIT="off") as (url, key):
             measured = await searches(url, key)
         rows: list[Timing] = [
-            timing("search answered (last byte)", [one["answered"] for one in measured]),
-            timing("first content painted", [one["painted"] for one in measured]),
-            timing("search shown (load event)", [one["shown"] for one in measured]),
+            timing("search answered (last byte)", [page_times["answered"] for page_times in measured]),
+            timing("first content painted", [page_times["painted"] for page_times in measured]),
+            timing("search shown (load event)", [page_times["shown"] for page_times in measured]),
         ]
         facts: dict[str, Any] = {"target_p95_ms": TARGET_MS, "within_target": rows[-1].p95_ms <= TARGET_MS}
         report("web", rows, **facts)

@@ -73,7 +73,7 @@ async def spaces_of(executor: Executor, namespace: str) -> list[Row]:
 
 
 async def pages(executor: Executor, namespace: str, moment: Any, *, vectors: bool) -> AsyncIterator[Page]:
-    """Everything that `namespace` holds of before `moment`, nodes before the edges between them."""
+    """Yield everything that `namespace` holds of before `moment`, nodes before the edges between them."""
     where = {"namespace": namespace, "made_before": moment}
     plain: tuple[tuple[Section, str, str, Callable[[Row], Row]], ...] = (
         ("conversation", "export_conversations", "id", _identified),
@@ -101,7 +101,7 @@ async def _transactions(executor: Executor) -> set[str]:
 
 
 async def _paged(executor: Executor, statement: str, params: Mapping[str, Any], key: str) -> AsyncIterator[list[Row]]:
-    """The pages of a statement in the order of `key`, each about as large as memory allows without notice."""
+    """Yield the pages of a statement in the order of `key`, each about as large as memory allows without notice."""
     after, limit = _FIRST, _FIRST_LIMIT
     while rows := await executor.fetch_all(statement, {**params, "after": after, "limit": limit}):
         yield rows

@@ -112,7 +112,7 @@ class Symbol:
 
 
 async def known_files(executor: Executor, namespace: str) -> AsyncIterator[KnownFile]:
-    """Every file of `namespace`, by path."""
+    """Yield every file of `namespace`, by path."""
     after = ""
     while True:
         rows = await executor.fetch_all("list_files", {"namespace": namespace, "after": after, "limit": _PAGE})

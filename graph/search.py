@@ -146,7 +146,7 @@ async def list_authors(executor: Executor, namespace: str, limit: int) -> list[s
 
 
 def filter_params(where: ItemFilter) -> dict[str, Any]:
-    """Parameters of the fragments `item_filters` and `item_conditions`."""
+    """Return parameters of the fragments `item_filters` and `item_conditions`."""
     return {
         "namespace": where.namespace,
         "kinds": [kind.value for kind in where.kinds],

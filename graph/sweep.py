@@ -318,10 +318,10 @@ def _pairs(rows: Sequence[Row]) -> list[tuple[str, str]]:
 
 
 def pair_rows(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
-    """Parameters of the statement for known pairs."""
+    """Return parameters of the statement for known pairs."""
     return [{"source": source, "target": target} for source, target in pairs]
 
 
 def known(rows: Sequence[Row]) -> dict[tuple[str, str], KnownPair]:
-    """Its rows as values."""
+    """Return its rows as values."""
     return {(row["source"], row["target"]): KnownPair(frozenset(row["types"]), row["human"]) for row in rows}

@@ -124,7 +124,7 @@ class Plan:
             raise InterruptedMigration(_explain(InterruptedMigration, unsafe))
 
     def problems(self) -> list[str]:
-        """One line for each version that is not applied as it stands in its file."""
+        """Return one line for each version that is not applied as it stands in its file."""
         groups: tuple[tuple[str, Sequence[Migration | Record]], ...] = (
             ("was applied by a newer Librarian", self.newer),
             ("was applied, but its file is missing", self.missing),
@@ -132,11 +132,11 @@ class Plan:
             ("began and has not ended", self.interrupted),
             ("is not applied yet", self.pending),
         )
-        return [f"migration {one.version}_{one.name} {what}" for what, group in groups for one in group]
+        return [f"migration {entry.version}_{entry.name} {what}" for what, group in groups for entry in group]
 
 
 def discover(folder: Traversable | None = None) -> tuple[Migration, ...]:
-    """All migrations of `folder` (default: the package's own) by version. Raises InvalidMigrationFile."""
+    """Return all migrations of `folder` (default: the package's own) by version. Raises InvalidMigrationFile."""
     entries = (folder or files("migrations") / "versions").iterdir()
     found = [
         parse(entry.name, entry.read_text(encoding="utf-8")) for entry in entries if entry.name.endswith(".cypher")
@@ -151,7 +151,7 @@ def discover(folder: Traversable | None = None) -> tuple[Migration, ...]:
 
 
 def parse(file_name: str, text: str) -> Migration:
-    """The migration in one file's text. Raises InvalidMigrationFile."""
+    """Return the migration in one file's text. Raises InvalidMigrationFile."""
     named = _FILE_NAME.fullmatch(file_name)
     if named is None:
         raise InvalidMigrationFile(f"{file_name}: the name is not of the form 0001_name.cypher")
@@ -174,13 +174,15 @@ def parse(file_name: str, text: str) -> Migration:
 
 
 def normalise(text: str) -> str:
-    """The text that is hashed and run: no BOM, LF line ends, no blanks at line ends, no empty lines at the end."""
+    """Return the text that is hashed and run: no BOM, LF line ends, no blanks at line ends, no
+    empty lines at the end.
+    """
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join(line.rstrip(" \t") for line in lines).rstrip("\n")
 
 
 def split(text: str) -> Iterator[str]:
-    """The statements of a file, without comments; a `;` in quotes or within a line ends none."""
+    """Yield the statements of a file, without comments; a `;` in quotes or within a line ends none."""
     parts: list[str] = []
     for token in _TOKEN.finditer(text):
         if token["end"] is None:
@@ -196,11 +198,11 @@ def plan(migrations: Sequence[Migration], records: Sequence[Record]) -> Plan:
     recorded = {record.version: record for record in records}
     known = {migration.version for migration in migrations}
     newest = max(known, default="")
-    unknown = sorted((one for one in records if one.version not in known), key=lambda record: record.version)
-    state = {one.version: _state(one, recorded.get(one.version)) for one in migrations}
+    unknown = sorted((entry for entry in records if entry.version not in known), key=lambda record: record.version)
+    state = {entry.version: _state(entry, recorded.get(entry.version)) for entry in migrations}
 
     def those(wanted: State) -> tuple[Migration, ...]:
-        return tuple(one for one in migrations if state[one.version] is wanted)
+        return tuple(entry for entry in migrations if state[entry.version] is wanted)
 
     return Plan(
         pending=those(State.PENDING),
@@ -212,12 +214,14 @@ def plan(migrations: Sequence[Migration], records: Sequence[Record]) -> Plan:
 
 
 def statuses(migrations: Sequence[Migration], records: Sequence[Record]) -> list[Status]:
-    """Every migration that a file or a record knows, in the order of versions."""
+    """Return every migration that a file or a record knows, in the order of versions."""
     recorded = {record.version: record for record in records}
-    found = [_file_status(one, recorded.get(one.version)) for one in migrations]
+    found = [_file_status(entry, recorded.get(entry.version)) for entry in migrations]
     decided = plan(migrations, records)
     for state, group in ((State.MISSING, decided.missing), (State.NEWER, decided.newer)):
-        found += [Status(one.version, one.name, one.kind, one.checksum, state, one.finished_at) for one in group]
+        found += [
+            Status(entry.version, entry.name, entry.kind, entry.checksum, state, entry.finished_at) for entry in group
+        ]
     return sorted(found, key=lambda status: status.version)
 
 
@@ -241,5 +245,5 @@ def _statement(parts: list[str]) -> Iterator[str]:
 
 
 def _explain(error: type[Exception], versions: Sequence[Migration | Record]) -> str:
-    names = ", ".join(f"{one.version}_{one.name}" for one in versions)
+    names = ", ".join(f"{entry.version}_{entry.name}" for entry in versions)
     return f"{names}: {error.__doc__}"

@@ -45,11 +45,11 @@ class Migrator:
         self._times = times
 
     async def status(self) -> list[Status]:
-        """Every migration of the package and of the graph, in the order of versions. Writes nothing."""
+        """Return every migration of the package and of the graph, in the order of versions. Writes nothing."""
         return statuses(self._migrations, await self._records())
 
     async def plan(self) -> Plan:
-        """What `apply` would do, and what would stop it. Writes nothing."""
+        """Return what `apply` would do, and what would stop it. Writes nothing."""
         return plan(self._migrations, await self._records())
 
     async def apply(self, on_progress: OnProgress = _ignore) -> list[Migration]:
@@ -71,7 +71,7 @@ class Migrator:
             return list(current.runnable)
 
     async def validate(self) -> list[str]:
-        """What keeps this graph from being served, one line each; empty when all is well. Writes nothing."""
+        """Return what keeps this graph from being served, one line each; empty when all is well. Writes nothing."""
         return [*(await self.plan()).problems(), *await differences(self._executor)]
 
     async def repair(self, version: str) -> Migration:
@@ -81,7 +81,7 @@ class Migrator:
         is only recorded as applied, which means that somebody has completed it by hand. Raises UnknownMigration for
         a version that has no file or is pending.
         """
-        migration = next((one for one in self._migrations if one.version == version), None)
+        migration = next((migration for migration in self._migrations if migration.version == version), None)
         if migration is None:
             raise UnknownMigration(f"version {version!r} has no file here; see `librarian migrate status`")
         if migration in (await self.plan()).pending:

@@ -24,7 +24,7 @@ def _box(column: float, row: float, title: str, *lines: str, columns: float = 1,
 
 
 def architecture() -> Picture:
-    """Who calls what, from the users down to the database."""
+    """Draw who calls what, from the users down to the database."""
     boxes = {
         "agent": _box(0, 0, "memory_agent", "tool calls"),
         "professor": _box(1, 0, "the Professor", "asks for evidence"),
@@ -106,7 +106,7 @@ _SWEEP_BACK = (
 
 
 def search_path() -> Picture:
-    """A search from the socket to Cypher and back, file by file."""
+    """Draw a search from the socket to Cypher and back, file by file."""
     return _there_and_back(
         "The way of a search",
         "Left, from top to bottom: the files that a request passes down to the statement. Right, from bottom to top: "
@@ -118,7 +118,7 @@ def search_path() -> Picture:
 
 
 def sweep_path() -> Picture:
-    """A swept memory from the request to the report, file by file, with the values that stand for it."""
+    """Draw a swept memory from the request to the report, file by file, with the values that stand for it."""
     return _there_and_back(
         "The way of a swept memory",
         "Left, from top to bottom: how a memory is read and judged. Right, from bottom to top: how the changes are "
@@ -154,7 +154,7 @@ def _step(column: int, row: int, file: str, does: str) -> Box:
 
 
 def search_agent() -> Picture:
-    """The steps of the search agent and the ways between them, as LangGraph compiles them."""
+    """Return the steps of the search agent and the ways between them, as LangGraph compiles them."""
     boxes = {name: Box(x, y, 120, 48, title, fill=_fill(name)) for name, (x, y, title) in _STEPS.items()}
     ways = _STEP.findall(drawing())
     arrows = [Arrow(source, target, dashed=kind != "-->") for source, kind, target in ways]

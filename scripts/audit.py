@@ -67,7 +67,7 @@ class Memory:
         self._clock = clock
 
     def recall(self) -> Outcome | None:
-        """What was found out not long ago."""
+        """Return what was found out not long ago."""
         try:
             kept = json.loads(self._file.read_text(encoding="utf-8"))
             outcome = Outcome(tuple(kept["lines"]), kept["findings"], kept["answered"])

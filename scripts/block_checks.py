@@ -29,13 +29,15 @@ _EXTRAS = re.compile(r"\[([\w,-]+)\]$")
 
 
 def program_of(statement: str) -> str:
-    """The program that a statement calls first: `librarian` whatever folder it is called from; empty for none."""
+    """Return the program that a statement calls first: `librarian` whatever folder it is called
+    from; empty for none.
+    """
     words = words_of(statement)
     return "" if not words else "librarian" if words[0].endswith("/librarian") else words[0].lstrip("(")
 
 
 def is_run(statement: str) -> bool:
-    """Whether a statement ends by itself and changes nothing but the graph, the home and its folder."""
+    """Return whether a statement ends by itself and changes nothing but the graph, the home and its folder."""
     words = words_of(statement)
     if not words:
         return True
@@ -79,7 +81,7 @@ def _lasts(arguments: Sequence[str]) -> bool:
 
 
 def _simple(words: Sequence[str]) -> list[str]:
-    """The words of the first command of a pipeline."""
+    """Return the words of the first command of a pipeline."""
     kept: list[str] = []
     for word in words:
         if word in _OPERATORS:
@@ -107,7 +109,7 @@ def _librarian(arguments: Sequence[str], _project: Path) -> Iterator[str]:
 
 
 def _command_at(path: Sequence[str]) -> Any:
-    """The command or group that the words lead to, None where they lead nowhere."""
+    """Return the command or group that the words lead to, None where they lead nowhere."""
     command: Any = typer.main.get_command(app)
     for word in path:
         if not hasattr(command, "resolve_command"):

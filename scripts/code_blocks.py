@@ -60,7 +60,7 @@ class Command:
 
 
 def blocks_of(page: str, text: str) -> list[Block]:
-    """All fenced blocks of a page, in order. Raises ValueError for an info string that cannot be read."""
+    """Return all fenced blocks of a page, in order. Raises ValueError for an info string that cannot be read."""
     found: list[Block] = []
     lines = iter(enumerate(text.splitlines(), start=1))
     for number, line in lines:
@@ -80,7 +80,7 @@ def pages(project: Path) -> dict[str, str]:
 
 
 def commands_of(console: str) -> list[Command]:
-    """The commands after the prompts of a console block, continued lines included, each with its output."""
+    """Return the commands after the prompts of a console block, continued lines included, each with its output."""
     commands: list[Command] = []
     typed: list[str] = []
     shown: list[str] = []
@@ -96,7 +96,9 @@ def commands_of(console: str) -> list[Command]:
 
 
 def statements_of(script: str) -> list[str]:
-    """The statements of a shell script: lines, joined where a quotation, a backslash or a here-document goes on."""
+    """Return the statements of a shell script: lines, joined where a quotation, a backslash or
+    a here-document goes on.
+    """
     statements: list[str] = []
     pending: list[str] = []
     for line in script.splitlines():
@@ -109,7 +111,7 @@ def statements_of(script: str) -> list[str]:
 
 
 def is_open(statement: str) -> bool:
-    """Whether a shell would read on behind `statement`."""
+    """Return whether a shell would read on behind `statement`."""
     if statement.endswith("\\"):
         return True
     here = _HERE_DOCUMENT.search(statement)
@@ -123,7 +125,9 @@ def is_open(statement: str) -> bool:
 
 
 def words_of(statement: str) -> list[str]:
-    """The words of a statement without the assignments before it and without comments; none where it only assigns."""
+    """Return the words of a statement without the assignments before it and without comments; none where it only
+    assigns.
+    """
     plain = _SUBSTITUTION.sub("substituted", statement.replace("\\\n", " "))
     words = shlex.split(plain, comments=True)
     while words and _ASSIGNMENT.match(words[0]):

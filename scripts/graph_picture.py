@@ -34,7 +34,9 @@ _PLACES = {
 
 
 def data_model() -> Picture:
-    """Every label with its key, and every relationship; items are blue. Raises KeyError for one without a position."""
+    """Return every label with its key, and every relationship; items are blue. Raises KeyError for one without a
+    position.
+    """
     keys = {rule.labels[0]: rule.properties for rule in CONSTRAINTS}
     boxes = {label: _box(label, keys.get(label, ())) for label in NODE_MODELS}
     return Picture(
@@ -55,7 +57,7 @@ def _box(label: str, key: tuple[str, ...]) -> Box:
 
 
 def _arrows() -> list[Arrow]:
-    """One arrow for each pair of labels, with the types of the relationships that its own model declares."""
+    """Return one arrow for each pair of labels, with the types of the relationships that its own model declares."""
     types: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for label, model in NODE_MODELS.items():
         inherited = set(_links(NODE_MODELS["Item"])) if label in ITEM_MODELS else set()
@@ -66,7 +68,7 @@ def _arrows() -> list[Arrow]:
 
 
 def _links(model: Any) -> dict[str, dict[str, str]]:
-    """The relationships of a model by name, inherited ones included, each with type and target."""
+    """Return the relationships of a model by name, inherited ones included, each with type and target."""
     properties = model.defined_properties(aliases=False, properties=False)
     return {
         name: {"type": relation.definition["relation_type"], "target": _target(relation)}
@@ -75,5 +77,5 @@ def _links(model: Any) -> dict[str, dict[str, str]]:
 
 
 def _target(relationship: Any) -> str:
-    """The label at the other end, as it was declared: neomodel's own look-up finds any class of that name."""
+    """Return the label at the other end, as it was declared: neomodel's own look-up finds any class of that name."""
     return str(relationship._raw_class)  # noqa: SLF001 - public nowhere

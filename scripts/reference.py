@@ -100,7 +100,7 @@ def cli_page() -> str:
 
 
 def anchor(heading: str) -> str:
-    """The anchor that a heading gets, on the site as on other readers of Markdown."""
+    """Return the anchor that a heading gets, on the site as on other readers of Markdown."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
@@ -132,7 +132,7 @@ def _tool(tool: OfferedTool) -> str:
 
 
 def _field_rows(schema: _Schema, above: str = "") -> Iterator[str]:
-    """A row for each field, those of objects within included."""
+    """Yield a row for each field, those of objects within included."""
     for name, field in schema["properties"].items():
         kind = _type_and_default(field, required=name in schema.get("required", ()))
         yield f"| `{above}{name}` | {kind} | {_in_a_cell(field['description'])} |\n"
@@ -167,7 +167,7 @@ def _type_of(schema: _Schema) -> str:
 
 
 def _type_and_default(schema: _Schema, *, required: bool) -> str:
-    """The type, and whether a value must be given or what it is without."""
+    """Return the type, and whether a value must be given or what it is without."""
     default = schema.get("default")
     if required or default in (None, [], {}):
         return _type_of(schema) + (", required" if required else "")
@@ -179,7 +179,7 @@ def _is_mapping(schema: _Schema) -> bool:
 
 
 def _in_a_cell(description: str) -> str:
-    """The first paragraph, in one line that ends no cell."""
+    """Return the first paragraph, in one line that ends no cell."""
     return description.partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
 
 
@@ -200,7 +200,7 @@ def _parameters(operation: _Schema) -> str:
 
 
 def _body(operation: _Schema) -> str:
-    """What is sent, in each form, and an example of it."""
+    """Return what is sent, in each form, and an example of it."""
     contents = operation.get("requestBody", {}).get("content", {})
     kinds: dict[str, list[str]] = {}
     for kind, content in contents.items():
@@ -210,7 +210,7 @@ def _body(operation: _Schema) -> str:
 
 
 def _example(content: _Schema) -> str:
-    """The first example of a body, which a test of the pages holds against its schema."""
+    """Return the first example of a body, which a test of the pages holds against its schema."""
     for title, example in content.get("examples", {}).items():
         name = content["schema"].get("$ref", "").rpartition("/")[2]
         return f"\nFor example, {title}:\n\n{_json_block(example['value'], name)}"
@@ -252,7 +252,7 @@ def _object(name: str, schema: _Schema) -> str:
 
 
 def _commands(path: str, command: Any) -> Iterator[str]:
-    """A section for a command, and one for each below it."""
+    """Yield a section for a command, and one for each below it."""
     below = getattr(command, "commands", {})
     if not below or command.params:
         yield _command(path, command)
@@ -261,7 +261,7 @@ def _commands(path: str, command: Any) -> Iterator[str]:
 
 
 def _command(path: str, command: Any) -> str:
-    """What `--help` says: the usage, the text, and a row for each argument and option."""
+    """Return what `--help` says: the usage, the text, and a row for each argument and option."""
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
     options = [
         parameter for parameter in command.params if parameter.param_type_name == "option" and parameter.name != "help"
@@ -276,7 +276,7 @@ def _command(path: str, command: Any) -> str:
 
 
 def _command_lines(path: str, command: Any) -> list[str]:
-    """A line for the command with its arguments, one for each option, and the same for the commands below it."""
+    """Return a line for the command with its arguments, one for each option, and the same for the commands below it."""
     below = getattr(command, "commands", {})
     if below:
         return [line for name in sorted(below) for line in _command_lines(f"{path} {name}", below[name])]
@@ -292,7 +292,7 @@ def _command_lines(path: str, command: Any) -> list[str]:
 
 
 def _exported(name: str, value: object) -> Iterator[str]:
-    """A line for the name, and one for each public method with its parameters."""
+    """Yield a line for the name, and one for each public method with its parameters."""
     yield f"{name}\n"
     members = inspect.getmembers(value, inspect.isroutine) if inspect.isclass(value) else []
     for member, method in members:

@@ -26,7 +26,9 @@ _ANY = "…"
 
 
 def missing_lines(shown: str, printed: str) -> list[str]:
-    """The lines of `shown` that `printed` does not have, in their order; empty where the page tells the truth."""
+    """Return the lines of `shown` that `printed` does not have, in their order; empty where the
+    page tells the truth.
+    """
     lines = [_comparable(line) for line in printed.splitlines()]
     missing = []
     index = 0
@@ -41,7 +43,7 @@ def missing_lines(shown: str, printed: str) -> list[str]:
 
 
 def ids(shown: str, printed: str) -> dict[str, str]:
-    """The ids and tokens that a page shows, each with the one printed instead."""
+    """Return the ids and tokens that a page shows, each with the one printed instead."""
     came_lines = iter(printed.splitlines())
     pairs: dict[str, str] = {}
     for line in filter(_comparable, shown.splitlines()):
@@ -51,7 +53,7 @@ def ids(shown: str, printed: str) -> dict[str, str]:
 
 
 def difference(shown: Any, answered: Any, path: str = "$") -> str | None:
-    """Where the JSON that a page shows departs from what was answered, or None.
+    """Return where the JSON that a page shows departs from what was answered, or None.
 
     Fields and elements of lists may be left out; volatile texts and numbers with a fraction need only be of one kind.
     """
@@ -87,7 +89,7 @@ def _field(shown: Mapping[str, Any], answered: Mapping[str, Any], name: str, pat
 
 
 def _elements(shown: Sequence[Any], answered: Sequence[Any], path: str) -> str | None:
-    """Each element shown is one of those answered, in their order."""
+    """Return whether each element shown is one of those answered, in their order."""
     index = 0
     for number, element in enumerate(shown):
         faults = [difference(element, other, f"{path}[{number}]") for other in answered[index:]]

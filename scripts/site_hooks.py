@@ -63,13 +63,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _targets(page: Path, config: MkDocsConfig) -> Iterator[Path]:
-    """The files that a page links to, as far as they are there."""
+    """Yield the files that a page links to, as far as they are there."""
     found = (_target(page, link, config) for link in _LINK.findall(page.read_text(encoding="utf-8")))
     return (target for target in found if target is not None)
 
 
 def _target(page: Path, link: str, config: MkDocsConfig) -> Path | None:
-    """The file behind a link; None where there is none, which MkDocs then reports."""
+    """Return the file behind a link; None where there is none, which MkDocs then reports."""
     target = Path(os.path.normpath(page.parent / link))
     docs = Path(config.docs_dir)
     is_generated = target.is_relative_to(docs) and target.relative_to(docs).as_posix() in GENERATED

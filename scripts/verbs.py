@@ -79,7 +79,7 @@ def _signature(method: Callable[..., Any]) -> str:
 
 
 def _formatted(text: str) -> str:
-    """The text as ruff sorts and formats it."""
+    """Return the text as ruff sorts and formats it."""
     for command in (["check", "--select=F401,I,UP", "--fix", "--quiet"], ["format"]):
         ruff = [str(Path(sys.executable).with_name("ruff")), *command, f"--stdin-filename={STUB}", "-"]
         text = subprocess.run(ruff, input=text, capture_output=True, text=True, check=True).stdout

@@ -71,7 +71,7 @@ class Example:
 
 
 async def questions_of(librarian: Librarian, folder: Path) -> list[Question]:
-    """The questions of a folder, each searched once."""
+    """Return the questions of a folder, each searched once."""
     cases = await read_cases(folder, librarian.parts.encoder, Store(librarian.search, Lab(librarian).load))
     return [await _question(case) for case in cases]
 
@@ -85,7 +85,7 @@ async def _question(case: EvidenceCase) -> Question:
 
 
 def examples(question: Question) -> Iterator[Example]:
-    """Every passage beside every set that may arise: nothing, parts of the evidence, and a mistaken start."""
+    """Yield every passage beside every set that may arise: nothing, parts of the evidence, and a mistaken start."""
     right = question.right
     wrong = [passage for passage in question.asked.passages if passage not in right]
     yield from _beside(question, (), 1.0)
@@ -122,7 +122,7 @@ def fit(sample: Sequence[Example]) -> dict[str, float]:
 
 
 async def left_out(questions: Sequence[Question], enough: float, scoring: Scoring) -> list[Outcome]:
-    """Each question asked of an agent whose regression has not seen its group."""
+    """Ask each question of an agent whose regression has not seen its group."""
     outcomes: list[Outcome] = []
     samples = [list(examples(question)) for question in questions]
     for fold in sorted({question.group for question in questions}):
@@ -158,7 +158,7 @@ def folded(questions: Sequence[Question]) -> list[Question]:
 
 
 async def trained(folders: Sequence[Path]) -> dict[str, Any]:
-    """The content of the weights file."""
+    """Return the content of the weights file."""
     models: dict[str, Any] = {}
     async with Librarian() as librarian:
         scoring = replace(SCORING, similarity=SemanticSimilarity(librarian.lifecycle))

@@ -88,14 +88,14 @@ class Judged:
         """Whether the likeliest type is the label."""
         return self.guess is self.row.type
 
-    def told(self, head: Head) -> tuple[MemoryType, float]:
+    def reported(self, head: Head) -> tuple[MemoryType, float]:
         """Type and confidence as a user gets them: markers first, else the head's, calibrated as `head` is."""
         marked = self.row.marked
         return (marked.type, marked.confidence) if marked else (self.guess, head.confidence(self.probability))
 
 
 def source_of(record: Mapping[str, Any]) -> str:
-    """The repository; of an issue the one it was filed in, of a chat message its conversation."""
+    """Return the repository; of an issue the one it was filed in, of a chat message its conversation."""
     place = f"{record.get('repo', '')} {record.get('path', '')}"
     upstream = re.search(r"issue of [\w./-]+|conv-\d+", place)
     return upstream[0] if upstream else str(record.get("repo", ""))
@@ -156,7 +156,7 @@ def vocabulary(rows: Sequence[Row]) -> tuple[dict[str, float], list[str]]:
 
 
 def fit(rows: Sequence[Row], space: str | None) -> Head:
-    """A head fitted on `rows`, uncalibrated; with their vectors when `space` is given."""
+    """Return a head fitted on `rows`, uncalibrated; with their vectors when `space` is given."""
     idf, signs = vocabulary(rows)
     scales = np.array([SCALE_OF_WORDS] * len(idf) + [SCALE_OF_SIGNS[sign.partition(":")[0]] for sign in signs])
     table = _table(rows, idf, signs) @ diags_array(scales)
@@ -182,7 +182,7 @@ def fit(rows: Sequence[Row], space: str | None) -> Head:
 
 
 def _table(rows: Sequence[Row], idf: Mapping[str, float], signs: Sequence[str]) -> csr_array:
-    """What type_head computes of words and signs, a row a text."""
+    """Return what type_head computes of words and signs, a row a text."""
     places = {name: place for place, name in enumerate([*idf, *signs])}
     values: list[float] = []
     columns: list[int] = []
@@ -211,7 +211,7 @@ def _rounded(values: Matrix) -> list[float]:
 
 
 def folds(rows: Sequence[Row], part: str, key: str) -> Iterator[tuple[list[Row], list[Row]]]:
-    """What to train on and what to test on, of one part of the data; groups of the same `key` stay together."""
+    """Yield what to train on and what to test on, of one part of the data; groups of the same `key` stay together."""
     groups = sorted({getattr(row, key) for row in rows if row.part == part})
     random.Random(0).shuffle(groups)
     for number in range(min(FOLDS, len(groups))):
@@ -263,19 +263,19 @@ def judged_by(heads: Sequence[Head], rows: Sequence[Row], space: str | None) -> 
 
 def show(title: str, judged: Sequence[Judged], head: Head) -> None:
     """Macro-F1, precision and coverage of what would be written, and the confusion matrix (rows are labels)."""
-    told = [(one.row.type, *one.told(head)) for one in judged]
-    accepted = [label is type_ for label, type_, confidence in told if confidence >= ACCEPTED]
-    f1 = {type_: _f1([(label, guess) for label, guess, _ in told], type_) for type_ in TYPES}
+    reported = [(one.row.type, *one.reported(head)) for one in judged]
+    accepted = [label is type_ for label, type_, confidence in reported if confidence >= ACCEPTED]
+    f1 = {type_: _f1([(label, guess) for label, guess, _ in reported], type_) for type_ in TYPES}
     coverage = len(accepted) / len(judged)
     print(f"{title}: macro-F1 {np.mean(list(f1.values())):.3f}, at .7 {np.mean(accepted):.3f} right of {coverage:.0%}")
-    confusion = Counter((label, guess) for label, guess, _ in told)
+    confusion = Counter((label, guess) for label, guess, _ in reported)
     for label in TYPES:
         print(f"  {label:10}", *(f"{confusion[label, guess]:4}" for guess in TYPES), f"  F1 {f1[label]:.2f}")
 
 
-def _f1(told: Sequence[tuple[MemoryType, MemoryType]], type_: MemoryType) -> float:
-    hits = sum(label is guess is type_ for label, guess in told)
-    return 2 * hits / max(1, sum((label is type_) + (guess is type_) for label, guess in told))
+def _f1(reported: Sequence[tuple[MemoryType, MemoryType]], type_: MemoryType) -> float:
+    hits = sum(label is guess is type_ for label, guess in reported)
+    return 2 * hits / max(1, sum((label is type_) + (guess is type_) for label, guess in reported))
 
 
 def trained(rows: Sequence[Row], others: Sequence[Row], space: str | None) -> Head:

@@ -56,7 +56,7 @@ class Index:
         self._database.executemany("INSERT INTO pages (rowid, tokens) VALUES (?, ?)", rows)
 
     def search(self, query: str) -> list[tuple[Page, float]]:
-        """The best pages, each with a score (higher is better), by BM25."""
+        """Return the best pages, each with a score (higher is better), by BM25."""
         wanted = " OR ".join(f'"{token}"' for token in dict.fromkeys(tokens(query)))
         if not wanted:
             return []
@@ -74,7 +74,7 @@ class Numbers:
     _by_request: OrderedDict[str, dict[Page, int]] = field(default_factory=OrderedDict)
 
     def of(self, request_id: str, page: Page) -> int:
-        """The page's number in this request: the one it had, or the next."""
+        """Return the page's number in this request: the one it had, or the next."""
         numbers = self._by_request.setdefault(request_id, {})
         self._by_request.move_to_end(request_id)
         if len(self._by_request) > MAX_CONVERSATIONS:
@@ -91,7 +91,7 @@ class Professor:
         self._api_key = api_key
 
     async def search(self, request: Request) -> JSONResponse:
-        """One search: `{request_id, search_no, query}` in, `{candidates}` out."""
+        """Answer one search: `{request_id, search_no, query}` in, `{candidates}` out."""
         if not self._may_ask(request):
             return JSONResponse({"error": "a valid key is needed"}, 401)
         asked = await request.json()
@@ -117,7 +117,7 @@ class Professor:
 
 
 def faults_of(asked: Any) -> str:
-    """What is wrong with a request; empty where nothing is."""
+    """Return what is wrong with a request; empty where nothing is."""
     if not isinstance(asked, dict):
         return "an object is wanted"
     if not isinstance(asked.get("request_id"), str) or not isinstance(asked.get("search_no"), int):
@@ -128,7 +128,7 @@ def faults_of(asked: Any) -> str:
 
 
 def read(folder: Path) -> Iterator[Page]:
-    """Every page of every document in `folder`."""
+    """Yield every page of every document in `folder`."""
     for file in sorted((*folder.glob("*.md"), *folder.glob("*.txt"))):
         pages = _PAGE_BREAK.split(file.read_text(encoding="utf-8"))
         for number, text in enumerate(pages, start=1):
@@ -148,7 +148,7 @@ def tokens(text: str) -> list[str]:
 
 
 def application(documents: Path = DOCUMENTS, api_key: str | None = None) -> Starlette:
-    """The Professor as an ASGI application."""
+    """Return the Professor as an ASGI application."""
     return Starlette(routes=[Route("/search", Professor(documents, api_key).search, methods=["POST"])])
 
 

@@ -110,7 +110,7 @@ def _packaged() -> Iterator[Path]:
 
 
 def _distinct(paths: Iterator[Path]) -> Iterator[Path]:
-    """Each command once, though several links may lead to it."""
+    """Yield each command once, though several links may lead to it."""
     seen: set[Path] = set()
     for path in paths:
         real = path.resolve()

@@ -9,7 +9,7 @@ from unicodedata import east_asian_width
 from librarian.causal.contracts import CausalOutput, ItemBrief, ReachedItem
 from librarian.items.contracts import EdgeOut
 
-Place = tuple[int, int]
+Position = tuple[int, int]
 Link = Callable[[str], str]
 
 _BOX_W, _BOX_H = 220, 46
@@ -27,11 +27,11 @@ def svg(found: CausalOutput, link: Link | None = None) -> str:
     """Return the picture; a dashed line is a proposal, RELATES_TO has no arrow. Boxes lead to what `link` makes of a
     uid.
     """
-    places = _places(found)
-    width = max(x for x, _ in places.values()) + _BOX_W + _MARGIN
-    height = max(y for _, y in places.values()) + _BOX_H + _MARGIN
-    lines = "".join(_line(edge, places) for edge in found.edges)
-    boxes = "".join(_box(item, places[item.uid], link) for item in (found.item, *found.items))
+    positions = _positions(found)
+    width = max(x for x, _ in positions.values()) + _BOX_W + _MARGIN
+    height = max(y for _, y in positions.values()) + _BOX_H + _MARGIN
+    lines = "".join(_line(edge, positions) for edge in found.edges)
+    boxes = "".join(_box(item, positions[item.uid], link) for item in (found.item, *found.items))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'font-family="system-ui, sans-serif" font-size="12">\n<defs>\n{_arrows()}</defs>\n{lines}{boxes}</svg>\n'
@@ -43,7 +43,7 @@ def visible(text: str) -> str:
     return _INVISIBLE.sub("\ufffd", text)
 
 
-def _places(found: CausalOutput) -> dict[str, Place]:
+def _positions(found: CausalOutput) -> dict[str, Position]:
     """Top left corners: within a column in the order of the answer, and each column in the middle."""
     columns: defaultdict[int, list[str]] = defaultdict(list)
     for item in (found.item, *found.items):
@@ -64,8 +64,8 @@ def _arrows() -> str:
     )
 
 
-def _line(edge: EdgeOut, places: dict[str, Place]) -> str:
-    (x1, y1), (x2, y2) = _ends(places[edge.source], places[edge.target])
+def _line(edge: EdgeOut, positions: dict[str, Position]) -> str:
+    (x1, y1), (x2, y2) = _ends(positions[edge.source], positions[edge.target])
     colour = _COLOURS[edge.type]
     dashes = "" if edge.state == "accepted" else ' stroke-dasharray="5 4"'
     arrow = "" if edge.type == "RELATES_TO" else f' marker-end="url(#{edge.type})"'
@@ -80,7 +80,7 @@ def _line(edge: EdgeOut, places: dict[str, Place]) -> str:
     )
 
 
-def _ends(source: Place, target: Place) -> tuple[Place, Place]:
+def _ends(source: Position, target: Position) -> tuple[Position, Position]:
     """Return where a line leaves one box and enters the other: at facing sides, or above and below within a column."""
     if source[0] == target[0]:
         down = source[1] < target[1]
@@ -94,7 +94,7 @@ def _ends(source: Place, target: Place) -> tuple[Place, Place]:
     )
 
 
-def _box(item: ItemBrief, corner: Place, link: Link | None) -> str:
+def _box(item: ItemBrief, corner: Position, link: Link | None) -> str:
     x, y = corner
     caption = _caption(visible(item.name))
     day = f" · {item.occurred_at:%Y-%m-%d}" if item.occurred_at else ""

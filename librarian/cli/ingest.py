@@ -203,7 +203,7 @@ class _Source:
             yield number, line
 
     async def unsettled_rows(self) -> AsyncIterator[tuple[int, bytes]]:
-        """Those that a service is still to get."""
+        """Yield those that a service is still to get."""
         async for number, line in self.rows():
             if number > self.after_line:
                 yield number, line

@@ -187,7 +187,7 @@ def greeting(base_url: str, headers: Sequence[str], *, home: Path | None) -> Ite
 
 
 def curl_line(base_url: str, headers: Sequence[str], query: str) -> str:
-    """One search as a curl command."""
+    """Return one search as a curl command."""
     body = json.dumps({"queries": [query], "limit": _LIMIT}, ensure_ascii=False)
     sent = " ".join(f"-H {shlex.quote(header)}" for header in (*headers, "Content-Type: application/json"))
     return f"curl -sS {base_url}/v1/search {sent} -d {shlex.quote(body)}"

@@ -36,9 +36,9 @@ class Bookmarks:
 
     def _replace(self, before: Sequence[str], after: Sequence[str]) -> None:
         with self._lock:
-            kept = [one for one in self._known if one not in before and one not in after]
+            kept = [bookmark for bookmark in self._known if bookmark not in before and bookmark not in after]
             self._known = dict.fromkeys([*kept, *after][-_MOST:])
 
 
 def _split(value: str) -> tuple[str, ...]:
-    return tuple(one.strip() for one in value.split(",") if one.strip())
+    return tuple(bookmark.strip() for bookmark in value.split(",") if bookmark.strip())

@@ -45,7 +45,7 @@ class _Status(Struct):
 
 
 def checked_address(url: str | None, *, allow_insecure: bool) -> str:
-    """The service's address without a slash at its end. Raises SettingsError where a key must not be sent."""
+    """Return the service's address without a slash at its end. Raises SettingsError where a key must not be sent."""
     if url is None:
         raise SettingsError(
             "no service is named", field="LIBRARIAN_REMOTE", remedy="Give the address, or set LIBRARIAN_REMOTE."
@@ -76,18 +76,18 @@ def trusting(authorities: Path) -> ssl.SSLContext:
 
 
 def is_local(url: str) -> bool:
-    """Whether the address leads to this machine, so that no proxy must be asked."""
+    """Return whether the address leads to this machine, so that no proxy must be asked."""
     return is_loopback(urlsplit(url).hostname or "")
 
 
 def headers_of(request: Request[T], api_key: str | None) -> dict[str, bytes]:
-    """The headers to send; namespaces are UTF-8."""
+    """Return the headers to send; namespaces are UTF-8."""
     headers = {name: value.encode() for name, value in request.headers.items()}
     return headers if api_key is None else {**headers, "Authorization": f"Bearer {api_key}".encode()}
 
 
 def outcome_of(request: Request[T], reply: Reply) -> T | ApiError:
-    """The value that an answer stands for, or the error that it is."""
+    """Return the value that an answer stands for, or the error that it is."""
     is_json = _media_type(reply.headers) == _JSON
     if is_json and (200 <= reply.status < 300 or reply.status in request.answers):
         try:

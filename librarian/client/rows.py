@@ -39,14 +39,14 @@ class _Lines:
         return len(self._chunk) >= CHUNK_BYTES
 
     def taken(self) -> bytes:
-        """What is gathered; the next chunk begins."""
+        """Return what is gathered; the next chunk begins."""
         chunk = bytes(self._chunk)
         self._chunk.clear()
         return chunk
 
 
 def ndjson(rows: Rows) -> Iterator[bytes]:
-    """The rows as chunks. Raises InvalidInput."""
+    """Yield the rows as chunks. Raises InvalidInput."""
     if not isinstance(rows, Iterable):
         raise InvalidInput("an asynchronous source of rows needs the asynchronous client", field="rows")
     lines = _Lines()

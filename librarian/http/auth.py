@@ -16,7 +16,7 @@ Required = Scope | Literal["any"]
 
 
 def namespace_of(request: Request, key: ApiKey) -> str:
-    """The namespace that this request works in: the path's, the header's, or the only one that the key opens.
+    """Return the namespace that this request works in: the path's, the header's, or the only one that the key opens.
 
     Raises Forbidden for a namespace beyond the key, InvalidInput where none is named.
     """
@@ -33,7 +33,7 @@ def namespace_of(request: Request, key: ApiKey) -> str:
 
 
 def authenticated(request: Request, scope: Required) -> ApiKey:
-    """The caller's key, which has `scope` ("any": whatever it may do) and has not used up its rate.
+    """Return the caller's key, which has `scope` ("any": whatever it may do) and has not used up its rate.
 
     Raises Unauthenticated, TooManyRequests or Forbidden.
     """
@@ -44,7 +44,7 @@ def authenticated(request: Request, scope: Required) -> ApiKey:
 
 
 def known(request: Request, token: str) -> ApiKey:
-    """The key that `token` is; failures are counted by address. Raises Unauthenticated or TooManyRequests."""
+    """Return the key that `token` is; failures are counted by address. Raises Unauthenticated or TooManyRequests."""
     keys: KeyFile = request.state.keys
     try:
         return keys.authenticate(token)
@@ -70,7 +70,7 @@ def _in_path(request: Request) -> str | None:
 
 
 def _in_header(request: Request) -> str | None:
-    """The header's namespace; HTTP carries its UTF-8 bytes as Latin-1."""
+    """Return the header's namespace; HTTP carries its UTF-8 bytes as Latin-1."""
     sent = request.headers.get(NAMESPACE_HEADER)
     if sent is None:
         return None

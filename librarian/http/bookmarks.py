@@ -65,8 +65,8 @@ async def catch_up(request: Request, librarian: Librarian) -> None:
 
 
 def bookmarks_of(request: Request) -> list[str]:
-    """The bookmarks that the client sent. Raises InvalidBookmark for what cannot be one."""
-    sent = [one.strip() for line in request.headers.getlist(BOOKMARK_HEADER) for one in line.split(",")]
+    """Return the bookmarks that the client sent. Raises InvalidBookmark for what cannot be one."""
+    sent = [bookmark.strip() for line in request.headers.getlist(BOOKMARK_HEADER) for bookmark in line.split(",")]
     if len(sent) > MOST_BOOKMARKS or not all(map(_USABLE.fullmatch, sent)):
         raise InvalidBookmark
     return sent

@@ -63,7 +63,7 @@ class Client:
         self._reader = asyncio.create_task(self._read())
 
     async def receive(self) -> Message:
-        """The next message of the request, for the application."""
+        """Return the next message of the request, for the application."""
         if self._reader is None:
             self.listen()
         if self.gone and self._messages.empty():

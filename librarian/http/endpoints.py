@@ -45,7 +45,7 @@ class Call(Generic[B, Q]):
     query: Q
 
     def path(self, name: str) -> str:
-        """A part of the path."""
+        """Return a part of the path."""
         part: str = self.request.path_params[name]
         return part
 
@@ -64,7 +64,7 @@ class Body(Generic[B]):
 
 
 def json_of(type_: type[B]) -> Body[B]:
-    """A JSON body of `type_`."""
+    """Return a JSON body of `type_`."""
     return Body(type_, (JSON,), partial(json_body, type_=type_))
 
 

@@ -51,7 +51,7 @@ class Kept(msgspec.Struct, frozen=True):
 
 
 def key_of(request: Request) -> str | None:
-    """The key that the client sent, if it did. Raises InvalidInput."""
+    """Return the key that the client sent, if it did. Raises InvalidInput."""
     sent = request.headers.getlist(KEY_HEADER)
     if not sent:
         return None
@@ -61,7 +61,7 @@ def key_of(request: Request) -> str | None:
 
 
 async def claim_of(request: Request, key: str, caller: ApiKey, namespace: str) -> Claim:
-    """What `request` claims: its body is read whole, so that the same request can be told from another one."""
+    """Return what `request` claims: its body is read whole, so that the same request can be told from another one."""
     identity = (
         request.method,
         request.scope["raw_path"].decode("ascii", "replace"),
@@ -76,7 +76,7 @@ async def claim_of(request: Request, key: str, caller: ApiKey, namespace: str) -
 async def answer_once(
     executor: Executor, claim: Claim, keep_s: int, work: Callable[[], Awaitable[Response]], *, request_id: str
 ) -> Response:
-    """The answer of `work`, or the one that was given when the same request ran before.
+    """Return the answer of `work`, or the one that was given when the same request ran before.
 
     Errors that the same request would meet again are kept like answers; after any other one, or when nobody waits any
     more, the key is free again. Raises IdempotencyKeyReused, RequestInProgress, and what `work` raises.
@@ -146,7 +146,7 @@ def _replayed(claim: Claim, found: Claimed) -> Response:
 
 
 def _kept(response: Response) -> str | None:
-    """The answer as text for the record; None for one too large to keep."""
+    """Return the answer as text for the record; None for one too large to keep."""
     body = bytes(response.body)
     if len(body) > MAX_KEPT_BYTES:
         return None

@@ -105,7 +105,7 @@ class McpTransport:
 
 
 def _calls_reporting(body: bytes) -> bool:
-    """Whether `body` calls a tool that says what it is at; what cannot be read, the SDK answers."""
+    """Return whether `body` calls a tool that says what it is at; what cannot be read, the SDK answers."""
     try:
         message = msgspec.json.decode(body, type=_Message)
     except (msgspec.DecodeError, RecursionError):

@@ -66,7 +66,7 @@ _WRITING = (errors.RequestInProgress, errors.IdempotencyKeyReused)
 
 
 def document(operations: Operations) -> dict[str, Any]:
-    """The document that describes `operations`, as values of JSON."""
+    """Return the document that describes `operations`, as values of JSON."""
     schemas = Schemas(operations)
     return {
         "openapi": "3.1.0",
@@ -93,7 +93,9 @@ class Schemas:
     """The schemas of everything that operations read and answer, by type; structs stand among the components."""
 
     def __init__(self, operations: Operations) -> None:
-        read = [one.body.schema for one in operations if one.body and one.body.schema is not bytes]
+        read = [
+            operation.body.schema for operation in operations if operation.body and operation.body.schema is not bytes
+        ]
         answered = [type_ for operation in operations for type_ in operation.answers.values() if type_]
         types = list(dict.fromkeys([*read, *answered]))
         schemas, components = schemas_of(types)
@@ -105,7 +107,7 @@ class Schemas:
         return self._by_type[type_]
 
     def meaning(self, type_: Any) -> str:
-        """What `type_` is: the first paragraph of its description."""
+        """Return what `type_` is: the first paragraph of its description."""
         name = getattr(type_, "__name__", "")
         description: str = self.components.get(name, {}).get("description", "")
         return " ".join(description.partition("\n\n")[0].split()) or "Text."
@@ -136,7 +138,7 @@ def _operation(operation: Endpoint[Any, Any], schemas: Schemas) -> dict[str, Any
 
 
 def _summary_of(description: str) -> tuple[str, str]:
-    """The summary, which is the first sentence, and the rest."""
+    """Return the summary, which is the first sentence, and the rest."""
     summary, _, rest = re.sub(r"\s*\n\s*(?=\S)", "\n", description).partition(".")
     return summary.replace("\n", " "), rest.strip()
 
@@ -186,7 +188,7 @@ def _media(schema: Schema, examples: Examples) -> Schema:
 
 
 def _responses(operation: Endpoint[Any, Any], schemas: Schemas) -> dict[str, Schema]:
-    """What an operation may answer; a status of its own answers may be one of _refusal too."""
+    """Return what an operation may answer; a status of its own answers may be one of _refusal too."""
     refused = {problems.RULES[error].status for error in _errors(operation)}
     responses: dict[int, Schema] = {status: {"$ref": f"#/components/responses/Problem{status}"} for status in refused}
     for status, type_ in operation.answers.items():
@@ -249,7 +251,7 @@ _RETRIED = {409, 429, 503, 504}
 
 
 def _in_path(path: str) -> list[Schema]:
-    """The parameters of a path such as `/v1/items/{uid}`."""
+    """Return the parameters of a path such as `/v1/items/{uid}`."""
     return [
         {"name": name, "in": "path", "required": True, **_parameter(_schema_of(_PATH_PARTS[name]))}
         for name in _PART.findall(path)
@@ -257,7 +259,7 @@ def _in_path(path: str) -> list[Schema]:
 
 
 def _in_query(query: type[Any] | None) -> list[Schema]:
-    """One parameter a field; a list is given by repeating the name, which is OpenAPI's default."""
+    """Return one parameter a field; a list is given by repeating the name, which is OpenAPI's default."""
     if query is None:
         return []
     described = inlined_schema(query)
@@ -275,13 +277,13 @@ def _in_query(query: type[Any] | None) -> list[Schema]:
 
 
 def _parameter(schema: Schema) -> Schema:
-    """The schema of a parameter, with its description beside it, where documentation shows it."""
+    """Return the schema of a parameter, with its description beside it, where documentation shows it."""
     rest = {key: value for key, value in schema.items() if key != "description"}
     return {"description": schema.get("description", ""), "schema": rest}
 
 
 def _not_null(schema: Schema) -> Schema:
-    """The schema without null, which a query string cannot say."""
+    """Return the schema without null, which a query string cannot say."""
     options = [option for option in schema.get("anyOf", []) if option != {"type": "null"}]
     rest = {key: value for key, value in schema.items() if key != "anyOf"}
     return {**rest, **options[0]} if len(options) == 1 else schema
@@ -368,7 +370,7 @@ _HEADERS = {
 
 
 def _refusal(status: int) -> dict[str, Any]:
-    """What stands under a status of failure: the codes that it may carry, each with an example."""
+    """Return what stands under a status of failure: the codes that it may carry, each with an example."""
     meanings = _meanings(status)
     named = ["Request-Id"]
     if status == _UNAUTHORIZED:
@@ -395,12 +397,12 @@ def _example(status: int, code: str, meaning: str) -> dict[str, Any]:
 
 
 def _statuses() -> list[int]:
-    """Every status that a problem may have, but for those of routing."""
+    """Return every status that a problem may have, but for those of routing."""
     return sorted({rule.status for rule in problems.RULES.values()})
 
 
 def _problem_schema() -> Schema:
-    """The schema of a problem, with a table of what its codes mean."""
+    """Return the schema of a problem, with a table of what its codes mean."""
     known = codes()
     rows = "\n".join(f"| `{code}` | {meaning} |" for code, meaning in known.items())
     schema = inlined_schema(problems.Problem)
@@ -412,7 +414,7 @@ def _problem_schema() -> Schema:
 
 
 def codes() -> dict[str, str]:
-    """Every stable code of a problem and what it means."""
+    """Return every stable code of a problem and what it means."""
     known = dict(_ROUTING)
     for status in _statuses():
         known |= _meanings(status)
@@ -420,7 +422,7 @@ def codes() -> dict[str, str]:
 
 
 def _meanings(status: int) -> dict[str, str]:
-    """The codes of one status."""
+    """Return the codes of one status."""
     rules = {error: rule for error, rule in problems.RULES.items() if rule.status == status}
     known = {rule.code: (error.__doc__ or "").strip().splitlines()[0] for error, rule in rules.items()}
     return {**known, problems.DEFECT_CODE: problems.DEFECT_DETAIL} if status == _DEFECT else known

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def query_of(request: Request, type_: type[T] | None) -> T | None:
-    """The query string as a struct of `type_`; None where the operation takes none. Raises InvalidInput."""
+    """Return the query string as a struct of `type_`; None where the operation takes none. Raises InvalidInput."""
     sent = request.query_params.multi_items()
     if type_ is None:
         if sent:
@@ -23,7 +23,7 @@ def query_of(request: Request, type_: type[T] | None) -> T | None:
 
 
 def values_of(sent: Iterable[tuple[str, str]], type_: type[T]) -> T:
-    """Names and values, in the order sent, as a struct of `type_`. Raises InvalidInput."""
+    """Return names and values, in the order sent, as a struct of `type_`. Raises InvalidInput."""
     lists = _list_fields(type_)
     values: dict[str, object] = {}
     for name, value in sent:
@@ -41,7 +41,7 @@ def values_of(sent: Iterable[tuple[str, str]], type_: type[T]) -> T:
 
 
 def _list_fields(type_: type[object]) -> frozenset[str]:
-    """Names of the fields that hold lists."""
+    """Return names of the fields that hold lists."""
     described = msgspec.inspect.type_info(type_)
     fields = described.fields if isinstance(described, msgspec.inspect.StructType) else ()
     return frozenset(field.encode_name for field in fields if _holds_list(field.type))
@@ -51,5 +51,5 @@ def _holds_list(type_: msgspec.inspect.Type) -> bool:
     if isinstance(type_, msgspec.inspect.Metadata):
         return _holds_list(type_.type)
     if isinstance(type_, msgspec.inspect.UnionType):
-        return any(_holds_list(one) for one in type_.types)
+        return any(_holds_list(option) for option in type_.types)
     return isinstance(type_, msgspec.inspect.ListType)

@@ -26,7 +26,9 @@ _MARGIN_S = 0.25
 
 
 async def ready_librarian(request: Request) -> Librarian:
-    """The service, once it is ready; waits as long as the request may last. Raises NotReady, or why it cannot be."""
+    """Return the service, once it is ready; waits as long as the request may last. Raises NotReady, or why it cannot
+    be.
+    """
     librarian: Librarian = request.state.librarian
     try:
         async with asyncio.timeout_at(request.state.clock.ends_at - _MARGIN_S):
@@ -38,24 +40,26 @@ async def ready_librarian(request: Request) -> Librarian:
 
 
 async def json_body(request: Request, type_: type[T]) -> T:
-    """The body as a value of `type_`. Raises InvalidInput, PayloadTooLarge or UnsupportedMediaType."""
+    """Return the body as a value of `type_`. Raises InvalidInput, PayloadTooLarge or UnsupportedMediaType."""
     _expect(request, (JSON,))
     return strictjson.decode(await request.body(), type_, most_chars=_most_chars(request))
 
 
 async def merge_patch(request: Request) -> dict[str, Any]:
-    """The body as a JSON merge patch (RFC 7396). Raises InvalidInput, PayloadTooLarge or UnsupportedMediaType."""
+    """Return the body as a JSON merge patch (RFC 7396). Raises InvalidInput, PayloadTooLarge or
+    UnsupportedMediaType.
+    """
     _expect(request, PATCHES)
     return strictjson.decode(await request.body(), dict[str, Any], most_chars=_most_chars(request))
 
 
 async def file_body(request: Request) -> bytes:
-    """The body as it is, whatever its content type."""
+    """Return the body as it is, whatever its content type."""
     return await request.body()
 
 
 async def rows(request: Request) -> Rows:
-    """Rows with their numbers from 1: elements of a JSON array, one object, or lines of an NDJSON stream.
+    """Return rows with their numbers from 1: elements of a JSON array, one object, or lines of an NDJSON stream.
 
     A stream is read as the rows are asked for. Raises InvalidInput, PayloadTooLarge or UnsupportedMediaType.
     """
@@ -73,7 +77,9 @@ async def rows(request: Request) -> Rows:
 
 
 def if_match(request: Request) -> int | None:
-    """The version that the caller wants to change, from If-Match; None where any will do. Raises InvalidInput."""
+    """Return the version that the caller wants to change, from If-Match; None where any will
+    do. Raises InvalidInput.
+    """
     sent = request.headers.get("if-match", "*").strip()
     if sent == "*":
         return None

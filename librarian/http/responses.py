@@ -42,8 +42,8 @@ def report_response(report: IngestReport) -> Response:
 
 def problem_response(problem: Problem, *, headers: Mapping[str, str] | None = None) -> Response:
     """Answer with a problem."""
-    told = {**_PRIVATE, **(headers or {})}
-    return Response(msgspec.json.encode(problem), problem.status, told, media_type=problems.CONTENT_TYPE)
+    reported = {**_PRIVATE, **(headers or {})}
+    return Response(msgspec.json.encode(problem), problem.status, reported, media_type=problems.CONTENT_TYPE)
 
 
 def error_response(error: Exception, *, request_id: str | None) -> Response:
@@ -54,7 +54,7 @@ def error_response(error: Exception, *, request_id: str | None) -> Response:
 
 
 def error_headers(error: Exception) -> dict[str, str]:
-    """What an answer to `error` says in its head: when to come again, and whether to another process."""
+    """Return what an answer to `error` says in its head: when to come again, and whether to another process."""
     headers = {}
     after = problems.retry_after_s(error)
     if after is not None:
@@ -72,7 +72,7 @@ async def routing_problem(request: Request, error: Exception) -> Response:
 
 
 def problem_of_routing(request: Request, error: HTTPException) -> Problem:
-    """What is told of such a refusal."""
+    """Return what is told of such a refusal."""
     return Problem(
         title=error.detail,
         status=error.status_code,

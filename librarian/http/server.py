@@ -171,7 +171,7 @@ class Server(uvicorn.Server):
 
 
 def certificate_of(http: HttpSettings) -> Certificate | None:
-    """What the service shows its clients; None where it speaks plain HTTP. Raises SettingsError."""
+    """Return what the service shows its clients; None where it speaks plain HTTP. Raises SettingsError."""
     if http.tls_cert is None or http.tls_key is None:
         return None
     return Certificate(http.tls_cert, http.tls_key)

@@ -32,7 +32,7 @@ class Certificate:
         self._load()
 
     def offered(self, _config: object, _default: object) -> ssl.SSLContext:
-        """The context, for uvicorn."""
+        """Return the context, for uvicorn."""
         return self.context
 
     async def watch(self) -> None:

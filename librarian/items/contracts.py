@@ -264,7 +264,7 @@ _IDENTITY = {"namespace", "uid"}
 
 
 def _patchable() -> Iterator[tuple[str, Any, Any]]:
-    """Every field of the rows but their identity: each may be left out, and null removes it."""
+    """Yield every field of the rows but their identity: each may be left out, and null removes it."""
     types = {field.name: field.type for row in (MessageIn, FactIn, MemoryIn) for field in msgspec.structs.fields(row)}
     for name, type_ in types.items():
         if name not in _IDENTITY:

@@ -88,11 +88,11 @@ class ItemsRoom:
         return report
 
     async def get_item(self, namespace: str, uid: str) -> ItemOut:
-        """One item of `namespace`. Raises NotFound."""
+        """Return one item of `namespace`. Raises NotFound."""
         return await item_cases.get_item(self._lifecycle.parts.executor, namespace, uid)
 
     async def get_object(self, namespace: str, uid: str) -> Item:
-        """One item of `namespace` as its read-only neomodel class, for Python programs. Raises NotFound."""
+        """Return one item of `namespace` as its read-only neomodel class, for Python programs. Raises NotFound."""
         found = await get_object(self._lifecycle.parts.executor, namespace, uid)
         if found is None:
             raise NotFound(f"no item has this uid in namespace {namespace!r}", field="uid")
@@ -103,7 +103,7 @@ class ItemsRoom:
         return await self.ingest(_sample_lines(), namespace=SAMPLE_NAMESPACE)
 
     async def list_items(self, namespace: str, query: ItemQuery) -> ItemList:
-        """One page of the items that pass the filters. Raises InvalidInput for a cursor of another query."""
+        """Return one page of the items that pass the filters. Raises InvalidInput for a cursor of another query."""
         return await item_cases.list_items(self._lifecycle.parts.executor, namespace, query)
 
     async def put_item(self, namespace: str, uid: str, row: ItemIn, *, if_version: int | None = None) -> PutOutput:
@@ -143,7 +143,7 @@ class ItemsRoom:
         return corrected
 
     async def revisions(self, namespace: str, uid: str) -> RevisionList:
-        """What a fact or memory was before each of its changes, newest first. Raises NotFound."""
+        """Return what a fact or memory was before each of its changes, newest first. Raises NotFound."""
         return await item_cases.revisions(self._lifecycle.parts.executor, namespace, uid)
 
     async def delete_item(self, namespace: str, uid: str, *, if_version: int | None = None) -> DeleteCounts:
@@ -189,15 +189,17 @@ class ItemsRoom:
         return await self.unlink(namespace, UnlinkInput(edge_id=edge_id))
 
     async def get_edge(self, namespace: str, edge_id: str) -> EdgeOut:
-        """One edge of `namespace`, accepted or not. Raises NotFound."""
+        """Return one edge of `namespace`, accepted or not. Raises NotFound."""
         return await edge_cases.get_edge(self._lifecycle.parts.executor, namespace, edge_id)
 
     async def list_edges(self, namespace: str, query: EdgeQuery) -> EdgeList:
-        """One page of the edges of `namespace`, by edge_id. Raises InvalidInput for a cursor of another query."""
+        """Return one page of the edges of `namespace`, by edge_id. Raises InvalidInput for a
+        cursor of another query.
+        """
         return await edge_cases.list_edges(self._lifecycle.parts.executor, namespace, query)
 
     async def namespaces(self, allowed: Callable[[str], bool] = lambda _: True) -> NamespaceList:
-        """The namespaces that hold items and for which `allowed` is true (all of them by default), by name."""
+        """Return the namespaces that hold items and for which `allowed` is true (all of them by default), by name."""
         return await namespace_cases.list_namespaces(self._lifecycle.parts.executor, allowed)
 
     async def delete_namespace(self, namespace: str, confirm_token: str | None = None) -> DeleteOutput:

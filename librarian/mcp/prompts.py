@@ -24,7 +24,7 @@ class Job:
     text: str
 
     def filled(self, given: Mapping[str, str]) -> str:
-        """The prompt's text. Raises InvalidInput for an argument that is missing, blank or unknown."""
+        """Return the prompt's text. Raises InvalidInput for an argument that is missing, blank or unknown."""
         for name in given.keys() - {argument.name for argument in self.arguments}:
             raise InvalidInput(f"the prompt {self.name!r} takes no such argument", field=name)
         text = self.text
@@ -78,8 +78,8 @@ JOBS = (
 
 
 def job(name: str) -> Job:
-    """The job called `name`. Raises InvalidInput."""
-    for one in JOBS:
-        if one.name == name:
-            return one
+    """Return the job called `name`. Raises InvalidInput."""
+    for job in JOBS:
+        if job.name == name:
+            return job
     raise InvalidInput(f"there is no such prompt; there are {', '.join(one.name for one in JOBS)}", field="name")

@@ -13,9 +13,11 @@ _NULL = {"type": "null"}
 
 
 def quickly_checked(schema: Any) -> Any:
-    """The schema with its choices between types and between kinds decided at first sight, where that is possible."""
+    """Return the schema with its choices between types and between kinds decided at first sight, where that is
+    possible.
+    """
     if isinstance(schema, list):
-        return [quickly_checked(one) for one in schema]
+        return [quickly_checked(option) for option in schema]
     if not isinstance(schema, dict):
         return schema
     checked = {key: quickly_checked(value) for key, value in schema.items()}
@@ -27,15 +29,15 @@ def quickly_checked(schema: Any) -> Any:
 
 
 def _nullable(rest: Schema, options: Sequence[Schema]) -> Schema | None:
-    """One type or null, as a list of types; the other keywords of a type say nothing about null."""
+    """Return one type or null, as a list of types; the other keywords of a type say nothing about null."""
     valued = [option for option in options if option != _NULL]
     if len(options) != 2 or len(valued) != 1:
         return None
-    (one,) = valued
-    if not isinstance(one.get("type"), str) or "const" in one:
+    (option,) = valued
+    if not isinstance(option.get("type"), str) or "const" in option:
         return None
-    enum = {"enum": [*one["enum"], None]} if "enum" in one else {}
-    return {**one, **rest, **enum, "type": [one["type"], "null"]}
+    enum = {"enum": [*option["enum"], None]} if "enum" in option else {}
+    return {**option, **rest, **enum, "type": [option["type"], "null"]}
 
 
 def _by_kind(rest: Schema, options: Sequence[Schema]) -> Schema | None:
@@ -51,12 +53,16 @@ def _by_kind(rest: Schema, options: Sequence[Schema]) -> Schema | None:
 
 
 def _tag_of(options: Sequence[Schema]) -> str | None:
-    """The property that has one value of its own in each option, if there is one."""
+    """Return the property that has one value of its own in each option, if there is one."""
     if any(option.get("type") != "object" for option in options):
         return None
     for name in options[0]["properties"]:
         values = [option["properties"].get(name, {}).get("enum", ()) for option in options]
         required = all(name in option.get("required", ()) for option in options)
-        if required and all(len(one) == 1 for one in values) and len({one[0] for one in values}) == len(options):
+        if (
+            required
+            and all(len(option) == 1 for option in values)
+            and len({option[0] for option in values}) == len(options)
+        ):
             return str(name)
     return None

@@ -62,7 +62,7 @@ FindCaller = Callable[["ServerRequestContext[Any, Any]"], Caller]
 
 
 def mcp_server(find_caller: FindCaller) -> "Server[Any]":
-    """The protocol's server; `find_caller` says for every request who calls."""
+    """Return the protocol's server; `find_caller` says for every request who calls."""
     from mcp.server.lowlevel import Server
 
     handlers = _Handlers(find_caller)
@@ -88,7 +88,7 @@ class _Handlers:
         self._find_caller = find_caller
 
     async def list_tools(self, ctx: "ServerRequestContext[Any, Any]", _: Any) -> "types.ListToolsResult":
-        """The tools that the caller may call."""
+        """Return the tools that the caller may call."""
         import mcp_types as types
 
         caller = self._caller(ctx)
@@ -97,7 +97,9 @@ class _Handlers:
     async def call_tool(
         self, ctx: "ServerRequestContext[Any, Any]", params: "types.CallToolRequestParams"
     ) -> "types.CallToolResult":
-        """One tool's answer; what is wrong with the arguments or the world is an answer too, for the model to read."""
+        """Return one tool's answer; what is wrong with the arguments or the world is an answer too, for the model to
+        read.
+        """
         caller = self._caller(ctx)
         tool = _tool(params.name)
         answers: list[types.CallToolResult] = []
@@ -115,7 +117,7 @@ class _Handlers:
     async def list_resources(
         self, ctx: "ServerRequestContext[Any, Any]", params: "types.PaginatedRequestParams | None"
     ) -> "types.ListResourcesResult":
-        """One page of the namespace's items, the newest first."""
+        """Return one page of the namespace's items, the newest first."""
         import mcp_types as types
 
         caller = self._reading(ctx)
@@ -130,7 +132,7 @@ class _Handlers:
     async def list_resource_templates(
         self, _ctx: "ServerRequestContext[Any, Any]", _: Any
     ) -> "types.ListResourceTemplatesResult":
-        """How the address of an item is made."""
+        """Return how the address of an item is made."""
         import mcp_types as types
 
         template = types.ResourceTemplate(
@@ -144,7 +146,7 @@ class _Handlers:
     async def read_resource(
         self, ctx: "ServerRequestContext[Any, Any]", params: "types.ReadResourceRequestParams"
     ) -> "types.ReadResourceResult":
-        """One item as JSON."""
+        """Return one item as JSON."""
         import mcp_types as types
 
         caller = self._reading(ctx)
@@ -157,7 +159,7 @@ class _Handlers:
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=_JSON, text=text)])
 
     async def list_prompts(self, _ctx: "ServerRequestContext[Any, Any]", _: Any) -> "types.ListPromptsResult":
-        """The jobs."""
+        """Return the jobs."""
         import mcp_types as types
 
         return types.ListPromptsResult(
@@ -166,8 +168,8 @@ class _Handlers:
                     name=job.name,
                     description=job.description,
                     arguments=[
-                        types.PromptArgument(name=one.name, description=one.description, required=True)
-                        for one in job.arguments
+                        types.PromptArgument(name=argument.name, description=argument.description, required=True)
+                        for argument in job.arguments
                     ],
                 )
                 for job in mcp_prompts.JOBS
@@ -177,7 +179,7 @@ class _Handlers:
     async def get_prompt(
         self, _ctx: "ServerRequestContext[Any, Any]", params: "types.GetPromptRequestParams"
     ) -> "types.GetPromptResult":
-        """One job for what is given."""
+        """Return one job for what is given."""
         import mcp_types as types
 
         try:
@@ -221,7 +223,7 @@ async def _answer(
 
 @cache
 def _described(name: str) -> "types.Tool":
-    """A tool as clients list it: its schemas with the budget, and what it may do to the graph."""
+    """Return a tool as clients list it: its schemas with the budget, and what it may do to the graph."""
     import mcp_types as types
 
     tool = _tool(name)
@@ -275,7 +277,7 @@ def _result(found: msgspec.Struct, max_tokens: int) -> "types.CallToolResult":
 
 
 def _failed(error: Exception) -> "types.CallToolResult":
-    """The error as a model can use it: the same problem that HTTP tells."""
+    """Return the error as a model can use it: the same problem that HTTP tells."""
     import mcp_types as types
 
     if is_known(error):
@@ -287,7 +289,7 @@ def _failed(error: Exception) -> "types.CallToolResult":
 
 
 def _protocol_error(error: LibrarianError) -> Exception:
-    """An error outside a tool, which no model reads but its client."""
+    """Return an error outside a tool, which no model reads but its client."""
     from mcp.shared.exceptions import MCPError
     from mcp_types import INVALID_PARAMS
 

@@ -21,7 +21,7 @@ class Cut(NamedTuple):
         return bool(self.elements or self.texts)
 
     def message(self, max_tokens: int) -> str:
-        """One sentence for the model."""
+        """Return one sentence for the model."""
         left_out = [f"the last {count} of {path}" for path, count in self.elements.items()]
         cut_short = [f"the ends of {len(self.texts)} texts"] if self.texts else []
         return f"Left out to stay below {max_tokens} tokens: {', '.join(left_out + cut_short)}."
@@ -86,7 +86,7 @@ def _shorten_text(answer: Any, excess: int, cut: Cut) -> bool:
 
 
 def _walk(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Every list and dict of `value`, with its path."""
+    """Yield every list and dict of `value`, with its path."""
     if isinstance(value, dict | list):
         yield path, value
         inner = value.items() if isinstance(value, dict) else enumerate(value)

@@ -68,11 +68,11 @@ class Adviser:
     _judged: dict[tuple[str, str], CausalVerdict] = field(default_factory=dict)
 
     async def labels(self, texts: Sequence[str]) -> list[Verdict | None]:
-        """What the model says of texts of which the rules say nothing."""
+        """Return what the model says of texts of which the rules say nothing."""
         return await self._all([partial(_labelled, text, _OPEN) for text in texts])
 
     async def types(self, texts: Sequence[str], verdicts: Sequence[Verdict]) -> list[Verdict]:
-        """The verdicts, of which those that the rules were unsure of are the model's where it has one."""
+        """Return the verdicts, of which those that the rules were unsure of are the model's where it has one."""
         asks = [partial(_labelled, text, verdict) for text, verdict in zip(texts, verdicts, strict=True)]
         self._count(messages_of(text, "") for text in texts)
         answers = await self._all(asks)
@@ -87,7 +87,7 @@ class Adviser:
         verdicts: Sequence[CausalVerdict],
         own: Mapping[str, object],
     ) -> list[CausalVerdict]:
-        """The verdicts on pairs, of which the undecided ones are the model's where it sees more in them."""
+        """Return the verdicts on pairs, of which the undecided ones are the model's where it sees more in them."""
         chosen = self._worth_asking(pairs, notes, verdicts, own)
         ends = [(notes[pairs[index].first], notes[pairs[index].second]) for index in chosen]
         self._count(causal_messages(*both) for both in ends)
@@ -137,7 +137,7 @@ class Adviser:
         self.chars += sum(len(message.content) for prompt in prompts for message in prompt)
 
     async def _all(self, asks: Sequence[Ask[T]]) -> list[T | None]:
-        """The answers; None for one that is unusable. Raises what keeps the model from answering at all."""
+        """Return the answers; None for one that is unusable. Raises what keeps the model from answering at all."""
         self.report.calls += len(asks)
         if self.model is None:
             return [None] * len(asks)
@@ -201,7 +201,7 @@ async def _judged(first: Note, second: Note, model: LabelModel) -> CausalVerdict
 
 
 def _undecided(verdict: CausalVerdict, *texts: str) -> bool:
-    """A proposal of the rules, or related texts of which one tells of some cause."""
+    """Return whether it is a proposal of the rules, or related texts of which one tells of some cause."""
     if verdict.causal:
         return not verdict.accepted
     return verdict.relation is not None and any(tells_of_cause(text) for text in texts)

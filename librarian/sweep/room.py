@@ -75,11 +75,13 @@ class SweepsRoom:
                 yield event
 
     async def list_sweeps(self, namespace: str, query: SweepQuery) -> SweepList:
-        """One page of the sweeps of `namespace`, the newest first. Raises InvalidInput for another query's cursor."""
+        """Return one page of the sweeps of `namespace`, the newest first. Raises InvalidInput for another query's
+        cursor.
+        """
         return await list_sweeps(self._lifecycle.parts.executor, namespace, query)
 
     async def get_sweep(self, namespace: str, sweep_id: str, query: SweepQuery) -> SweepReport:
-        """One sweep with a page of its changes. Raises NotFound, InvalidInput for another query's cursor."""
+        """Return one sweep with a page of its changes. Raises NotFound, InvalidInput for another query's cursor."""
         return await get_sweep(self._lifecycle.parts.executor, namespace, sweep_id, query)
 
     async def undo_sweep(
@@ -115,7 +117,9 @@ class ReviewsRoom:
         self._wake = wake
 
     async def list_reviews(self, namespace: str, query: ReviewQuery) -> ReviewList:
-        """One page of what there is to review, or was reviewed. Raises InvalidInput for another query's cursor."""
+        """Return one page of what there is to review, or was reviewed. Raises InvalidInput for
+        another query's cursor.
+        """
         return await reviews.list_reviews(self._lifecycle.parts.executor, namespace, query)
 
     async def review(self, namespace: str, review_id: str, given: ReviewInput) -> ReviewOutput:
@@ -130,5 +134,5 @@ class ReviewsRoom:
         return done
 
     def review_labels(self, namespace: str) -> AsyncIterator[Label]:
-        """Everything that was accepted or rejected, as labelled texts for training and measuring."""
+        """Yield everything that was accepted or rejected, as labelled texts for training and measuring."""
         return labels(self._lifecycle.parts.executor, namespace)

@@ -193,7 +193,7 @@ async def _by_scope(writer: "_Writer", config: SweepConfig) -> AsyncGenerator[Sw
 
 
 def _adviser(context: SweepContext, state: State) -> Adviser | None:
-    """The language model as it was examined when the run began; None where it takes no part."""
+    """Return the language model as it was examined when the run began; None where it takes no part."""
     if state.llm is None or context.llm is None:
         return None
     return Adviser(context.llm.model, context.llm.calls_per_memory, state.llm)
@@ -283,7 +283,7 @@ async def _start_run(context: SweepContext, request: SweepRequest, llm: SweepLlm
 
 
 def _state_by(plan: SweepReport) -> State:
-    """A run by a plan looks at nothing itself: what the plan found is what it tells."""
+    """Return the state of a run by a plan, which looks at nothing itself: it reports what the plan found."""
     findings = msgspec.structs.replace(plan.findings, edges_proposed=0, related_created=0, merges_proposed=0)
     state = State(stage="plan", findings=findings, plan=plan.sweep_id)
     state.summary.memories_scanned = plan.summary.memories_scanned

@@ -25,7 +25,7 @@ _MAX_TAGS = 100
 async def embeddings_of(
     executor: Executor, namespace: str, uids: Sequence[str], space: SpaceRecord | None
 ) -> Mapping[str, Embedding]:
-    """The stored vectors of memories, where a head was trained on vectors of this space."""
+    """Return the stored vectors of memories, where a head was trained on vectors of this space."""
     if space is None or head_for(space.space).space is None:
         return {}
     found = await graph.vectors(executor, namespace, uids, space.space)
@@ -52,7 +52,9 @@ def plan_text(memory: SweptMemory, verdict: Verdict, model: str | None = None) -
 
 
 def undecided(memory: SweptMemory, verdict: Verdict) -> bool:
-    """Whether somebody else may be asked about the type: nobody has stated or reviewed it, and the rules are unsure."""
+    """Return whether somebody else may be asked about the type: nobody has stated or reviewed it, and the rules are
+    unsure.
+    """
     return not memory.reviewed and memory.item.type in _UNTYPED and verdict.confidence < ACCEPTED
 
 

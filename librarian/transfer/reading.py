@@ -111,7 +111,7 @@ def examine(file: BinaryIO) -> ExportFacts:
 
 
 def portions(file: BinaryIO) -> Iterator[Portion]:
-    """The rows of a file that was examined, in portions that one transaction takes."""
+    """Yield the rows of a file that was examined, in portions that one transaction takes."""
     namespace, done, size = "", 0, 0
     section: Section | None = None
     rows: Rows = []
@@ -135,7 +135,7 @@ def latest_schema() -> str:
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines, unzipped where need be, each with its end. Raises InvalidExport."""
+    """Yield the lines, unzipped where need be, each with its end. Raises InvalidExport."""
     file.seek(0)
     zipped = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
     file.seek(0)

@@ -30,7 +30,7 @@ _HEADERS = {
 
 
 def documentation_of(operations: Sequence[Endpoint[Any, Any]]) -> tuple[Endpoint[Any, Any], ...]:
-    """The operations that document `operations`; they are open, and no part of the document themselves."""
+    """Return the operations that document `operations`; they are open, and no part of the document themselves."""
 
     @cache
     def encoded() -> bytes:

@@ -70,7 +70,7 @@ async def _chunks(
 
 
 async def _stream(request: Request) -> AsyncIterator[bytes]:
-    """The body as it comes."""
+    """Yield the body as it comes."""
     return request.stream()
 
 

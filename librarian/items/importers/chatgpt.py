@@ -37,7 +37,7 @@ def recognises(source: Source) -> bool:
 
 
 def entries(source: Source) -> Iterator[Entry]:
-    """The messages of each conversation as they were seen. Raises InvalidInput when there is no such file."""
+    """Yield the messages of each conversation as they were seen. Raises InvalidInput when there is no such file."""
     files = _files(source)
     if not files:
         raise InvalidInput(f"{source.name} holds no conversations.json of a ChatGPT export")

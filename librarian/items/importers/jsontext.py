@@ -23,7 +23,7 @@ def value(text: str) -> Any:
 
 
 def elements(text: str) -> Iterator[Any]:
-    """The elements of a JSON array, decoded one by one; anything else counts as an array of itself.
+    """Yield the elements of a JSON array, decoded one by one; anything else counts as an array of itself.
 
     What stands before a fault is yielded before it is raised.
     """

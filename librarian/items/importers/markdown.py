@@ -42,7 +42,7 @@ def recognises(source: Source) -> bool:
 
 
 def entries(source: Source) -> Iterator[Entry]:
-    """One memory a note, in the order of their paths."""
+    """Yield one memory a note, in the order of their paths."""
     for path in source.paths:
         if source.single or _is_note(path):
             try:

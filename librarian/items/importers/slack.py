@@ -53,7 +53,7 @@ def recognises(source: Source) -> bool:
 
 
 def entries(source: Source) -> Iterator[Entry]:
-    """The messages of each conversation, day by day. Raises InvalidInput when it is no such export."""
+    """Yield the messages of each conversation, day by day. Raises InvalidInput when it is no such export."""
     root = _root(source)
     if root is None:
         raise InvalidInput(f"{source.name} is no Slack export: it holds none of {', '.join(sorted(_LISTINGS))}")
@@ -89,7 +89,7 @@ def _day_files(source: Source, root: str) -> Iterator[tuple[str, str]]:
 
 
 def _numbered(source: Source, path: str) -> Iterator[tuple[int, Any]]:
-    """The elements of a file's list with their numbers from 1, and a fault for what cannot be read."""
+    """Yield the elements of a file's list with their numbers from 1, and a fault for what cannot be read."""
     try:
         yield from enumerate(jsontext.elements(source.text(path)), start=1)
     except InvalidInput as error:
@@ -196,7 +196,9 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def _author(message: Mapping[str, Any], workspace: _Workspace) -> str | None:
-    """Who wrote: by the listing, by the profile that the message brings along, or the name that a bot gave itself."""
+    """Return who wrote: by the listing, by the profile that the message brings along, or the name that a bot gave
+    itself.
+    """
     user = text_of(message.get("user"))
     if user is not None and user in workspace.people:
         return workspace.people[user]

@@ -11,7 +11,7 @@ from librarian.base.errors import InvalidInput, NotFound
 from librarian.causal.contracts import CausalInput, CausalOutput, NeighbourhoodQuery, PathQuery
 
 
-def told(found: CausalOutput) -> list[tuple[str, int, float, bool | None]]:
+def reported(found: CausalOutput) -> list[tuple[str, int, float, bool | None]]:
     return [(item.uid, item.depth, item.confidence, item.is_end) for item in found.items]
 
 
@@ -23,7 +23,7 @@ async def test_root_causes_come_with_depth_confidence_and_quotes(librarian: Libr
     """Each cause stands with the product of its path's confidences; what nothing causes is an end."""
     await connect(sure("a CAUSES b", 0.8), sure("b CAUSES c", 0.5), "x BLOCKS c", "c CAUSES d")
     found = await librarian.causes_of(namespace, CausalInput(uid="c"))
-    assert told(found) == [("b", 1, 0.5, False), ("a", 2, 0.4, True)]
+    assert reported(found) == [("b", 1, 0.5, False), ("a", 2, 0.4, True)]
     assert (found.item.uid, found.types, found.more) == ("c", ["CAUSES"], False)
     quotes = {edge.edge_id: (edge.source_quote, edge.target_quote) for edge in found.edges}
     assert quotes[f"{namespace}:a-CAUSES-b"] == ("words of a", "words of b")
@@ -50,7 +50,7 @@ async def test_the_shortest_path_counts_and_the_surest_of_equals(librarian: Libr
         sure("a CAUSES b", 0.5), sure("a CAUSES c", 0.9), sure("b CAUSES d", 1.0), sure("c CAUSES d", 0.9), "d CAUSES a"
     )
     found = await librarian.effects_of(namespace, CausalInput(uid="a"))
-    assert told(found) == [("c", 1, 0.9, False), ("b", 1, 0.5, False), ("d", 2, 0.81, False)]
+    assert reported(found) == [("c", 1, 0.9, False), ("b", 1, 0.5, False), ("d", 2, 0.81, False)]
     assert found.items[2].path == [f"{namespace}:a-CAUSES-c", f"{namespace}:c-CAUSES-d"]
     assert {edge.edge_id.removeprefix(f"{namespace}:") for edge in found.edges} == {
         "a-CAUSES-b", "a-CAUSES-c", "b-CAUSES-d", "c-CAUSES-d", "d-CAUSES-a"

@@ -14,7 +14,7 @@ def fact(uid: str, object_: str, **more: Any) -> dict[str, Any]:
 
 async def pairs(librarian: Librarian, namespace: str, **asked: Any) -> list[tuple[str, str]]:
     found = await librarian.contradictions(namespace, ContradictionQuery(**asked))
-    return [(one.first.uid, one.second.uid) for one in found.facts]
+    return [(entry.first.uid, entry.second.uid) for entry in found.facts]
 
 
 async def test_facts_contradict_when_their_times_overlap(librarian: Librarian, namespace: str, ingest: Any):
@@ -44,9 +44,9 @@ async def test_causing_and_blocking_one_item_is_a_contradiction(librarian: Libra
         "d CAUSES e", ("d BLOCKS e", {"state": "rejected"}),
     )  # fmt: skip
     found = await librarian.contradictions(namespace, ContradictionQuery())
-    assert [(one.source.uid, one.target.uid, len(one.edges)) for one in found.edges] == [("a", "b", 2)]
+    assert [(entry.source.uid, entry.target.uid, len(entry.edges)) for entry in found.edges] == [("a", "b", 2)]
     more = await librarian.contradictions(namespace, ContradictionQuery(include_proposed=True))
-    assert [(one.source.uid, one.target.uid) for one in more.edges] == [("a", "b"), ("c", "d")]
+    assert [(entry.source.uid, entry.target.uid) for entry in more.edges] == [("a", "b"), ("c", "d")]
 
 
 async def test_cycles_are_found_with_their_edges(librarian: Librarian, namespace: str, connect: Any):
@@ -57,12 +57,12 @@ async def test_cycles_are_found_with_their_edges(librarian: Librarian, namespace
         ("e CAUSES f", {"state": "proposed"}), ("f CAUSES e", {"state": "proposed"}),
     )  # fmt: skip
     found = await librarian.cycles(namespace, CycleQuery())
-    assert [[item.uid for item in one.items] for one in found.cycles] == [["a", "b"], ["c", "d", "e"]]
+    assert [[item.uid for item in entry.items] for entry in found.cycles] == [["a", "b"], ["c", "d", "e"]]
     assert [edge.type for edge in found.cycles[0].edges] == ["ENABLES", "CAUSES"]
     assert (found.cycles[0].confidence, found.more) == (0.4, False)
     causes = await librarian.cycles(namespace, CycleQuery(types=["CAUSES"]))
-    assert [[item.uid for item in one.items] for one in causes.cycles] == [["a", "b"]]
+    assert [[item.uid for item in entry.items] for entry in causes.cycles] == [["a", "b"]]
     proposed = await librarian.cycles(namespace, CycleQuery(include_proposed=True))
-    assert ["e", "f"] in [[item.uid for item in one.items] for one in proposed.cycles]
+    assert ["e", "f"] in [[item.uid for item in entry.items] for entry in proposed.cycles]
     cut = await librarian.cycles(namespace, CycleQuery(limit=1))
     assert (len(cut.cycles), cut.more) == (1, True)

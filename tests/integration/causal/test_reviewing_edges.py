@@ -15,7 +15,7 @@ PROPOSED = {"state": "proposed", "reason": "a cue", "run_id": "sweep-20260101-00
 
 async def ids(librarian: Librarian, namespace: str, *states: Any) -> list[str]:
     page = await librarian.list_reviews(namespace, ReviewQuery(states=list(states)))
-    return [one.review_id.removeprefix(f"{namespace}:") for one in page.reviews]
+    return [entry.review_id.removeprefix(f"{namespace}:") for entry in page.reviews]
 
 
 async def test_each_edge_is_in_one_state(librarian: Librarian, namespace: str, connect: Any):
@@ -25,10 +25,10 @@ async def test_each_edge_is_in_one_state(librarian: Librarian, namespace: str, c
     assert await ids(librarian, namespace, "unreviewed") == ["a-BLOCKS-c"]
     assert await ids(librarian, namespace, "accepted", "rejected") == []
     page = await librarian.list_reviews(namespace, ReviewQuery())
-    (one,) = page.reviews
-    assert (one.sort, one.state, one.item.uid, one.other and one.other.uid) == ("edge", "open", "a", "b")
-    assert one.edge is not None
-    assert (one.edge.type, one.edge.source_quote, one.reason) == ("CAUSES", "words of a", "a cue")
+    (entry,) = page.reviews
+    assert (entry.sort, entry.state, entry.item.uid, entry.other and entry.other.uid) == ("edge", "open", "a", "b")
+    assert entry.edge is not None
+    assert (entry.edge.type, entry.edge.source_quote, entry.reason) == ("CAUSES", "words of a", "a cue")
 
 
 async def test_an_accepted_proposal_is_followed(librarian: Librarian, namespace: str, connect: Any):
@@ -42,7 +42,7 @@ async def test_an_accepted_proposal_is_followed(librarian: Librarian, namespace:
     assert (edge.reason, edge.review_reason, edge.run_id) == ("a cue", "seen in the log", "sweep-20260101-001")
     assert edge.reviewed_by is not None
     assert edge.reviewed_at is not None
-    assert [one.uid for one in (await librarian.effects_of(namespace, CausalInput(uid="a"))).items] == ["b"]
+    assert [entry.uid for entry in (await librarian.effects_of(namespace, CausalInput(uid="a"))).items] == ["b"]
 
 
 @pytest.mark.parametrize("more", [PROPOSED, {}], ids=["proposed", "drawn by a rule"])
@@ -98,7 +98,7 @@ async def test_pages_follow_each_other(librarian: Librarian, namespace: str, con
     seen: list[str] = []
     while True:
         page = await librarian.list_reviews(namespace, query)
-        seen += [one.review_id for one in page.reviews]
+        seen += [entry.review_id for entry in page.reviews]
         await librarian.review(namespace, page.reviews[0].review_id, ReviewInput(verdict="accept"))
         if page.next_cursor is None:
             break

@@ -39,17 +39,19 @@ async def twins(librarian: Librarian, namespace: str, ingest: Any) -> str:
     )
     await librarian.patch_item(namespace, "shorter", {"tags": ["deploy", "hook"]})
     await librarian.link(namespace, LinkInput(source="shorter", type="CAUSES", target="effect"))
-    for one in ("shorter", "fuller"):
-        await librarian.link(namespace, LinkInput(source=one, type="ENABLES", target="middle", reason=f"of the {one}"))
+    for entry in ("shorter", "fuller"):
+        await librarian.link(
+            namespace, LinkInput(source=entry, type="ENABLES", target="middle", reason=f"of the {entry}")
+        )
     await librarian.link(
         namespace,
         LinkInput(source="middle", type="RELATES_TO", target="shorter", source_quote="hook.", target_quote="hook at"),
     )
     await librarian.link(namespace, LinkInput(source="shorter", type="RELATES_TO", target="fuller"))
     await librarian.sweep(namespace, SweepRequest())
-    (one,) = await proposed(librarian, namespace, "merge")
-    assert (one.item.uid, one.other.uid) == ("shorter", "fuller")
-    return str(one.review_id)
+    (entry,) = await proposed(librarian, namespace, "merge")
+    assert (entry.item.uid, entry.other.uid) == ("shorter", "fuller")
+    return str(entry.review_id)
 
 
 async def test_an_accepted_merge_keeps_the_fuller_one(librarian: Librarian, namespace: str, twins: str):
@@ -61,10 +63,10 @@ async def test_an_accepted_merge_keeps_the_fuller_one(librarian: Librarian, name
     assert kept.properties["tags"] == ["cache", "deploy", "hook"]
     assert (kept.properties["importance"], kept.properties["agent"]) == (7, "ada")
     revisions = (await librarian.revisions(namespace, "fuller")).revisions
-    assert sorted(one.properties["tags"] for one in revisions) == [
+    assert sorted(entry.properties["tags"] for entry in revisions) == [
         ["cache"], ["cache"], ["deploy"], ["deploy", "hook"], ["deploy", "hook"]
     ]  # fmt: skip
-    assert all(f"{TWIN}, too." in one.text or f"{TWIN}." in one.text for one in revisions)
+    assert all(f"{TWIN}, too." in entry.text or f"{TWIN}." in entry.text for entry in revisions)
     assert [evidence.uid for evidence in (await librarian.get_item(namespace, "fact")).evidence] == ["fuller"]
     edges = (await librarian.list_edges(namespace, EdgeQuery(methods=["human"]))).edges
     drawn = sorted((edge.source, edge.type, edge.target) for edge in edges)
@@ -74,7 +76,7 @@ async def test_an_accepted_merge_keeps_the_fuller_one(librarian: Librarian, name
     quotes = {edge.type: (edge.source_quote, edge.target_quote, edge.reason) for edge in edges}
     assert quotes["RELATES_TO"] == ("hook at", "hook.", None)
     assert quotes["ENABLES"][2] == "of the fuller"
-    assert [one.uid for one in (await librarian.list_items(namespace, ItemQuery())).items].count("shorter") == 0
+    assert [entry.uid for entry in (await librarian.list_items(namespace, ItemQuery())).items].count("shorter") == 0
 
 
 async def test_memories_that_cite_each_other_may_be_merged(
@@ -122,7 +124,7 @@ async def test_a_flag_gives_a_memory_its_type(librarian: Librarian, namespace: s
     """The one that is proposed, or another one that the human names; the next sweep leaves it alone."""
     await ingest(memory("a", STATED, type="Pattern"), memory("b", "Blue, mostly."), embed=False)
     await librarian.sweep(namespace, SweepRequest())
-    flags = {one.item.uid: one for one in await proposed(librarian, namespace, "flag")}
+    flags = {entry.item.uid: entry for entry in await proposed(librarian, namespace, "flag")}
     assert (flags["a"].old_type, flags["a"].new_type) == ("Pattern", "Problem")
     await librarian.review(namespace, flags["a"].review_id, ReviewInput(verdict="accept"))
     if flags["b"].new_type == "Unknown":
@@ -226,12 +228,12 @@ async def test_no_sweep_and_no_undo_touches_a_decided_edge(
     decided = await librarian.get_edge(namespace, edge.edge_id)
     assert await proposed(librarian, namespace, "flag") != []
     undone = await librarian.undo_sweep(namespace, done.sweep_id)
-    kept = [(one.memory_id, one.reason) for one in undone.kept if one.action == "causal_edge"]
+    kept = [(entry.memory_id, entry.reason) for entry in undone.kept if entry.action == "causal_edge"]
     assert kept == [("cause", "a human has decided about this edge since")]
     assert (undone.edges_removed, undone.proposals_withdrawn) == (0, done.summary.unknown_flagged)
     assert await proposed(librarian, namespace, "flag") == []
     again = await librarian.sweep(namespace, SweepRequest())
-    assert [one.action for one in again.changes if one.action == "causal_edge"] == []
+    assert [entry.action for entry in again.changes if entry.action == "causal_edge"] == []
     assert await librarian.get_edge(namespace, edge.edge_id) == decided
 
 
@@ -240,7 +242,7 @@ async def test_undoing_a_sweep_keeps_what_a_human_decided(librarian: Librarian, 
     await librarian.review(namespace, twins, ReviewInput(verdict="accept"))
     await librarian.undo_sweep(namespace, twins.rpartition("-")[0])
     accepted = await librarian.list_reviews(namespace, ReviewQuery(sorts=["merge"], states=["accepted"]))
-    assert [one.review_id for one in accepted.reviews] == [twins]
+    assert [entry.review_id for entry in accepted.reviews] == [twins]
 
 
 async def test_decisions_become_labels(
@@ -250,11 +252,11 @@ async def test_decisions_become_labels(
     await connect(("a CAUSES b", {"state": "proposed"}), ("a BLOCKS c", {"state": "proposed"}))
     await ingest(memory("flagged", STATED, type="Pattern"), embed=False)
     await librarian.sweep(namespace, SweepRequest())
-    for one in (await librarian.list_reviews(namespace, ReviewQuery())).reviews:
-        if one.review_id == f"{namespace}:a-BLOCKS-c":
-            await librarian.review(namespace, one.review_id, ReviewInput(verdict="reject"))
-        elif one.sort != "flag" or one.item.uid == "flagged":
-            await librarian.review(namespace, one.review_id, ReviewInput(verdict="accept"))
+    for entry in (await librarian.list_reviews(namespace, ReviewQuery())).reviews:
+        if entry.review_id == f"{namespace}:a-BLOCKS-c":
+            await librarian.review(namespace, entry.review_id, ReviewInput(verdict="reject"))
+        elif entry.sort != "flag" or entry.item.uid == "flagged":
+            await librarian.review(namespace, entry.review_id, ReviewInput(verdict="accept"))
     written = await write_labels(tmp_path, librarian.review_labels(namespace))
     assert {path.name: rows for path, rows in written.items()} == {
         "causal.jsonl": 2,

@@ -19,9 +19,9 @@ from librarian.items.contracts import (
 from librarian.search.contracts import RelevantInput, SearchInput
 
 
-def same(one, other):
+def same(entry, other):
     """As JSON: times among the properties of an item come as texts."""
-    return msgspec.json.encode(one) == msgspec.json.encode(other)
+    return msgspec.json.encode(entry) == msgspec.json.encode(other)
 
 
 async def test_every_verb_answers_what_the_facade_answers(remote, librarian, namespace):
@@ -48,7 +48,7 @@ async def test_every_verb_answers_what_the_facade_answers(remote, librarian, nam
     found = await remote.search(namespace, SearchInput(queries=["inodes"]))
     assert "a" in [hit.uid for hit in found.results]
     assert "a" in [hit.uid for hit in (await remote.relevant_memory(namespace, RelevantInput(query="inodes"))).hits]
-    assert namespace in [one.namespace for one in (await remote.namespaces()).namespaces]
+    assert namespace in [entry.namespace for entry in (await remote.namespaces()).namespaces]
     assert (await remote.readiness()).ready
 
     assert (await remote.delete_item(namespace, "b")).items == 1
@@ -77,19 +77,19 @@ async def test_an_error_tells_everything_that_the_service_says(service_url, admi
 
 async def test_rows_keep_their_lines_from_any_source(remote, namespace):
     """The report names the caller's lines, also with gaps between them; a namespace may be of any script."""
-    place = f"{namespace}-日本"
+    named = f"{namespace}-日本"
 
     async def lines():
         yield 3, b'{"kind": "memory", "uid": "a", "text": "one"}'
         yield 7, b'{"kind": "memory"}'
 
-    report = await remote.ingest(lines(), namespace=place)
+    report = await remote.ingest(lines(), namespace=named)
     assert (report.added, report.failed, report.errors[0].line) == (1, 1, 7)
-    again = await remote.ingest([{"kind": "memory", "uid": "a", "text": "one"}], namespace=place)
+    again = await remote.ingest([{"kind": "memory", "uid": "a", "text": "one"}], namespace=named)
     assert again.unchanged == 1
-    bad = await remote.ingest([{"kind": "memory"}], namespace=place)
+    bad = await remote.ingest([{"kind": "memory"}], namespace=named)
     assert (bad.failed, bad.total) == (1, 1)
-    assert (await remote.get_item(place, "a")).text == "one"
+    assert (await remote.get_item(named, "a")).text == "one"
 
 
 async def test_the_blocking_client_has_the_same_verbs(service_url, admin_key, namespace):

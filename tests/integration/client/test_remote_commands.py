@@ -22,7 +22,7 @@ async def test_the_verbs_work_through_a_service(cli, service_url, namespace):
     put = json.loads(await said("put", "cure", "-", "--json", stdin=b'{"kind": "memory", "text": "Delete logs."}'))
     assert put["outcome"] == "added"
     edge = (await said("link", "cure", "BLOCKS", uid)).strip()
-    assert [one["edge_id"] for one in json.loads(await said("edges", "--json"))["edges"]] == [edge]
+    assert [entry["edge_id"] for entry in json.loads(await said("edges", "--json"))["edges"]] == [edge]
     await said("correct", uid, "--text", "No backup: no inodes.")
     assert "The nightly backup failed." in await said("history", uid, "--json")
     assert "no inodes" in await said("search", "inodes")
@@ -34,7 +34,7 @@ async def test_the_verbs_work_through_a_service(cli, service_url, namespace):
     code, out, _ = await cli("list", "--json", *where, LIBRARIAN_REMOTE=service_url)
     assert (code, {item["uid"] for item in json.loads(out)["items"]}) == (0, {"cure", "m"})
     code, out, _ = await cli("namespaces", "list", "--json", LIBRARIAN_REMOTE=service_url)
-    assert namespace in [one["namespace"] for one in json.loads(out)["namespaces"]]
+    assert namespace in [entry["namespace"] for entry in json.loads(out)["namespaces"]]
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ async def _address(process):
             assert line, "the browser ended"
         host = line.split()[-1].decode().removeprefix("ws://").partition("/")[0]
         async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
-            while not (pages := [one for one in await _targets(client, host) if one["type"] == "page"]):
+            while not (pages := [entry for entry in await _targets(client, host) if entry["type"] == "page"]):
                 await asyncio.sleep(0.1)
     return pages[0]["webSocketDebuggerUrl"]
 

@@ -67,15 +67,15 @@ class Reader:
     async def leave_running(self, script, address):
         """Begin a script that goes on until the page ends, and wait until its address answers."""
         process = await self._start(script, stderr=subprocess.STDOUT)
-        place = urlsplit(address)
+        parts = urlsplit(address)
         async with asyncio.timeout(LONGEST_S):
-            while process.returncode is None and not await is_open(place.hostname, place.port):
+            while process.returncode is None and not await is_open(parts.hostname, parts.port):
                 await asyncio.sleep(0.1)
         assert process.returncode is None, (await process.stdout.read()).decode()
 
     async def _start(self, script, *, stderr, **variables):
         process = await asyncio.create_subprocess_exec(
-            *("bash", "-euo", "pipefail", "-c", self.told(script)),
+            *("bash", "-euo", "pipefail", "-c", self.reported(script)),
             cwd=self.folder,
             env={**self._environment, **variables},
             stdin=asyncio.subprocess.DEVNULL,
@@ -93,7 +93,7 @@ class Reader:
                 os.killpg(process.pid, signal.SIGKILL)
             await process.communicate()
 
-    def told(self, text):
+    def reported(self, text):
         """What a page says, with this reader's namespaces and the address of the service."""
         return NAMESPACE.sub(lambda name: name[0] + self._own, text).replace(ADDRESS, self.url)
 

@@ -43,8 +43,8 @@ async def test_the_blocks_of_a_page_tell_the_truth(page, reader, librarian):
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_works_in_namespaces_that_nobody_else_has(page):
     """A reader's own data, and the tests', are safe: examples write into `team:…` or the default, which a test sets."""
-    statements = [one for block in PAGES[page] if block.language in SHELL for one in statements_of(asked(block))]
-    ours = [one for one in statements if program_of(one) in {"librarian", "curl"}]
+    statements = [entry for block in PAGES[page] if block.language in SHELL for entry in statements_of(asked(block))]
+    ours = [entry for entry in statements if program_of(entry) in {"librarian", "curl"}]
     named = {name for statement in ours for name in NAMED.findall(statement)}
     assert {name for name in named if not re.match(r"team:|app:|sample$|NAMESPACE|NS$|eval:", name)} == set()
 
@@ -53,9 +53,9 @@ def test_what_is_not_run_says_why():
     """And it is little: most blocks run."""
     blocks = [block for blocks in PAGES.values() for block in blocks]
     left_out = [block for block in blocks if "no-run" in block.options]
-    told = [f"{len(blocks)} blocks, {len(left_out)} of them only checked:"]
-    told += [f"  {block}: {block.options['no-run']}" for block in left_out]
-    sys.stdout.write("\n".join(told) + "\n")  # pytest -s shows it
+    reported = [f"{len(blocks)} blocks, {len(left_out)} of them only checked:"]
+    reported += [f"  {block}: {block.options['no-run']}" for block in left_out]
+    sys.stdout.write("\n".join(reported) + "\n")  # pytest -s shows it
     assert all(block.options["no-run"].strip() for block in left_out)
     assert len(left_out) < len(blocks) / 4
 
@@ -97,14 +97,14 @@ class Trial:
         if "background" in block.options:
             await self.reader.leave_running(block.text, block.options["background"])
             return []
-        faults = [f"who runs {program_of(one)}? say no-run" for one in statements if unknown(one)]
-        script = "\n".join(one for one in statements if is_run(one))
+        faults = [f"who runs {program_of(entry)}? say no-run" for entry in statements if unknown(entry)]
+        script = "\n".join(entry for entry in statements if is_run(entry))
         return faults or await self._run(script, block, together=False)
 
     async def console(self, block):
         """What stands behind a prompt is run; what stands below is what it prints."""
         commands = commands_of(block.text)
-        faults = [fault for one in commands for fault in shell_faults(one.text, [one.text])]
+        faults = [fault for entry in commands for fault in shell_faults(entry.text, [entry.text])]
         if faults or self.only_checked(block):
             return faults
         faults, shown = [], []
@@ -115,7 +115,7 @@ class Trial:
             faults += [f"$ {command.text}\nprinted\n{self.printed}not\n" + "\n".join(missing)] if missing else []
             shown.append(Command(command.text, self.printed.rstrip()) if missing else command)
         if faults:
-            self.renewals.append((block, "".join(f"$ {one.text}\n{one.shown}".rstrip() + "\n" for one in shown)))
+            self.renewals.append((block, "".join(f"$ {entry.text}\n{entry.shown}".rstrip() + "\n" for entry in shown)))
         return faults
 
     async def python(self, block):
@@ -123,7 +123,7 @@ class Trial:
         if "no-run" in block.options:
             compile(block.text, str(block), "exec")
             return []
-        (self.reader.folder / "block.py").write_text(self.reader.told(block.text), encoding="utf-8")
+        (self.reader.folder / "block.py").write_text(self.reader.reported(block.text), encoding="utf-8")
         remote = {"LIBRARIAN_REMOTE": self.reader.url, "LIBRARIAN_API_KEY": self.reader.key}
         variables = remote if "librarian.client" in block.text else {}
         faults = await self._run("python block.py", block, together=False, **variables)
@@ -137,7 +137,7 @@ class Trial:
         found = []
         for statement in filter(str.strip, re.split(r";\s*$", block.text, flags=re.MULTILINE)):
             rows, _, _ = await driver.execute_query(
-                self.reader.told(statement),
+                self.reader.reported(statement),
                 PARAMETERS,
                 routing_=neo4j.RoutingControl.READ,
                 database_=self.librarian.settings.neo4j.database,
@@ -191,7 +191,7 @@ def asked(block):
 def shell_faults(script, statements):
     """Of bash's grammar, and of what the statements name."""
     grammar = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True, check=False)
-    return [*grammar.stderr.splitlines(), *(fault for one in statements for fault in faults_of(one, PROJECT))]
+    return [*grammar.stderr.splitlines(), *(fault for entry in statements for fault in faults_of(entry, PROJECT))]
 
 
 def unknown(statement):
@@ -202,20 +202,20 @@ def unknown(statement):
 def renew(page, renewals):
     """Put new texts in the place of the blocks', which are looked up by the lines that they begin in."""
     lines = page.read_text(encoding="utf-8").splitlines(keepends=True)
-    for block, text in sorted(renewals, key=lambda one: -one[0].line):
+    for block, text in sorted(renewals, key=lambda entry: -entry[0].line):
         lines[block.line : block.line + len(block.text.splitlines())] = [text]
     page.write_text("".join(lines), encoding="utf-8")
 
 
 def last_json(printed):
     """The last value of JSON that was printed, behind headers and other values; None where there is none."""
-    decoder, place, value = json.JSONDecoder(), 0, None
+    decoder, index, value = json.JSONDecoder(), 0, None
     body = re.sub(r"^HTTP/.*?\r?\n\r?\n", "", printed, flags=re.DOTALL | re.MULTILINE)
-    while place < len(body):
-        if body[place].isspace():
-            place += 1
+    while index < len(body):
+        if body[index].isspace():
+            index += 1
         else:
-            value, place = decoder.raw_decode(body, place)
+            value, index = decoder.raw_decode(body, index)
     return value
 
 

@@ -44,7 +44,11 @@ async def test_the_figures_are_means_over_questions(folder, tmp_path):
     """Right, right and wrong are two thirds; the scripted judge, who knows the labels, quotes nothing false."""
     settings = Settings.from_env({"LIBRARIAN_HOME": str(tmp_path / "home"), "LIBRARIAN_ENCODER": "none"})
     report = await evaluate_pools(settings, evidence_folders([str(folder)]))
-    assert {name: one.f1 for name, one in report.datasets.items()} == {"bridge": 1, "comparison": 1, "unfindable": 0}
+    assert {name: entry.f1 for name, entry in report.datasets.items()} == {
+        "bridge": 1,
+        "comparison": 1,
+        "unfindable": 0,
+    }
     assert (report.questions, report.precision, report.recall) == (3, 0.6667, 0.6667)
     assert report.mean_set_ratio == 1
     assert [getattr(report.systems["heuristic_agent"], name) for name in FIGURES] == [

@@ -47,11 +47,11 @@ def test_both_arms_together_are_no_worse_than_each_alone(report):
 def test_every_system_answers_by_category_with_its_time(report):
     """Questions that cannot be answered have no recall, the others no abstention."""
     for name in SYSTEMS:
-        one = system(report, name)
-        assert set(one.by_category) == {"en", "ja", "unanswerable"}
-        assert "recall@10" not in one.by_category["unanswerable"]
-        assert "abstention" not in one.by_category["en"]
-        assert 0 < one.latency_ms["p50"] <= one.latency_ms["p95"]
+        entry = system(report, name)
+        assert set(entry.by_category) == {"en", "ja", "unanswerable"}
+        assert "recall@10" not in entry.by_category["unanswerable"]
+        assert "abstention" not in entry.by_category["en"]
+        assert 0 < entry.latency_ms["p50"] <= entry.latency_ms["p95"]
 
 
 def test_a_threshold_that_nothing_reaches_abstains(report):
@@ -64,11 +64,11 @@ def test_a_threshold_that_nothing_reaches_abstains(report):
 def test_two_systems_are_compared_by_question_and_by_topic(report):
     """The interval holds the difference of the two means."""
     means = {name: system(report, name).overall for name in ("bm25", "hybrid")}
-    found = {(one.metric, one.resampled): one for one in report.datasets[0].comparisons}
+    found = {(entry.metric, entry.resampled): entry for entry in report.datasets[0].comparisons}
     for resampled in ("question", "group"):
-        one = found["ndcg@10", resampled]
-        assert one.low <= one.difference <= one.high
-        assert one.difference == pytest.approx(means["hybrid"]["ndcg@10"] - means["bm25"]["ndcg@10"], abs=2e-4)
+        entry = found["ndcg@10", resampled]
+        assert entry.low <= entry.difference <= entry.high
+        assert entry.difference == pytest.approx(means["hybrid"]["ndcg@10"] - means["bm25"]["ndcg@10"], abs=2e-4)
 
 
 async def test_the_same_seed_gives_the_same_report(librarian, report):
@@ -81,8 +81,8 @@ async def test_the_same_seed_gives_the_same_report(librarian, report):
 def untimed(report):
     plain = msgspec.to_builtins(report)
     for dataset in plain["datasets"]:
-        for one in dataset["systems"]:
-            del one["latency_ms"]
+        for entry in dataset["systems"]:
+            del entry["latency_ms"]
     return json.dumps(plain)
 
 

@@ -233,7 +233,7 @@ async def test_a_dump_drains_and_comes_back(filled, cli, serve, ready, http, hea
     assert code == 0
     assert ("maintenance", 503, True) in seen
     assert {status for _, status, _ in seen} <= {200, 503}
-    assert all(told for _, status, told in seen if status == 503)
+    assert all(reported for _, status, reported in seen if status == 503)
     dump = tmp_path / json.loads(out)["file"]
     assert (await http.get(item, headers=mine)).status_code == 200
     assert (await http.delete(item, headers=mine)).status_code == 200
@@ -251,14 +251,14 @@ async def _refused_dumps(cli, dump, tmp_path):
     """Without its facts, truncated, noise, and of a newer server or Librarian."""
     spoilt, facts = tmp_path / "spoilt.dump", json.loads(facts_file(dump).read_text())
     spoilt.write_bytes(dump.read_bytes()[:-1])
-    for told in ({}, facts, facts | {"format": "x"}, facts | {"bytes": facts["bytes"] - 1}):
-        if told:
-            facts_file(spoilt).write_text(json.dumps(told))
+    for reported in ({}, facts, facts | {"format": "x"}, facts | {"bytes": facts["bytes"] - 1}):
+        if reported:
+            facts_file(spoilt).write_text(json.dumps(reported))
         with pytest.raises(DumpRefused):
             examine_dump(spoilt, server=facts["server"])
-    for told in ({"server": "2099.01.0"}, {"librarian": "99.0"}):
+    for reported in ({"server": "2099.01.0"}, {"librarian": "99.0"}):
         spoilt.write_bytes(dump.read_bytes())
-        facts_file(spoilt).write_text(json.dumps(facts | told))
+        facts_file(spoilt).write_text(json.dumps(facts | reported))
         with pytest.raises(DumpRefused, match="restore it with"):
             examine_dump(spoilt, server=facts["server"])
     assert (await cli("restore", str(spoilt), "--replace"))[0] == 65
@@ -269,25 +269,25 @@ async def test_an_upgrade_is_dumped_before_and_no_way_leads_back(endpoint, serve
     way back.
     """
     await server.stop()
-    place = Home(home)
-    launch = read_launch(place.launch)
-    before = place.server_version.read_text()
-    place.server_version.write_text("2026.01.0")
+    locked_home = Home(home)
+    launch = read_launch(locked_home.launch)
+    before = locked_home.server_version.read_text()
+    locked_home.server_version.write_text("2026.01.0")
     try:
-        state = place.state.read_text()
-        place.state.write_text(state.replace('"clean": true', '"clean": false'))
-        async with exclusive(place.start_lock, timeout_s=60) as lock:
+        state = locked_home.state.read_text()
+        locked_home.state.write_text(state.replace('"clean": true', '"clean": false'))
+        async with exclusive(locked_home.start_lock, timeout_s=60) as lock:
             with pytest.raises(HomeRefused, match="did not end in good order"):
-                await dump_before_upgrade(place, launch, lock)
-            place.state.write_text(state)
-            await dump_before_upgrade(place, launch, lock)
-            (made,) = place.backups.glob("before-upgrade-*-from-2026.01.0.dump")
+                await dump_before_upgrade(locked_home, launch, lock)
+            locked_home.state.write_text(state)
+            await dump_before_upgrade(locked_home, launch, lock)
+            (made,) = locked_home.backups.glob("before-upgrade-*-from-2026.01.0.dump")
             stamp = made.stat().st_mtime_ns
-            await dump_before_upgrade(place, launch, lock)
+            await dump_before_upgrade(locked_home, launch, lock)
         assert made.stat().st_mtime_ns == stamp
         assert examine_dump(made, server=launch.version).server == "2026.01.0"
-        place.server_version.write_text("2099.01.0")
+        locked_home.server_version.write_text("2099.01.0")
         with pytest.raises(HomeRefused, match="before-upgrade-"):
             open_home(home, version=launch.version)
     finally:
-        place.server_version.write_text(before)
+        locked_home.server_version.write_text(before)

@@ -59,7 +59,7 @@ def assembly(endpoint):
 def open_drivers():
     """Drivers of this process that nobody has closed."""
     gc.collect()
-    return [one for one in gc.get_objects() if issubclass(type(one), AsyncDriver) and not one._closed]
+    return [entry for entry in gc.get_objects() if issubclass(type(entry), AsyncDriver) and not entry._closed]
 
 
 async def found(http, service, headers):

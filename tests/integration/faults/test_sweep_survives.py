@@ -70,18 +70,18 @@ async def test_a_sweep_goes_on_after_its_database_was_killed(
 @pytest.fixture
 def small_disk(tmp_path):
     """A file system of its own that is soon full."""
-    place = tmp_path / "disk"
-    place.mkdir()
+    folder = tmp_path / "disk"
+    folder.mkdir()
     if os.geteuid() != 0 or shutil.which("mount") is None:
         pytest.skip("only root may mount a file system, with the command mount")
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", place], check=False, capture_output=True, text=True
+        ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", folder], check=False, capture_output=True, text=True
     )
     if "permission denied" in mounted.stderr.lower():
         pytest.skip(f"root may not mount a file system here: {mounted.stderr.strip()}")
     assert mounted.returncode == 0, mounted.stderr
-    yield place
-    subprocess.run(["umount", "--lazy", place], check=True)
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 @pytest.fixture
@@ -118,9 +118,9 @@ async def test_a_sweep_goes_on_after_the_disk_was_full(cramped, small_disk, serv
         running = asyncio.create_task(http.post(f"{service.url}/v1/sweeps", json={}, headers=headers))
         sweep_id = await begun(graph, namespace, running)
         fill(small_disk)
-        told = await running
-    assert (told.status_code, told.json()["code"]) == (503, "database_cannot_write")
-    assert "Make room" in told.json()["detail"]
+        reported = await running
+    assert (reported.status_code, reported.json()["code"]) == (503, "database_cannot_write")
+    assert "Make room" in reported.json()["detail"]
 
     async def said():
         probe = await http.get(f"{service.url}/readyz")
@@ -133,13 +133,13 @@ async def test_a_sweep_goes_on_after_the_disk_was_full(cramped, small_disk, serv
         await ready(service)
         await graph.driver.execute_query("MATCH (lock:Lock {name: $name}) DELETE lock", {"name": lease_name(namespace)})
         swept = await texts(graph, namespace)
-        written = [one["text"].startswith("## ") for one in swept]
+        written = [entry["text"].startswith("## ") for entry in swept]
         assert True in written
-        assert [one["type"] == "Decision" for one in swept] == written
+        assert [entry["type"] == "Decision" for entry in swept] == written
         done = await http.post(f"{service.url}/v1/sweeps", json={"resume": sweep_id}, headers=headers)
         assert (done.status_code, done.json()["status"]) == (200, "applied"), done.text
         assert done.json()["summary"]["memories_templated"] == FEWER
-        assert {one["revisions"] for one in await revisions(graph, namespace)} == {1}
+        assert {entry["revisions"] for entry in await revisions(graph, namespace)} == {1}
         undone = await http.post(f"{service.url}/v1/sweeps/{sweep_id}/undo", headers=headers)
         assert (undone.status_code, undone.json()["changes_kept"]) == (200, 0), undone.text
         assert await texts(graph, namespace) == before

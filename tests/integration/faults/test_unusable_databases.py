@@ -14,7 +14,7 @@ FUTURE = "9999"
 
 
 @pytest.fixture
-def told(http, eventually):
+def reported(http, eventually):
     """Waits until /readyz of a service is in a phase; what it says of the graph is returned."""
 
     async def wait(service, phase):
@@ -69,7 +69,7 @@ def trap():
         yield f"http://127.0.0.1:{listener.getsockname()[1]}", calls
 
 
-async def test_a_wrong_password_is_named_and_not_shown(endpoint, cli, serve, told, http, headers):
+async def test_a_wrong_password_is_named_and_not_shown(endpoint, cli, serve, reported, http, headers):
     """The command ends with exit code 77 and names the variables; a service says the same in /readyz and to clients,
     which may come again: it goes on trying.
     """
@@ -79,7 +79,7 @@ async def test_a_wrong_password_is_named_and_not_shown(endpoint, cli, serve, tol
     assert "NEO4J_PASSWORD" in err
     assert "Traceback" not in err
     service = await serve(**wrong)
-    assert "NEO4J_PASSWORD" in await told(service, "failed")
+    assert "NEO4J_PASSWORD" in await reported(service, "failed")
     refusal = await http.post(f"{service.url}/v1/search", json={"queries": ["x"]}, headers=headers)
     assert (refusal.status_code, refusal.json()["code"]) == (503, "not_ready")
     assert "NEO4J_PASSWORD" in refusal.json()["detail"]
@@ -87,14 +87,14 @@ async def test_a_wrong_password_is_named_and_not_shown(endpoint, cli, serve, tol
     assert "not-the-password" not in err + service.log.read_text()
 
 
-async def test_a_newer_graph_is_refused_and_can_still_be_looked_at(newer, cli, serve, told):
+async def test_a_newer_graph_is_refused_and_can_still_be_looked_at(newer, cli, serve, reported):
     """search and serve name the version and the remedy and leave the graph alone; `migrate status` lists it."""
     code, out, err = await cli("search", "anything")
     assert (code, out) == (78, "")
     assert FUTURE in err
     assert "Upgrade Librarian" in err
     assert "Traceback" not in err
-    reason = await told(await serve(), "failed")
+    reason = await reported(await serve(), "failed")
     assert FUTURE in reason
     assert "Upgrade Librarian" in reason
     code, out, _ = await cli("migrate", "status", "--json")
@@ -103,7 +103,7 @@ async def test_a_newer_graph_is_refused_and_can_still_be_looked_at(newer, cli, s
 
 
 async def test_a_service_waits_for_a_database_that_comes_later(
-    server, endpoint, home, cache, cli, serve, told, ready, dead_port
+    server, endpoint, home, cache, cli, serve, reported, ready, dead_port
 ):
     """Where nobody listens a command ends with exit code 69; a service lives, says so, and is ready once Neo4j is."""
     assert (await cli("migrate", "apply"))[0] == 0
@@ -118,7 +118,7 @@ async def test_a_service_waits_for_a_database_that_comes_later(
     assert "does not answer" in err
     assert "Traceback" not in err
     service = await serve(**later)
-    assert "does not answer" in await told(service, "unreachable")
+    assert "does not answer" in await reported(service, "unreachable")
     appearing = ManagedServer(home, cache, ServerOptions(heap_mb=512, pagecache_mb=256, bolt_port=dead_port))
     async with await appearing.lease("test"):
         await ready(service)

@@ -211,9 +211,9 @@ async def test_a_key_is_held_as_long_as_its_request_runs(executor, namespace):
 async def test_an_expired_answer_is_never_replayed_and_is_removed(executor, namespace):
     """It counts as gone before it is gone."""
     old, kept = claim(namespace, "old"), claim(namespace, "kept")
-    for one, keep_s in ((old, 0), (kept, 60)):
-        await claim_key(executor, one, LEASE_S)
-        await answer_key(executor, one, "{}", keep_s)
+    for entry, keep_s in ((old, 0), (kept, 60)):
+        await claim_key(executor, entry, LEASE_S)
+        await answer_key(executor, entry, "{}", keep_s)
     assert (await claim_key(executor, claim(namespace, "old"), 0)).granted
     await delete_expired_keys(executor)
     left, _, _ = await executor.driver.execute_query(

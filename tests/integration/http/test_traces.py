@@ -56,9 +56,9 @@ async def test_a_search_shows_its_stages_and_statements(client, headers, traced,
     assert len(statements) >= 2
     assert {parents[span.name][1] for span in statements} >= {"arms", "hydrate"}
     assert {f"{span.context.trace_id:032x}" for span in spans} == {TRACE}
-    told = "".join(span.to_json() for span in spans)
-    assert "Postgres" not in told
-    assert "midnight" not in told
+    reported = "".join(span.to_json() for span in spans)
+    assert "Postgres" not in reported
+    assert "midnight" not in reported
 
 
 async def test_a_tool_over_mcp_is_a_part_of_its_request(client, headers, traced, ingest):

@@ -102,7 +102,7 @@ async def test_what_the_preview_counts_is_what_goes(librarian, executor, stored,
     (after,) = await rows(executor, census, stored)
     assert (done.deleted, done.kept, done.counts) == (True, 0, preview.counts)
     c = done.counts
-    assert [one - other for one, other in zip(before, after, strict=True)] == [
+    assert [entry - other for entry, other in zip(before, after, strict=True)] == [
         c.items, c.embeddings, c.revisions, c.edges, c.evidence_links,
     ]  # fmt: skip
 

@@ -51,7 +51,7 @@ async def test_a_fresh_graph_gets_the_whole_schema(blank, migrator):
     assert len(await differences(blank)) == len(CONSTRAINTS) + len(INDEXES)
     heard: list[str] = []
     done = await migrator().apply(lambda migration: heard.append(migration.version))
-    assert [one.version for one in done] == heard == [one.version for one in discover()]
+    assert [entry.version for entry in done] == heard == [entry.version for entry in discover()]
     assert await migrator().validate() == []
     (row,) = await blank.run_migration("MATCH (m:Migration {version: '0001'}) RETURN properties(m) AS record")
     record = row["record"]
@@ -84,7 +84,7 @@ async def test_an_edited_file_is_refused_until_it_is_accepted(blank, migrator):
         await edited.apply()
     assert await counted(blank) == 1
     await edited.repair("0001")
-    assert [one.version for one in await edited.apply()] == ["0002"]
+    assert [entry.version for entry in await edited.apply()] == ["0002"]
     assert await counted(blank) == 2
 
 
@@ -130,7 +130,7 @@ async def test_an_interrupted_schema_file_is_run_again(blank, migrator):
     await blank.run_migration("DROP CONSTRAINT item_uid")
     await set_status(blank, "0001", "running")
     assert [status.state for status in await migrator().status()][:2] == [State.RUNNING, State.APPLIED]
-    assert [one.version for one in await migrator().apply()] == ["0001"]
+    assert [entry.version for entry in await migrator().apply()] == ["0001"]
     assert await migrator().validate() == []
 
 
@@ -206,7 +206,7 @@ async def test_another_index_under_our_name_is_reported(blank, migrator):
     with pytest.raises(SchemaMismatch, match="message_order has properties"):
         await migrator().apply()
     await blank.run_migration("DROP INDEX message_order")
-    assert "0001" in [one.version for one in await migrator().apply()]
+    assert "0001" in [entry.version for entry in await migrator().apply()]
 
 
 async def test_our_index_under_another_name_is_reported(blank, migrator):

@@ -26,8 +26,8 @@ async def test_it_prints_the_link_that_plays_the_guide_and_no_secret(managed, cl
     password = (home / "neo4j.password").read_text().strip()
     assert password not in out
     assert str(home / "neo4j.password") in out
-    _, told, _ = await cli("server", "browser", "--service", service, "--show-password")
-    assert f"password {password}" in told
+    _, reported, _ = await cli("server", "browser", "--service", service, "--show-password")
+    assert f"password {password}" in reported
 
 
 @pytest.mark.parametrize("service", ["http://127.0.0.1:9", "https://librarian.example"])

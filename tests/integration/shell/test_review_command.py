@@ -23,7 +23,7 @@ async def test_what_a_sweep_proposes_is_decided_at_the_terminal(cli, librarian, 
     where = ("-n", namespace)
     code, out, _ = await cli("review", "--json", *where)
     assert code == 0
-    listed = {(one["sort"], one["item"]["uid"]): one["review_id"] for one in json.loads(out)["reviews"]}
+    listed = {(entry["sort"], entry["item"]["uid"]): entry["review_id"] for entry in json.loads(out)["reviews"]}
     edge = next(review_id for (sort, _), review_id in listed.items() if sort == "edge")
     flag, merge = listed["flag", "vague"], listed["merge", "twin"]
 

@@ -47,7 +47,7 @@ async def test_a_graph_without_texts_goes_by_the_probes_until_it_has_enough(forg
     async with open_librarian(original_settings, purpose="space tests", linger_s=0) as empty:
         before = empty.parts.space.calibrations
         assert before == await recorded(empty)
-        assert {language: one.sampled for language, one in before.items()} == {"en": 0}
+        assert {language: entry.sampled for language, entry in before.items()} == {"en": 0}
         await fill(empty, store)
     async with open_librarian(original_settings, purpose="space tests", linger_s=0) as filled:
         after = filled.parts.space.calibrations["en"]
@@ -74,8 +74,8 @@ async def test_a_sample_of_a_larger_space_is_no_larger_than_asked(original, stor
     parts = original.parts
     queries = (await parts.encoder.encode_query(["What is the capital of Mongolia?"])).tolist()
     drawn = [await sample_noise(parts.executor, parts.space, queries, cjk=False, limit=2) for _ in range(12)]
-    assert {one.sampled for one in drawn} == {2}
-    assert len({one.mean for one in drawn}) > 1
+    assert {entry.sampled for entry in drawn} == {2}
+    assert len({entry.mean for entry in drawn}) > 1
 
 
 async def test_related_texts_lie_above_the_lowest_bound_and_others_below(original, store):

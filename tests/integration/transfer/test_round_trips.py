@@ -56,8 +56,8 @@ async def test_a_file_holds_what_there_is(everything, exported):
     items = {row["uid"]: row for row in lines(content, "item")}
     assert items["new"]["properties"]["valid_from"] == {"$datetime": "2026-01-01T00:00:00Z"}
     assert items["old"]["properties"]["valid_to"] == {"$datetime": "2026-01-01T00:00:00Z"}
-    assert [one["text"] for one in items["vague"]["revisions"]][:1] == ["Blue, mostly."]
-    assert {one["state"] for one in items["new"]["citations"]} == {"current", "not_found"}
+    assert [entry["text"] for entry in items["vague"]["revisions"]][:1] == ["Blue, mostly."]
+    assert {entry["state"] for entry in items["new"]["citations"]} == {"current", "not_found"}
     assert items["waiting"]["labels"] == ["UnresolvedReferences"]
     assert all(row["vectors"] for row in items.values() if row["kind"] != "file_chunk")
     edges = lines(content, "edge")

@@ -48,7 +48,9 @@ def test_every_file_is_listed(folder, kustomization):
 def test_kustomize_puts_it_together(folder):
     done = subprocess.run([KUBECTL, "kustomize", folder], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert {one["metadata"].get("namespace", "librarian") for one in yaml.safe_load_all(done.stdout)} == {"librarian"}
+    assert {entry["metadata"].get("namespace", "librarian") for entry in yaml.safe_load_all(done.stdout)} == {
+        "librarian"
+    }
 
 
 def test_its_variables_are_settings(settings_of_pods, setting_names, pod, tmp_path):

@@ -57,9 +57,9 @@ def selectors(node):
         yield node.name, {matcher.name for matcher in node.matchers.matchers}
     for part in ("expr", "vector_selector", "lhs", "rhs", "args", "param"):
         inner = getattr(node, part, None)
-        for one in inner if isinstance(inner, list) else [inner]:
-            if one is not None and not isinstance(one, (str, float, int)):
-                yield from selectors(one)
+        for entry in inner if isinstance(inner, list) else [inner]:
+            if entry is not None and not isinstance(entry, (str, float, int)):
+                yield from selectors(entry)
 
 
 def checked(expression, exposed):
@@ -95,10 +95,10 @@ def test_every_figure_is_shown(panels, exposed):
 def test_panels_do_not_lie_on_one_another(dashboard):
     taken = set()
     for panel in dashboard["panels"]:
-        place = panel["gridPos"]
-        cells = {(place["x"] + x, place["y"] + y) for x in range(place["w"]) for y in range(place["h"])}
+        grid = panel["gridPos"]
+        cells = {(grid["x"] + x, grid["y"] + y) for x in range(grid["w"]) for y in range(grid["h"])}
         assert not taken & cells, panel["title"]
-        assert place["x"] + place["w"] <= 24
+        assert grid["x"] + grid["w"] <= 24
         taken |= cells
     assert len({panel["id"] for panel in dashboard["panels"]}) == len(dashboard["panels"])
 

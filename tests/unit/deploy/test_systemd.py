@@ -41,8 +41,8 @@ def test_systemd_understands_it(unit_file, tmp_path):
     copy = tmp_path / unit_file.name
     copy.write_text(text.replace("User=librarian\nGroup=librarian\n", ""), encoding="utf-8")
     done = subprocess.run([ANALYZE, "verify", "--man=no", copy], check=False, capture_output=True, text=True)
-    told = [line for line in done.stderr.splitlines() if unit_file.name in line]
-    assert (done.returncode, told) == (0, [])
+    reported = [line for line in done.stderr.splitlines() if unit_file.name in line]
+    assert (done.returncode, reported) == (0, [])
 
 
 @needs_systemd

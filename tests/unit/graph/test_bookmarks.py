@@ -44,12 +44,12 @@ async def test_what_one_piece_of_work_was_told_concerns_no_other():
     """A bookmark that a client made up makes nobody else wait."""
     causality = Causality()
 
-    async def told():
+    async def reported():
         chain.set(Chain())
         chain.get().follow(["made up"])
         assert "made up" in await causality.get_bookmarks()
 
-    await asyncio.create_task(told())
+    await asyncio.create_task(reported())
     assert await causality.get_bookmarks() == set()
 
 

@@ -5,8 +5,8 @@ from graph.tokens import item_tokens, required_clause, token
 
 
 @given(st.text(), st.text())
-def test_tokens_are_equal_only_for_equal_values(one: str, other: str):
-    assert (token("namespace", one) == token("namespace", other)) == (one == other)
+def test_tokens_are_equal_only_for_equal_values(entry: str, other: str):
+    assert (token("namespace", entry) == token("namespace", other)) == (entry == other)
 
 
 @given(st.text())

@@ -43,20 +43,20 @@ statement = st.lists(st.one_of(quoted, plain), min_size=1, max_size=6).map(" ".j
 @given(st.lists(statement, max_size=6), st.sampled_from([";\n", ";  \n", ";\t\n\n"]))
 def test_joined_statements_come_apart_again(statements: list[str], end: str) -> None:
     """Splitting undoes joining, whatever stands in quotes."""
-    assert list(split("".join(one + end for one in statements))) == statements
+    assert list(split("".join(entry + end for entry in statements))) == statements
 
 
 @given(st.lists(st.tuples(comment, statement), min_size=1, max_size=5))
 def test_comments_end_nothing_and_vanish(pieces: list[tuple[str, str]]) -> None:
     """A comment may hold semicolons and quotes without touching the statements around it."""
-    text = "".join(f"{remark} {one};\n{remark}" for remark, one in pieces)
-    assert list(split(text)) == [one for _, one in pieces]
+    text = "".join(f"{remark} {entry};\n{remark}" for remark, entry in pieces)
+    assert list(split(text)) == [entry for _, entry in pieces]
 
 
 @given(st.text())
 def test_no_text_breaks_the_splitter(text: str) -> None:
     """Any text gives statements without blanks around them, none of them empty."""
-    assert all(one and one == one.strip() for one in split(text))
+    assert all(entry and entry == entry.strip() for entry in split(text))
 
 
 def test_a_semicolon_within_a_line_ends_nothing() -> None:
@@ -112,7 +112,7 @@ def test_what_may_be_repeated(text: str, *, idempotent: bool) -> None:
 def test_files_are_found_in_the_order_of_versions(tmp_path: Path) -> None:
     for name in ("0010_b.cypher", "0002_a.cypher", "notes.txt"):
         (tmp_path / name).write_text(SCHEMA)
-    assert [one.version for one in discover(tmp_path)] == ["0002", "0010"]
+    assert [entry.version for entry in discover(tmp_path)] == ["0002", "0010"]
 
 
 def test_two_files_of_one_version_are_refused(tmp_path: Path) -> None:
@@ -128,19 +128,19 @@ records = st.builds(
 )
 
 
-@given(st.sets(versions), st.lists(records, unique_by=lambda one: one.version))
+@given(st.sets(versions), st.lists(records, unique_by=lambda entry: entry.version))
 def test_a_plan_accounts_for_every_version_once(known: set[str], recorded: list[Record]) -> None:
     """Each version of files or records is applied, or stands in exactly one group of the plan."""
     migrations = [migration(version) for version in sorted(known)]
     decided = plan(migrations, recorded)
     groups = (decided.pending, decided.edited, decided.missing, decided.newer, decided.interrupted)
-    grouped = [one.version for group in groups for one in group]
+    grouped = [entry.version for group in groups for entry in group]
     listed = statuses(migrations, recorded)
     applied = [status.version for status in listed if status.state is State.APPLIED]
     assert sorted(grouped + applied) == [status.version for status in listed]
-    assert {status.version for status in listed} == known | {one.version for one in recorded}
+    assert {status.version for status in listed} == known | {entry.version for entry in recorded}
     assert len(decided.problems()) == len(grouped)
-    assert [one.version for one in decided.runnable] == sorted(one.version for one in decided.runnable)
+    assert [entry.version for entry in decided.runnable] == sorted(entry.version for entry in decided.runnable)
 
 
 def test_a_fresh_graph_gets_everything() -> None:
@@ -177,15 +177,15 @@ def test_an_interrupted_migration_that_may_be_repeated_runs_again_in_its_place()
     files = [migration("0001"), migration("0002"), migration("0003")]
     decided = plan(files, [record("0001"), record("0002", status="running", checksum="other")])
     decided.require_runnable()
-    assert [one.version for one in decided.runnable] == ["0002", "0003"]
+    assert [entry.version for entry in decided.runnable] == ["0002", "0003"]
 
 
 def test_the_package_ships_schema_files_that_may_be_repeated() -> None:
     """Every schema file of the package survives a crash in its middle; names are never used twice."""
     shipped = discover()
     assert shipped
-    assert all(one.idempotent for one in shipped if one.kind == "schema")
-    created = [name for one in shipped for name in sorted(one.created)]
+    assert all(entry.idempotent for entry in shipped if entry.kind == "schema")
+    created = [name for entry in shipped for name in sorted(entry.created)]
     assert len(created) == len(set(created))
 
 

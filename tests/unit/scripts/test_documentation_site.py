@@ -78,7 +78,7 @@ def test_every_page_is_on_the_site(site, read):
 
 def test_nothing_is_loaded_from_elsewhere(site, read):
     """Neither by pages nor by styles: the site works without a network."""
-    from_elsewhere = {one for page in read.values() for one in page.loaded if ELSEWHERE.match(one)}
+    from_elsewhere = {entry for page in read.values() for entry in page.loaded if ELSEWHERE.match(entry)}
     styles = [path.read_text(encoding="utf-8") for path in site.rglob("*.css")]
     from_elsewhere |= {
         url for style in styles for url in re.findall(r"url\(['\"]?([^'\")]+)", style) if ELSEWHERE.match(url)

@@ -42,7 +42,7 @@ def test_no_two_boxes_of_a_picture_overlap(name):
     boxes = list(DRAWN[name]().boxes.values())
     assert all(box.x >= 0 and box.y >= 0 for box in boxes)
     assert [
-        (one.title, other.title) for i, one in enumerate(boxes) for other in boxes[i + 1 :] if meet(one, other)
+        (entry.title, other.title) for i, entry in enumerate(boxes) for other in boxes[i + 1 :] if meet(entry, other)
     ] == []
 
 
@@ -79,11 +79,11 @@ def test_text_in_a_picture_is_data():
     assert [text.text for text in root.iter(f"{SVG}text")] == ["<b>&", "a < b", "x > y"]
 
 
-def meet(one, other):
+def meet(entry, other):
     """Whether two boxes have a point in common."""
     return (
-        one.x < other.x + other.width
-        and other.x < one.x + one.width
-        and one.y < other.y + other.height
-        and other.y < one.y + one.height
+        entry.x < other.x + other.width
+        and other.x < entry.x + entry.width
+        and entry.y < other.y + other.height
+        and other.y < entry.y + entry.height
     )

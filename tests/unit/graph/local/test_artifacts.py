@@ -115,16 +115,16 @@ def expected(repository: Repository) -> dict[str, bytes]:
 
 async def test_all_jars_arrive_and_the_size_is_said_first(repository, tmp_path):
     group = make_group(repository)
-    told: list[tuple[int, int, int]] = []
+    reported: list[tuple[int, int, int]] = []
     folder = await ensure_group(
         tmp_path,
         group,
         maven_url=repository.url,
-        progress=lambda total, done: told.append((total, done, len(repository.requests))),
+        progress=lambda total, done: reported.append((total, done, len(repository.requests))),
     )
     assert contents(folder) == expected(repository)
-    assert told[0] == (group.size, 0, 0)
-    assert told[-1][:2] == (group.size, group.size)
+    assert reported[0] == (group.size, 0, 0)
+    assert reported[-1][:2] == (group.size, group.size)
 
 
 async def test_a_warm_cache_asks_nobody(repository, tmp_path):

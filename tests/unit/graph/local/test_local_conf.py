@@ -40,7 +40,7 @@ def test_transactions_may_take_half_the_heap_one_of_them_a_quarter():
 
 def test_a_read_only_server_differs_by_what_it_refuses_alone():
     ports = Ports(1, 2)
-    writable, read_only = (settings(render_conf(ports, SMALL, read_only=one)) for one in (False, True))
+    writable, read_only = (settings(render_conf(ports, SMALL, read_only=entry)) for entry in (False, True))
     assert read_only.items() - writable.items() == {
         ("server.databases.default_to_read_only", "true"),
         ("internal.dbms.cypher_ip_blocklist", "0.0.0.0/0,::/0"),

@@ -49,7 +49,7 @@ def test_every_field_is_read():
 def test_a_wrong_field_is_named_with_its_place(field, value, rule):
     """And the other candidates are still read."""
     answer = answered(GOOD, {**GOOD, field: value})
-    assert [str(one) for one in answer.violations] == [f"$.candidates[1].{field}: {rule}"]
+    assert [str(entry) for entry in answer.violations] == [f"$.candidates[1].{field}: {rule}"]
     assert len(answer.candidates) == 1
 
 

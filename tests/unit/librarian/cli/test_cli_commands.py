@@ -206,8 +206,8 @@ def test_status_of_a_server_that_never_ran_makes_nothing(cli, tmp_path):
 
 
 def test_analysts_without_a_copy_are_told_how_to_get_one(cli, tmp_path):
-    told = json.loads(cli("analyst", "status", "--json").stdout)
-    assert (told["server"]["phase"], told["copy"], told["age_s"]) == ("stopped", None, None)
+    reported = json.loads(cli("analyst", "status", "--json").stdout)
+    assert (reported["server"]["phase"], reported["copy"], reported["age_s"]) == ("stopped", None, None)
     assert "analyst start" in cli("analyst", "status").stdout
     done = cli("analyst", "stop")
     assert (done.returncode, done.stdout) == (0, "")

@@ -134,5 +134,6 @@ def is_text(schema):
     """Whether a field takes texts and no times."""
     types = schema.get("anyOf", [schema])
     return schema.get("format") != "date-time" and all(
-        "enum" in one or (one["type"] in ("string", "null") and one.get("format") != "date-time") for one in types
+        "enum" in entry or (entry["type"] in ("string", "null") and entry.get("format") != "date-time")
+        for entry in types
     )

@@ -87,11 +87,11 @@ async def test_clients_that_go_away_leave_their_slots_and_places(client, key_for
 
 async def test_a_key_s_rate_is_its_own(client, key_for):
     """429 says when to come back; another key goes on. What lacks the scope counts as well."""
-    one, other = key_for("read", "a"), key_for("read", "a")
+    entry, other = key_for("read", "a"), key_for("read", "a")
     for _ in range(10):
-        assert_problem(await client.post("/v1/search", json=QUERY, headers=one), 503, "not_ready")
-        assert_problem(await client.post("/v1/items", json=ROW, headers=one), 403, "forbidden")
-    answer = await client.post("/v1/search", json=QUERY, headers=one)
+        assert_problem(await client.post("/v1/search", json=QUERY, headers=entry), 503, "not_ready")
+        assert_problem(await client.post("/v1/items", json=ROW, headers=entry), 403, "forbidden")
+    answer = await client.post("/v1/search", json=QUERY, headers=entry)
     assert_problem(answer, 429, "too_many_requests")
     assert 170 <= int(answer.headers["retry-after"]) <= 180  # 20 an hour: one in three minutes
     assert_problem(await client.post("/v1/search", json=QUERY, headers=other), 503, "not_ready")

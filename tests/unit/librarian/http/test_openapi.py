@@ -52,21 +52,21 @@ def test_every_operation_says_what_it_does_and_what_it_wants(described):
 
 def test_security_is_that_of_the_table(described):
     """Open operations say so; the others name their scope."""
-    told = {name: operation["security"] for name, operation in operations(described).items()}
-    assert {name for name, security in told.items() if not security} == {"healthz", "readyz", "show_metrics"}
-    assert told["post_items"] == [{"key": ["write"]}]
-    assert told["delete_namespace"] == [{"key": ["admin"]}]
+    reported = {name: operation["security"] for name, operation in operations(described).items()}
+    assert {name for name, security in reported.items() if not security} == {"healthz", "readyz", "show_metrics"}
+    assert reported["post_items"] == [{"key": ["write"]}]
+    assert reported["delete_namespace"] == [{"key": ["admin"]}]
 
 
 def test_every_error_of_an_operation_stands_among_its_responses(described):
     """With its status as problem+json, also where that status has an answer of another kind."""
-    told = operations(described)
+    reported = operations(described)
     for endpoint in DOCUMENTED:
         for error in endpoint.errors:
             status = str(problems.RULES[error].status)
-            content = resolved(described, told[endpoint.operation_id]["responses"][status])["content"]
+            content = resolved(described, reported[endpoint.operation_id]["responses"][status])["content"]
             assert problems.CONTENT_TYPE in content, (endpoint.operation_id, status)
-    assert set(told["post_items"]["responses"]["422"]["content"]) == {"application/json", problems.CONTENT_TYPE}
+    assert set(reported["post_items"]["responses"]["422"]["content"]) == {"application/json", problems.CONTENT_TYPE}
 
 
 def test_every_code_of_a_problem_is_known(described):
@@ -100,8 +100,8 @@ def test_queries_are_parameters_of_their_own_types(described):
 
 def test_items_carry_their_version(described):
     """Where one item is answered there is an ETag; where a version can be demanded there is If-Match."""
-    told = operations(described)
-    assert "ETag" in told["get_item"]["responses"]["200"]["headers"]
-    assert {"$ref": "#/components/parameters/If-Match"} in told["patch_item"]["parameters"]
-    assert {"$ref": "#/components/parameters/Idempotency-Key"} in told["delete_item"]["parameters"]
-    assert {"$ref": "#/components/parameters/Idempotency-Key"} not in told["search"]["parameters"]
+    reported = operations(described)
+    assert "ETag" in reported["get_item"]["responses"]["200"]["headers"]
+    assert {"$ref": "#/components/parameters/If-Match"} in reported["patch_item"]["parameters"]
+    assert {"$ref": "#/components/parameters/Idempotency-Key"} in reported["delete_item"]["parameters"]
+    assert {"$ref": "#/components/parameters/Idempotency-Key"} not in reported["search"]["parameters"]

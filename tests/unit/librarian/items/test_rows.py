@@ -36,8 +36,8 @@ def test_a_uid_depends_on_namespace_and_identity():
 
 @given(st.text(min_size=1).filter(lambda text: text.strip("\0").strip()), st.text(min_size=1))
 def test_a_changed_text_changes_the_source_hash(text: str, other: str):
-    one, same, changed = built(MemoryIn(text=text), MemoryIn(text=text), MemoryIn(text=text + other, uid="x"))
-    assert one.item.source_hash == same.item.source_hash != changed.item.source_hash
+    entry, same, changed = built(MemoryIn(text=text), MemoryIn(text=text), MemoryIn(text=text + other, uid="x"))
+    assert entry.item.source_hash == same.item.source_hash != changed.item.source_hash
 
 
 def test_times_become_utc():

@@ -45,9 +45,9 @@ def valid_until(fact):
     return min([*successors, fact.valid_to or FAR_FUTURE])
 
 
-def is_contradiction(one, other):
-    overlap = max(one.valid_from, other.valid_from) < min(valid_until(one), valid_until(other))
-    return one.fact_object != other.fact_object and overlap
+def is_contradiction(entry, other):
+    overlap = max(entry.valid_from, other.valid_from) < min(valid_until(entry), valid_until(other))
+    return entry.fact_object != other.fact_object and overlap
 
 
 def causes_of(uid):
@@ -135,10 +135,10 @@ def test_the_one_contradiction_is_the_renewal_date():
         if fact.person_id is not None:
             groups[fact.person_id, fact.fact_type, fact.relationship_type].append(fact)
     found = [
-        {one.uid, other.uid}
+        {entry.uid, other.uid}
         for group in groups.values()
-        for one, other in combinations(group, 2)
-        if is_contradiction(one, other)
+        for entry, other in combinations(group, 2)
+        if is_contradiction(entry, other)
     ]
     assert found == [{"fact-lena-renewal-june", "fact-lena-renewal-september"}]
 

@@ -19,7 +19,7 @@ def outputs():
 
 def agree(schema, value):
     """What the schema says of a value, in both forms."""
-    verdicts = {jsonschema.Draft202012Validator(one).is_valid(value) for one in (schema, quickly_checked(schema))}
+    verdicts = {jsonschema.Draft202012Validator(entry).is_valid(value) for entry in (schema, quickly_checked(schema))}
     assert len(verdicts) == 1, value
     return verdicts.pop()
 
@@ -34,7 +34,7 @@ def test_it_is_a_schema_of_an_object(tool):
 def altered(value):
     """The value with each of its parts left out, made null, a text, a list, or another kind."""
     for name in value:
-        yield {key: one for key, one in value.items() if key != name}
+        yield {key: entry for key, entry in value.items() if key != name}
         for other in (None, "memory", 7, -1, [], {}, "nonsense"):
             yield {**value, name: other}
 

@@ -27,18 +27,18 @@ def inside(schema):
 
 
 def declared(tool, form):
-    told = described(tool, form)
-    return told["function"] if form == "openai" else told
+    reported = described(tool, form)
+    return reported["function"] if form == "openai" else reported
 
 
 @every_tool
 @pytest.mark.parametrize("form", FORMS)
 def test_every_reader_s_rules_are_kept(tool, form):
     """Name, description, an object at the root, nothing that refers to elsewhere, valid JSON Schema 2020-12."""
-    told = declared(tool, form)
-    schema = told[FORMS[form]]
-    assert NAME.fullmatch(told["name"])
-    assert 20 <= len(told["description"]) <= MAX_DESCRIPTION
+    reported = declared(tool, form)
+    schema = reported[FORMS[form]]
+    assert NAME.fullmatch(reported["name"])
+    assert 20 <= len(reported["description"]) <= MAX_DESCRIPTION
     Draft202012Validator.check_schema(schema)
     assert schema["type"] == "object"
     assert NOT_AT_THE_ROOT & set(schema) == set()
@@ -65,9 +65,9 @@ def test_unknown_arguments_are_refused(tool):
 @every_tool
 def test_the_examples_fit_the_schemas(tool):
     """What readers validate with lets through what the service takes and answers."""
-    told = declared(tool, "mcp")
+    reported = declared(tool, "mcp")
     assert examples_of(tool.input)
-    for type_, schema in ((tool.input, told["inputSchema"]), (tool.output, told["outputSchema"])):
+    for type_, schema in ((tool.input, reported["inputSchema"]), (tool.output, reported["outputSchema"])):
         for example in examples_of(type_).values():
             Draft202012Validator(schema).validate(example)
 

@@ -75,7 +75,7 @@ def test_a_whole_file_says_what_it_holds():
     facts = examine(io.BytesIO(WHOLE))
     assert facts.rows == {"n": 3}
     found = list(portions(io.BytesIO(WHOLE)))
-    assert [(one.namespace, one.section, len(one.rows), one.done) for one in found] == [
+    assert [(entry.namespace, entry.section, len(entry.rows), entry.done) for entry in found] == [
         ("n", "item", 2, 2),
         ("n", "edge", 1, 3),
     ]
@@ -179,9 +179,9 @@ def test_rows_that_could_do_harm_are_refused(row, match):
 def test_portions_are_bounded(monkeypatch):
     """By rows and by bytes, so that one transaction takes each."""
     many = written(*[("item", item(f"{n:05}")) for n in range(1200)])
-    assert [len(one.rows) for one in portions(io.BytesIO(many))] == [500, 500, 200]
+    assert [len(entry.rows) for entry in portions(io.BytesIO(many))] == [500, 500, 200]
     large = written(*[("item", item(f"{n}", properties={"text": "x" * 3_000_000})) for n in range(4)])
-    assert [len(one.rows) for one in portions(io.BytesIO(large))] == [2, 2]
+    assert [len(entry.rows) for entry in portions(io.BytesIO(large))] == [2, 2]
 
 
 def test_a_file_appears_when_it_is_whole(tmp_path):

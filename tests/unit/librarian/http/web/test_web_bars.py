@@ -43,7 +43,7 @@ def test_one_scale_for_all_hits(explained):
 @given(EXPLAINED)
 def test_bars_add_up_to_the_shares(why):
     """Every arm and signal counts once, over all queries."""
-    total = sum(one.share for one in (*why.arms, *why.signals))
+    total = sum(entry.share for entry in (*why.arms, *why.signals))
     assert abs(sum(bar.share for bar in bars(why, longest_share([why]))) - total) < 1e-9
 
 

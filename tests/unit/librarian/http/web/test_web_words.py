@@ -48,9 +48,9 @@ def test_japanese_has_a_word_for_everything_pages_say():
 def test_japanese_has_no_word_that_no_page_says():
     """What a template no longer says goes."""
     file = files("librarian.http.web") / "catalogues" / "ja.json"
-    told = re.search(r'"pages": \{(.*?)\n  \}', file.read_text(encoding="utf-8"), re.DOTALL)
-    assert told is not None
-    assert set(re.findall(r'^    "([^"]+)":', told[1], re.MULTILINE)) <= said_by_pages()
+    reported = re.search(r'"pages": \{(.*?)\n  \}', file.read_text(encoding="utf-8"), re.DOTALL)
+    assert reported is not None
+    assert set(re.findall(r'^    "([^"]+)":', reported[1], re.MULTILINE)) <= said_by_pages()
 
 
 def test_translations_keep_the_values():

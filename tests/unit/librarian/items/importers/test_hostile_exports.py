@@ -28,16 +28,16 @@ JUNK = st.recursive(
 def documents(exports):
     """A document of each JSON format and how it is wrapped for the importer."""
 
-    def one(name):
+    def entry(name):
         return json.loads((exports / name).read_text(encoding="utf-8"))
 
     lines = (exports / "memory.jsonl").read_text(encoding="utf-8").splitlines()
     return {
-        "mem0": one("mem0.json"),
-        "chatgpt": one("conversations.json"),
+        "mem0": entry("mem0.json"),
+        "chatgpt": entry("conversations.json"),
         "mcp-memory": [json.loads(line) for line in lines if line.startswith("{")],
         "slack": {
-            name: one(f"slack/{name}")
+            name: entry(f"slack/{name}")
             for name in ("users.json", "channels.json", "dms.json", "general/2024-03-01.json")
         },
     }
