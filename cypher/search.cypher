@@ -183,17 +183,45 @@ m {.*, tokens: null, search_text: null, occurred_at: toString(m.occurred_at), cr
     updated_at: toString(m.updated_at), sent_at: toString(m.sent_at), valid_from: toString(m.valid_from),
     valid_to: toString(m.valid_to)}
 
+// fragment: led_by
+COLLECT {
+    MATCH (m)<-[r:CAUSES|ENABLES]-(cause:Item) WHERE cause.namespace = $namespace AND r.edge_id IS NOT NULL
+    RETURN cause {.uid, .kind, text: left(cause.text, 200), type: type(r), confidence: coalesce(r.confidence, 1.0)}
+    ORDER BY r.confidence DESC, cause.uid LIMIT 5
+  }
+
 // name: hydrate_items
-// purpose: the properties and evidence of items
+// purpose: the properties and evidence of items, and what accepted edges say led to them, the surest first
 // params: namespace, uids
-// returns: found (list of {item, evidence})
+// returns: found (list of {item, evidence, led_by})
 // access: read
 // scope: namespace
 CYPHER 25
 UNWIND $uids AS uid
 MATCH (m:Item {namespace: $namespace, uid: uid})
-WITH {item: {{item_map}}, evidence: {{evidence}}} AS row
+WITH {item: {{item_map}}, evidence: {{evidence}}, led_by: {{led_by}}} AS row
 RETURN collect(row) AS found
+
+// name: turns_beside
+// purpose: the turns before and after messages, in the same session of their conversation
+// params: namespace, uids
+// returns: uid, before, after (lists of at most one item)
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $uids AS uid
+MATCH (center:Message {namespace: $namespace, uid: uid})
+RETURN uid,
+  COLLECT {
+    MATCH (center)<-[:NEXT]-(m:Message)
+    WHERE m.namespace = $namespace AND coalesce(m.session_id, '') = coalesce(center.session_id, '')
+    RETURN {{item_map}}
+  } AS before,
+  COLLECT {
+    MATCH (center)-[:NEXT]->(m:Message)
+    WHERE m.namespace = $namespace AND coalesce(m.session_id, '') = coalesce(center.session_id, '')
+    RETURN {{item_map}}
+  } AS after
 
 // fragment: pool_traits
 m.uid, m.author_name, m.conversation_id, m.session_id, m.position, toString(date(m.occurred_at)),

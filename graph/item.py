@@ -13,7 +13,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, ClassVar, NewType, TypeAlias, get_args
 
-from graph.types import UNKNOWN_TIME, Evidence, Kind, time_of
+from graph.types import UNKNOWN_TIME, Cause, Evidence, Kind, time_of
 
 JsonObject = NewType("JsonObject", str)
 """A JSON object as text, since a node holds no maps."""
@@ -39,6 +39,7 @@ class ItemFields:
     version: int = 1  # one more with every change
     source_hash: str | None = None  # of what came in: ingest compares this
     evidence: tuple[Evidence, ...] = field(default=(), metadata=_NOT_STORED)
+    led_by: tuple[Cause, ...] = field(default=(), metadata=_NOT_STORED)  # where a search asks for it
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.uid}>"
@@ -166,13 +167,13 @@ _WRITTEN: Mapping[Kind, Sequence[str]] = {
 }
 
 
-def item_of(properties: Mapping[str, Any], evidence: Sequence[Evidence] = ()) -> Item:
+def item_of(properties: Mapping[str, Any], evidence: Sequence[Evidence] = (), led_by: Sequence[Cause] = ()) -> Item:
     """Return the item that a node or a revision with these properties is; what analysts added to it is left out.
 
     Raises KeyError without kind, namespace, uid and text, ValueError for a kind that does not exist.
     """
     kind = Kind(properties["kind"])
-    values: dict[str, Any] = {"evidence": tuple(evidence)}
+    values: dict[str, Any] = {"evidence": tuple(evidence), "led_by": tuple(led_by)}
     for name, read in _READ[kind]:
         value = properties.get(name)
         if value is not None:

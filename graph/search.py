@@ -12,6 +12,7 @@ from graph.types import (
     FOREVER,
     UNKNOWN_TIME,
     Candidate,
+    Cause,
     Evidence,
     ItemFilter,
     Kind,
@@ -108,6 +109,24 @@ async def hydrate(executor: Executor, namespace: str, uids: Sequence[str]) -> li
     """Return items with their evidence, in no particular order; uids of other namespaces are not found."""
     rows = await executor.fetch_list("hydrate_items", {"namespace": namespace, "uids": list(uids)})
     return [found_item(row) for row in rows if _is_whole(row["item"])]
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """The turn before a message and the one after it, in its session of its conversation: at most one each."""
+
+    before: Sequence[Item]
+    after: Sequence[Item]
+
+
+async def turns_beside(executor: Executor, namespace: str, uids: Sequence[str]) -> dict[str, Turns]:
+    """Return the turns beside messages, by the uid of each that has some."""
+    rows = await executor.fetch_all("turns_beside", {"namespace": namespace, "uids": list(uids)})
+    return {row["uid"]: Turns(_items(row["before"]), _items(row["after"])) for row in rows}
+
+
+def _items(nodes: Sequence[Mapping[str, Any]]) -> list[Item]:
+    return [item_of(node) for node in nodes if _is_whole(node)]
 
 
 async def pool_rows(
@@ -255,8 +274,9 @@ def _open_end(valid_to: str | None) -> datetime | None:
 
 
 def found_item(row: Mapping[str, Any]) -> Item:
-    """Return the item of a row with `item` and `evidence`."""
-    return item_of(row["item"], [_evidence(source) for source in row["evidence"] if _is_whole(source)])
+    """Return the item of a row with `item` and `evidence`, and perhaps `led_by`."""
+    led_by = [Cause(**cause) for cause in row.get("led_by", ()) if _is_whole(cause)]
+    return item_of(row["item"], [_evidence(source) for source in row["evidence"] if _is_whole(source)], led_by)
 
 
 def _evidence(source: Mapping[str, Any]) -> Evidence:

@@ -148,6 +148,19 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Cause:
+    """An item that an accepted edge of this type (CAUSES or ENABLES) says led to another; `text` is its start,
+    `confidence` (0..1) the edge's.
+    """
+
+    uid: str
+    kind: str
+    type: str
+    text: str = field(repr=False)
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class PendingItem:
     """An item that lacks a vector, with what an encoder reads."""
 

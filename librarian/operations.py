@@ -78,6 +78,8 @@ from librarian.items.contracts import (
 from librarian.search.contracts import (
     AnswerInput,
     AnswerOutput,
+    ContextInput,
+    ContextOutput,
     FactSearchOutput,
     MemorySearchOutput,
     MessageSearchOutput,
@@ -339,6 +341,25 @@ OPERATIONS: tuple[Operation, ...] = (
         doc="""Get the messages, memories and facts that help to answer a question.
 
             Best first, one hit a message; what tells goes before what asks.
+            """,
+    ),
+    Operation(
+        name="context",
+        call=lambda app: app.search.context,
+        input=ContextInput,
+        argument="asked",
+        output=ContextOutput,
+        http=Http("POST", "/v1/context"),
+        tool=Tool(
+            "Get what you should read before you answer a question, as text: dated lines with author and [memory: id], "
+            "best first, within max_tokens. Its first line says when nothing that is kept answers the question."
+        ),
+        cli="context",
+        doc="""Get what a language model should be given about a question, within a budget of tokens.
+
+            A line an item, with its date, its author and `[memory: id]`, best first. A turn that says too little alone
+            comes with the one before it, one that only asks with the one behind it; what was replaced names its
+            replacement. The first line says when nothing that is kept answers the question.
             """,
     ),
     Operation(

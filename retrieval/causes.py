@@ -3,6 +3,7 @@
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from graph.errors import DatabaseAuthFailed, DatabaseUnavailable, GraphError
 from graph.executor import Executor
@@ -18,8 +19,11 @@ log = logging.getLogger("librarian.retrieval")
 
 SEEDS = 8
 CAUSES_AN_EFFECT = 5
-STEPS = 4
+STEPS = 8
 """Edges from an effect to its root cause at most: each is a round trip."""
+
+Chains = Mapping[str, Sequence[str]]
+"""Effect -> all that led to it: each behind what led to itself, so that a root is first."""
 
 
 async def with_causes(
@@ -28,19 +32,19 @@ async def with_causes(
     queries: Sequence[PlannedQuery],
     fused: Sequence[Fused],
     found: Pooled,
-) -> tuple[Pooled, Mapping[str, Sequence[str]]]:
-    """Return `found` with what led to the best of `fused`, and uid -> causes, roots of the chain included.
+) -> tuple[Pooled, Chains]:
+    """Return `found` with what led to the best of `fused`, roots of the chain included, and those chains.
 
     Raises DatabaseUnavailable and DatabaseAuthFailed; any other failure leaves `found` as it was.
     """
     try:
-        chain = await _chain(executor, where, [entry.uid for entry in fused[:SEEDS]])
+        chains = await _chains(executor, where, [entry.uid for entry in fused[:SEEDS]])
     except (DatabaseUnavailable, DatabaseAuthFailed):
         raise
     except GraphError as error:
         log.warning("causes could not be read: %s", error)
         return found, {}
-    roots = list(dict.fromkeys(uid for led in chain.values() for uid in led))
+    roots = list(dict.fromkeys(uid for led in chains.values() for uid in led))
     if not roots:
         return found, {}
     unseen = [
@@ -53,21 +57,57 @@ async def with_causes(
         for query, pool in zip(queries, found.pools, strict=True)
     ]
     new = await pooled(executor, where.namespace, queries, unseen)
-    return joined(found, new), chain
+    return joined(found, new), chains
 
 
-async def _chain(executor: Executor, where: ItemFilter, effects: Sequence[str]) -> dict[str, list[str]]:
-    """Effect -> all that led to it, over at most STEPS edges."""
+async def _chains(executor: Executor, where: ItemFilter, effects: Sequence[str]) -> dict[str, list[str]]:
     led: defaultdict[str, list[str]] = defaultdict(list)
-    origins = {uid: {uid} for uid in effects}
+    seen, asked = set(effects), list(effects)
     for _ in range(STEPS):
-        if not origins:
+        if not asked:
             break
-        following: defaultdict[str, set[str]] = defaultdict(set)
-        for edge in await causes(executor, where, list(origins), limit=CAUSES_AN_EFFECT):
-            for effect in origins[edge.seed]:
-                if edge.uid != effect and edge.uid not in led[effect]:
-                    led[effect].append(edge.uid)
-                    following[edge.uid].add(effect)
-        origins = dict(following)
-    return {effect: own for effect, own in led.items() if own}
+        for edge in await causes(executor, where, asked, limit=CAUSES_AN_EFFECT):
+            led[edge.seed].append(edge.uid)
+        asked = [uid for uid in dict.fromkeys(uid for effect in asked for uid in led[effect]) if uid not in seen]
+        seen.update(asked)
+    return {effect: chain for effect in effects if (chain := _from_roots(led, effect))}
+
+
+def _from_roots(led: Mapping[str, Sequence[str]], effect: str) -> list[str]:
+    """Return all that led to `effect`, each behind what led to it; a circle is entered once."""
+    order: list[str] = []
+    seen = {effect}
+
+    def visit(uid: str) -> None:
+        for cause in led.get(uid, ()):
+            if cause not in seen:
+                seen.add(cause)
+                visit(cause)
+                order.append(cause)
+
+    visit(effect)
+    return order
+
+
+def chain_first(ordered: Sequence[Fused], chains: Chains) -> list[Fused]:
+    """Return `ordered` (best first) with the chain that the best belongs to before all others, from the root down to
+    the effect.
+
+    Where the best is part of no chain the order stays: something else answers.
+    """
+    if not ordered:
+        return []
+    best = ordered[0].uid
+    places = {entry.uid: place for place, entry in enumerate(ordered)}
+    around = [effect for effect, led in chains.items() if best in (effect, *led) and effect in places]
+    if not around:
+        return list(ordered)
+    # The chain of what stands farthest down the line holds those of the others.
+    effect = min(around, key=lambda uid: (-len(chains[uid]), places[uid]))
+    chain = [ordered[places[uid]] for uid in (*chains[effect], effect) if uid in places]
+    top, parts = ordered[0].score, len(chain) + 1
+    first = [
+        replace(entry, score=top + (1 - top) * (parts - place) / parts) for place, entry in enumerate(chain, start=1)
+    ]
+    moved = {entry.uid for entry in chain}
+    return [*first, *(entry for entry in ordered if entry.uid not in moved)]

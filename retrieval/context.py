@@ -19,14 +19,20 @@ _LEAST_CHARS = 80
 _CITABLE = re.compile(r"[^\s\[\]［］【】,;，；、#<>&\"']{1,200}")
 _CITATION_LIKE = re.compile(r"[\[［【](?=\s{0,3}memory\s{0,3}[:：])", re.IGNORECASE)
 _CUT = "…"
+# retrieval.answering.Verdict.COMMANDS, and what a model is told of it.
+_ORDERS = "gives orders"
 
 
-class ContextHit(Protocol):
-    """What of a hit goes into a context."""
+class HasUid(Protocol):
+    """What can be cited."""
 
     @property
     def uid(self) -> str:
         """Its uid."""
+
+
+class ContextHit(HasUid, Protocol):
+    """What of a hit goes into a context."""
 
     @property
     def kind(self) -> str:
@@ -55,6 +61,10 @@ class ContextHit(Protocol):
     @property
     def superseded_by(self) -> str | None:
         """The uid of a later statement about the same."""
+
+    @property
+    def verdict(self) -> str | None:
+        """What it does with the question (retrieval.answering.Verdict)."""
 
     @property
     def content(self) -> str:
@@ -97,7 +107,7 @@ def context_of(hits: Sequence[ContextHit], max_chars: int = DEFAULT_MAX_CHARS) -
     return Context("\n\n".join(entries), ids)
 
 
-def citation_ids(hits: Sequence[ContextHit]) -> list[str]:
+def citation_ids(hits: Sequence[HasUid]) -> list[str]:
     """What each hit is cited by: its uid, or `hit-N` where that could not be told from the text around it."""
     return [hit.uid if _CITABLE.fullmatch(hit.uid) else f"hit-{n}" for n, hit in enumerate(hits, start=1)]
 
@@ -128,6 +138,7 @@ def _entry(number: int, cited_by: str, hit: ContextHit, most: int) -> str | None
         "role": hit.role,
         "held_until": f"{hit.valid_to:%Y-%m-%d}" if hit.valid_to else None,
         "superseded_by": hit.superseded_by,
+        "note": _ORDERS if hit.verdict == _ORDERS else None,
     }
     named = " ".join(f'{name}="{_attribute(value)}"' for name, value in said.items() if value)
     head, tail = f"<memory {named}>\n", "\n</memory>"

@@ -104,8 +104,11 @@ ASKS_FOR: Sequence[tuple[Wanted, re.Pattern[str]]] = (
 )
 
 ASKS_FOR_ALL = _any(
-    r"\ball\b|\bevery\b|\beach\b|\blist\b|\b(?:things|ideas)\b|\bwho (?:all|else)\b|\bso far\b",
-    r"\b(?:which|what) (?:\w+ ){0,2}\w{3,}s (?!is\b|was\b|does\b|has\b)",
+    r"\b(?:all|every|each)\b(?! (?:day|week|month|quarter|year|night|morning|evening|hour|at once|right)s?\b)",
+    r"\blist\b|\b(?:things|ideas)\b|\bwho (?:all|else)\b|\bso far\b",
+    r"\b(?:which|what) (?:\w+ ){0,2}(?!does\b|was\b|has\b|this\b|its\b)"
+    r"(?:\w{2,}(?<![sui])s|children|people|men|women) (?:of .{1,40} )?"
+    r"(?:are|were|is|does|has|do|did|have|had|can|could|may|might|must|should|shall|will|would|became|agreed|need)\b",
     "全部|全て|すべて|一覧|みんな|リスト|それぞれ|ぜんぶ|人たち|ものは",
 )
 ASKS_OF_THE_PAST = _any(

@@ -19,7 +19,7 @@ from graph.types import Noise
 from retrieval.abstention import Near, Remaining, remaining
 from retrieval.answering import Judgement, asks_why
 from retrieval.arms import OK, ArmResults, Depth, Effort, PlannedQuery, run_arms
-from retrieval.causes import with_causes
+from retrieval.causes import Chains, chain_first, with_causes
 from retrieval.dedupe import deduplicate
 from retrieval.encoders.base import Encoder
 from retrieval.encoders.errors import EncoderError
@@ -180,12 +180,13 @@ class SearchPipeline:
         self, request: SearchRequest, queries: Sequence[PlannedQuery], fused: Sequence[Fused], found: Pooled
     ) -> tuple[Judged, Pooled]:
         """The candidates in the order of how well they answer, with what led to the best where a query asks why."""
-        causes: Mapping[str, Sequence[str]] = {}
+        chains: Chains = {}
         if any(asks_why(query.text) for query in queries):
-            found, causes = await with_causes(self._executor, request.where, queries, fused, found)
+            found, chains = await with_causes(self._executor, request.where, queries, fused, found)
             fused = _fused(request, found.pools)
         now = request.now or datetime.now(UTC)
-        return judged([query.text for query in queries], found.pools, fused, found.similarity, causes, now), found
+        result = judged([query.text for query in queries], found.pools, fused, found.similarity, chains, now)
+        return replace(result, fused=chain_first(result.fused, chains)), found
 
     def _left(
         self, request: SearchRequest, queries: Sequence[PlannedQuery], judged: Judged, found: Pooled

@@ -3,6 +3,7 @@
 import html
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from agents.answer.citations import CitationChecker, uncited_sentences
 from agents.chat.model import ChatMessage, ChatModel
@@ -15,11 +16,14 @@ NO_ANSWER = "NO_ANSWER"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What to answer: `context` is the delimited evidence, `known` maps each name of a hit to the id it is cited by."""
+    """What to answer: `context` is the delimited evidence, `known` maps each name of a hit to the id it is cited by;
+    `now` is the moment that the question is seen from.
+    """
 
     text: str
     context: str
     known: Mapping[str, str]
+    now: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,8 @@ class ReplyReader:
 
 def messages_of(question: Question) -> list[ChatMessage]:
     """The instructions as system's, the evidence and the question, both delimited, as the user's."""
-    asked = f"{question.context}\n\n<question>\n{html.escape(question.text, quote=False)}\n</question>"
+    now = f"<now>{question.now:%Y-%m-%d %H:%M, %A}</now>\n\n" if question.now else ""
+    asked = f"{question.context}\n\n{now}<question>\n{html.escape(question.text, quote=False)}\n</question>"
     return [ChatMessage("system", prompt("answer")), ChatMessage("user", asked)]
 
 

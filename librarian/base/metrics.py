@@ -64,7 +64,9 @@ _threshold_results = _histogram(
     "memory_agent_adaptive_result_count", "Hits of a search with an adaptive threshold.", _RESULTS
 )
 _rerank_calls = _counter("memory_agent_rerank_calls", "Searches that may be reranked.", "tool", "status", "variant")
-_rerank_candidates = _histogram("memory_agent_rerank_candidates", "Candidates scored in a rerank.", _CANDIDATES)
+_rerank_candidates = _histogram(
+    "memory_agent_rerank_candidates", "Candidates given to the reranker in a search.", _CANDIDATES
+)
 _rerank_seconds = _histogram("memory_agent_rerank_latency_seconds", "Time of a rerank.", _RERANK_SECONDS)
 _rerank_errors = _counter("memory_agent_rerank_server_errors", "Failures of the reranker.", "error_type")
 _agent_running = _gauge("librarian_search_agent_running", "Requests to the search agent that hold a slot.")
@@ -152,7 +154,7 @@ def count_rerank(tool: str, status: str, variant: str) -> None:
 
 
 def observe_rerank(candidates: int, seconds: float) -> None:
-    """Record how many candidates a rerank scored, and how long it took."""
+    """Record how many candidates a reranker was given, and how long it took."""
     _rerank_candidates.observe(candidates)
     _rerank_seconds.observe(seconds)
 

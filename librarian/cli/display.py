@@ -47,9 +47,9 @@ def printable(cell: object) -> str:
     return "".join(char if char.isprintable() or char in "\n\t" else "�" for char in text)
 
 
-def shortened(text: str) -> str:
-    """Return the first 300 characters."""
-    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
+def shortened(text: str, most: int = _SHOWN_CHARS) -> str:
+    """Return the first `most` characters."""
+    return text if len(text) <= most else text[:most] + "…"
 
 
 def caption(uid: str, kind: str, who: Mapping[str, Any], when: datetime | None) -> str:

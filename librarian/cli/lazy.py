@@ -29,6 +29,7 @@ SECTIONS: Mapping[str, Commands] = {
             "search",
             "Get the messages, memories and facts that help to answer a question.",
         ),
+        "context": ("search", "Get what a language model should be given about a question."),
         "why-not": ("search", "Say why a search does not show an item."),
         "search-agent": ("agent", "Find the smallest set of evidence for a question."),
         "find-file": ("files", "Find files by what they are called."),

@@ -159,6 +159,11 @@ _WALK: Options = {
 
 OPTIONS: Mapping[str, Options] = {
     "AnswerInput": _QUESTION,
+    "ContextInput": {
+        "query": OptionSpec("QUESTION", "The question.", required=True),
+        "max_tokens": OptionSpec("--max-tokens", "How many tokens the text has at most; default 2000.", type=int),
+        **_NOW,
+    },
     "RelevantInput": _QUESTION,
     "SearchInput": _SEARCH,
     "SemanticSearchInput": {

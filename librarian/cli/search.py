@@ -1,4 +1,6 @@
-"""Searching: `search`, the semantic searches by kind, `ask`, `relevant`, `why-not`."""
+"""Searching: `search`, the semantic searches by kind, `ask`, `relevant`, `context`, `why-not`."""
+
+from collections.abc import Sequence
 
 import typer
 
@@ -10,7 +12,10 @@ from librarian.cli.runtime import say
 from librarian.search.contracts import (
     AnswerInput,
     AnswerOutput,
+    Cause,
     ChunkResult,
+    ContextInput,
+    ContextOutput,
     Explanation,
     FactResult,
     Hit,
@@ -27,6 +32,8 @@ from librarian.search.contracts import (
 )
 
 app = new_app()
+
+_CAUSE_CHARS = 100
 
 
 def show_hits(found: SearchOutput) -> None:
@@ -45,10 +52,15 @@ def _hit_caption(hit: Hit) -> str:
 
 
 def _hit_text(hit: Hit) -> str:
-    text = shortened(hit.content)
-    if hit.explanation is None:
-        return text
-    return "\n".join([text, "", *explained(hit.explanation)])
+    lines = [shortened(hit.content), *_led_by(hit.led_by)]
+    if hit.explanation is not None:
+        lines += ["", *explained(hit.explanation)]
+    return "\n".join(lines)
+
+
+def _led_by(causes: Sequence[Cause]) -> list[str]:
+    """Return a line for each item that led to a hit."""
+    return [f"  led to by {cause.uid}: {shortened(cause.text, _CAUSE_CHARS)}" for cause in causes]
 
 
 def explained(why: Explanation) -> list[str]:
@@ -108,6 +120,7 @@ def _result_text(hit: FactResult | MessageResult | MemoryResult | ChunkResult) -
     lines = [shortened(hit.content)]
     if isinstance(hit, FactResult):
         lines += [f"  {source.author_name or 'from'}: {shortened(source.content)}" for source in hit.evidence]
+    lines += _led_by(hit.led_by)
     if hit.explanation is not None:
         lines += ["", *explained(hit.explanation)]
     return "\n".join(lines)
@@ -140,12 +153,19 @@ def show_relevant(found: RelevantOutput) -> None:
     rows = [
         (f"{hit.score:.3f}", caption(hit.uid, hit.kind, {"author_name": hit.author_name}, hit.sent_at), text)
         for hit in found.hits
-        if (text := shortened(hit.content))
+        if (text := "\n".join([shortened(hit.content), *_led_by(hit.led_by)]))
     ]
     if rows:
         table(("score", "item", "text"), rows, ruled=True)
     else:
         say(f"Nothing found in namespace {found.namespace!r}.")
+    _say_arms(found.arms, found.notes)
+
+
+def show_context(found: ContextOutput) -> None:
+    """Print the text, ready to be given to a model, and what it takes."""
+    typer.echo(printable(found.text))
+    say(f"{found.tokens} of {found.max_tokens} tokens ({found.counted_by})")
     _say_arms(found.arms, found.notes)
 
 
@@ -164,4 +184,5 @@ question(app, "search-memories", SemanticSearchInput, show_similar, reach=reache
 question(app, "search-all", SemanticSearchInput, show_similar, reach=reached)
 question(app, "ask", AnswerInput, show_answer, reach=reached)
 question(app, "relevant", RelevantInput, show_relevant, reach=reached)
+question(app, "context", ContextInput, show_context, reach=reached)
 question(app, "why-not", WhyNotInput, show_reasons, reach=reached)

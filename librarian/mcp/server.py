@@ -208,7 +208,7 @@ async def _answer(
 ) -> "types.CallToolResult":
     if not caller.key.has_scope(tool.scope):
         raise Forbidden(f"This connection lacks the scope {tool.scope!r}, which {tool.name} needs.")
-    max_tokens = _budget(arguments)
+    max_tokens = MOST_TOKENS if _keeps_budget(tool) else _budget(arguments)
     strictjson.refuse_long_texts(arguments, caller.librarian.settings.max_text_chars)
     given = strictjson.convert(arguments, tool.input)
     if tool.scope != "agent":  # evidence may come from elsewhere; a client here has no probe to wait for
@@ -221,6 +221,15 @@ async def _answer(
     return _result(told_to(caller.key, found), max_tokens)
 
 
+_BUDGET = {
+    "type": "integer",
+    "minimum": FEWEST_TOKENS,
+    "maximum": MOST_TOKENS,
+    "default": DEFAULT_TOKENS,
+    "description": "The answer is cut to about so many tokens; what was left out is said.",
+}
+
+
 @cache
 def _described(name: str) -> "types.Tool":
     """Return a tool as clients list it: its schemas with the budget, and what it may do to the graph."""
@@ -228,17 +237,11 @@ def _described(name: str) -> "types.Tool":
 
     tool = _tool(name)
     parameters = inlined_schema(tool.input)
-    budget = {
-        "type": "integer",
-        "minimum": FEWEST_TOKENS,
-        "maximum": MOST_TOKENS,
-        "default": DEFAULT_TOKENS,
-        "description": "The answer is cut to about so many tokens; what was left out is said.",
-    }
+    budget = {} if _keeps_budget(tool) else {MAX_TOKENS: _BUDGET}
     return types.Tool(
         name=name,
         description=tool.description,
-        input_schema={**parameters, "properties": {**parameters.get("properties", {}), MAX_TOKENS: budget}},
+        input_schema={**parameters, "properties": {**parameters.get("properties", {}), **budget}},
         output_schema=quickly_checked(inlined_schema(tool.output)),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
@@ -246,6 +249,11 @@ def _described(name: str) -> "types.Tool":
             open_world_hint=False,
         ),
     )
+
+
+def _keeps_budget(tool: OfferedTool) -> bool:
+    """Whether a tool has a budget of its own."""
+    return MAX_TOKENS in tool.input.__struct_fields__
 
 
 def _tool(name: str) -> OfferedTool:

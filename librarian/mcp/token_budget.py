@@ -1,10 +1,11 @@
 """Answers cut to a number of tokens: the ends of lists go first, then the ends of texts, and the rest says so."""
 
-import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
+
+from retrieval.tokens import tokens
 
 MARK = " […]"
 # A text is kept this long at least, so that what is left can still be recognised.
@@ -25,14 +26,6 @@ class Cut(NamedTuple):
         left_out = [f"the last {count} of {path}" for path, count in self.elements.items()]
         cut_short = [f"the ends of {len(self.texts)} texts"] if self.texts else []
         return f"Left out to stay below {max_tokens} tokens: {', '.join(left_out + cut_short)}."
-
-
-def tokens(text: str) -> int:
-    """About how many tokens a language model makes of `text`, rather more than fewer: a third of an ASCII letter, one
-    of any other.
-    """
-    ascii_letters = len(text.encode("ascii", "ignore"))
-    return math.ceil(ascii_letters / 3) + len(text) - ascii_letters
 
 
 def within(answer: Any, max_tokens: int) -> Cut:

@@ -64,6 +64,11 @@ class Reranking:
         return self._trusted is not None
 
     @property
+    def missed(self) -> bool:
+        """Whether it was set up and is off: whoever set it up wants to be told."""
+        return self._trusted is None and self._settings.enabled and self.configured
+
+    @property
     def timeout_s(self) -> float:
         """The longest a search waits for it."""
         return self._settings.config.timeout_s
@@ -83,7 +88,7 @@ class Reranking:
         outcome = await self._outcome(variant, query, texts, limit, deadline_s)
         metrics.count_rerank(tool, outcome.status, variant)
         if outcome.status not in (RerankStatus.OFF, RerankStatus.SKIPPED):
-            self._record(tool, outcome, len(texts), limit, time.perf_counter() - started)
+            self._record(tool, outcome, limit, time.perf_counter() - started)
         return outcome
 
     async def run(self) -> None:
@@ -115,14 +120,16 @@ class Reranking:
         oversample = self._settings.config.oversample
         return await rerank_pool(self._trusted, query, texts, limit=limit, oversample=oversample, deadline_s=deadline_s)
 
-    def _record(self, tool: str, outcome: RerankOutcome, candidates: int, limit: int, seconds: float) -> None:
-        metrics.observe_rerank(len(outcome.scores), seconds)
+    def _record(self, tool: str, outcome: RerankOutcome, limit: int, seconds: float) -> None:
+        metrics.observe_rerank(outcome.pool, seconds)
+        for fault in outcome.faults:
+            metrics.count_rerank_error(fault)
         log.info(
             "Re-ranking completed",
             tool=tool,
             status=str(outcome.status),
             reason=outcome.reason,
-            candidates=candidates,
+            candidates=outcome.pool,
             scored=len(outcome.scores),
             limit=limit,
             top_score=round(max(outcome.scores.values()), 4) if outcome.scores else None,

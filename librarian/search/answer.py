@@ -5,6 +5,7 @@ import math
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import structlog
 
@@ -79,7 +80,7 @@ async def answer_events(
 async def _replied(
     found: RelevantOutput, context: Context, chat: Chat, *, streamed: bool
 ) -> AsyncIterator[AnswerEvent]:
-    question = Question(found.query, context.text, known_names(found.hits, context.ids))
+    question = Question(found.query, context.text, known_names(found.hits, context.ids), found.now)
     async with aclosing(replies(chat.model, question, streamed=streamed)) as pieces:
         async for piece in _until(_ends_at(chat.timeout_s), pieces):
             if isinstance(piece, Reply):
@@ -129,10 +130,12 @@ def _of_reply(found: RelevantOutput, context: Context, reply: Reply, model: str)
 
 def _extractive(found: RelevantOutput, evidence: Sequence[MemoryHit], note: str) -> AnswerOutput:
     """What the best hits say, each with its author, its date and its citation."""
-    quoted = extracts(evidence, found.query)
+    now = found.now or datetime.now(UTC)
+    quoted = extracts(evidence, found.query, now)
     ids = citation_ids(evidence)
     text = "\n".join(
-        f"{without_citations(part.text)}{_source(evidence[part.hit])} [memory: {ids[part.hit]}]" for part in quoted
+        f"{without_citations(part.text)}{_source(evidence[part.hit], part.times, now)} [memory: {ids[part.hit]}]"
+        for part in quoted
     )
     extract = _output(found, status="answered", method="extractive", text=text)
     extract.citations = [Citation(id=ids[part.hit], uid=evidence[part.hit].uid) for part in quoted]
@@ -140,11 +143,14 @@ def _extractive(found: RelevantOutput, evidence: Sequence[MemoryHit], note: str)
     return extract
 
 
-def _source(hit: MemoryHit) -> str:
-    """Who said it, and when, in parentheses."""
+def _source(hit: MemoryHit, times: Sequence[str], now: datetime) -> str:
+    """Who said it, and when, in parentheses; since when it does not hold any more, and which days its words mean."""
     day = f"{hit.sent_at:%Y-%m-%d}" if hit.sent_at else None
-    ended = f"until {hit.valid_to:%Y-%m-%d}" if hit.valid_to else None
-    source = ", ".join(part for part in (hit.author_name, day, ended) if part)
+    if hit.kind == "fact" and hit.sent_at and hit.sent_at > now:
+        day = f"from {day}"
+    ends = hit.valid_to and f"{'ended' if hit.valid_to <= now else 'until'} {hit.valid_to:%Y-%m-%d}"
+    replaced = "replaced since" if hit.superseded_by else None
+    source = ", ".join(part for part in (hit.author_name, day, ends, *times, replaced) if part)
     return f" ({source})" if source else ""
 
 

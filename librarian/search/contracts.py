@@ -125,10 +125,22 @@ class ThresholdExplanation(Struct, kw_only=True):
     exempt: int
 
 
+class Cause(Struct, kw_only=True):
+    """An item that led to a hit, as an accepted edge says: which one, the edge's type, the start of the item's text,
+    and how sure the edge is (0..1).
+    """
+
+    uid: str
+    kind: Kind
+    type: Literal["CAUSES", "ENABLES"]
+    text: str
+    confidence: float
+
+
 class Hit(Struct, kw_only=True, omit_defaults=True):
     """One result. `score` orders the list (relative, method-dependent), unless a reranker did: then `rerank_score`
     (0..1) does, and what it did not score stands behind. `similarity_score` (0..1) is the calibrated similarity of the
-    best query and passage, null where the item has no vector in the active space.
+    best query and passage, null where the item has no vector in the active space. `led_by` are items that led to it.
     """
 
     uid: str
@@ -171,6 +183,7 @@ class Hit(Struct, kw_only=True, omit_defaults=True):
     path: str | None = None
     start_line: int | None = None
     end_line: int | None = None
+    led_by: list[Cause] = []
     explanation: Explanation | None = None
 
 
@@ -233,7 +246,7 @@ class SemanticSearchInput(Struct, forbid_unknown_fields=True, kw_only=True):
 
 class _Result(Struct, kw_only=True, omit_defaults=True, tag_field="kind"):
     """What every hit has: `similarity_score` is calibrated (0..1), null without a vector; `score` orders the list,
-    unless `rerank_score` (0..1) does.
+    unless `rerank_score` (0..1) does. `led_by` are items that led to it, as accepted edges say.
     """
 
     uid: str
@@ -243,6 +256,7 @@ class _Result(Struct, kw_only=True, omit_defaults=True, tag_field="kind"):
     rerank_score: float | None = None
     domain: str | None = None
     tags: list[str] = []
+    led_by: list[Cause] = []
     explanation: Explanation | None = None
 
 
@@ -333,9 +347,10 @@ class MixedSearchOutput(SemanticSearchOutput, kw_only=True, omit_defaults=True):
 
 
 DEFAULT_MAX_HITS = 30
+MAX_HITS = 50
 
 Question = Annotated[str, Meta(min_length=1, max_length=100_000, description="The question, in any language.")]
-MaxHits = Annotated[int, Meta(ge=1, le=50, description="How many hits at most.")]
+MaxHits = Annotated[int, Meta(ge=1, le=MAX_HITS, description="How many hits at most.")]
 AnswerOverQuestion = Annotated[
     bool, Meta(description="Prefer what tells over what asks; false leaves the order of the search.")
 ]
@@ -357,10 +372,12 @@ class MemoryHit(Struct, kw_only=True, frozen=True):
     """A message, memory or fact that helps to answer.
 
     `score` is its similarity to the query (0 where it was found by words alone), adjusted by up to a tenth for how
-    likely it answers; hits stand in the order of `relevance` (0..1). `sent_at` is when it was sent or happened;
+    likely it answers; hits stand in the order of `relevance` (0..1), unless a reranker ordered them: then
+    `rerank_score` (0..1) does, and what it did not score stands behind. `sent_at` is when it was sent or happened;
     `author_name` of a memory is its agent. `valid_to`: when a fact ceased to hold; `superseded_by`: the uid of a later
     statement about the same. `verdict` says what it does with the question, `support` (0..1) how well it is backed by
-    the question's own words and meaning, and `passage` is its sentence that answers best.
+    the question's own words and meaning, and `passage` is its sentence that answers best. `led_by` are items that led
+    to it, as accepted edges say.
     """
 
     uid: str
@@ -376,16 +393,63 @@ class MemoryHit(Struct, kw_only=True, frozen=True):
     verdict: AnswerVerdict | None = None
     support: float | None = None
     relevance: float | None = None
+    rerank_score: float | None = None
     passage: str | None = None
+    led_by: list[Cause] = []
 
 
 class RelevantOutput(Struct, kw_only=True):
-    """The hits, best first; `arms` says what each arm of the search did ("ok" or "skipped: …"/"failed: …")."""
+    """The hits, best first; `arms` says what each arm of the search did ("ok" or "skipped: …"/"failed: …"), `reranked`
+    whether a reranker ordered the hits, `now` the moment that the question was seen from.
+    """
 
     namespace: Namespace
     query: str
     hits: list[MemoryHit]
     arms: dict[str, str]
+    notes: list[str]
+    reranked: bool = False
+    now: Time | None = None
+
+
+DEFAULT_CONTEXT_TOKENS = 2_000
+
+
+class ContextInput(Struct, forbid_unknown_fields=True, kw_only=True):
+    """What a model is to be asked, and how many tokens it may be given for that."""
+
+    query: Question
+    max_tokens: Annotated[
+        int, Meta(ge=100, le=100_000, description="How many tokens the text has at most, as `counted_by` says.")
+    ] = DEFAULT_CONTEXT_TOKENS
+    now: Now | None = None
+
+
+class ContextItem(Struct, kw_only=True):
+    """What `[memory: id]` in the text stands for. `hit`: the search found it; else it makes a hit understood."""
+
+    id: str
+    uid: str
+    hit: bool
+
+
+class ContextOutput(Struct, kw_only=True):
+    """What a model should be given: a line an item, with its date, its author and `[memory: id]`, best first.
+
+    The first line says when nothing in it answers the question (`supported` is false then). `tokens` are those of the
+    text, never more than `max_tokens`; `counted_by` says how they are counted. `items` are the lines in their order.
+    """
+
+    namespace: Namespace
+    query: str
+    text: str
+    tokens: int
+    max_tokens: int
+    counted_by: str
+    supported: bool
+    items: list[ContextItem]
+    arms: dict[str, str]
+    reranked: bool
     notes: list[str]
 
 

@@ -1,8 +1,11 @@
 """Relevant memory: the messages, memories and facts that help to answer a question."""
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
 import structlog
 
-from graph.item import Fact, Memory, Message
+from graph.item import Fact, Item, Memory, Message
 from graph.types import ItemFilter, Kind
 from librarian.base import logs
 from librarian.base.settings.settings import SearchSettings
@@ -10,6 +13,7 @@ from librarian.items.reading import open_end
 from librarian.items.rows import as_utc
 from librarian.runtime.reranking import Reranking
 from librarian.search.contracts import MemoryHit, RelevantInput, RelevantOutput
+from librarian.search.results import led_by
 from librarian.search.search import SearchPlan, run
 from retrieval.answering import Verdict
 from retrieval.answerness import score_hit_for_query
@@ -37,34 +41,45 @@ async def get_relevant_memory(
     log_queries: bool,
 ) -> RelevantOutput:
     """Return the best hits of `namespace`, one a message."""
+    now = datetime.now(UTC) if wanted.now is None else as_utc(wanted.now)
     request = SearchRequest(
         [wanted.query],
         ItemFilter(namespace, KINDS),
         limit=wanted.max_hits + _SPARE,
         fusion_method=settings.fusion_method,
-        now=None if wanted.now is None else as_utc(wanted.now),
+        now=now,
     )
     found = await run(pipeline, reranking, SearchPlan("relevant_memory", request, wanted.query, "default", []))
-    hits = [scored for scored, _ in found.hits]
-    if wanted.answer_over_question:
-        hits.sort(key=lambda scored: scored.judgement is not None and scored.judgement.verdict in _NO_ANSWER)
-    unique: dict[object, MemoryHit] = {}
-    for scored in hits:
-        unique.setdefault(_identity(scored), _hit(scored, wanted))
+    hits = _unique(found.hits, wanted)[: wanted.max_hits]
     query = wanted.query[:_LOGGED_CHARS] if log_queries else logs.hashed(wanted.query)
     log.info(
-        f"[LIBRARIAN] {namespace}: query={query!r} -> {min(len(unique), wanted.max_hits)} hits "
-        f"(requested={wanted.max_hits}, raw_results={len(hits)})"
+        f"[LIBRARIAN] {namespace}: query={query!r} -> {len(hits)} hits "
+        f"(requested={wanted.max_hits}, raw_results={len(found.hits)})"
     )
     # The pipeline's remarks on how far it looked are about its own limit.
     notes = [note for note in found.notes if note not in found.result.notes]
     return RelevantOutput(
         namespace=namespace,
         query=wanted.query,
-        hits=list(unique.values())[: wanted.max_hits],
+        now=now,
+        hits=hits,
         arms=dict(found.result.arms),
         notes=notes,
+        reranked=found.reranked,
     )
+
+
+def _unique(found: Sequence[tuple[ScoredItem, float | None]], wanted: RelevantInput) -> list[MemoryHit]:
+    """Return the hits in their order, what answers nothing last unless that is not wanted, one a message."""
+    ordered = sorted(found, key=lambda hit: wanted.answer_over_question and _answers_nothing(hit[0]))
+    unique: dict[object, MemoryHit] = {}
+    for scored, rerank_score in ordered:
+        unique.setdefault(_identity(scored), _hit(scored, rerank_score, wanted))
+    return list(unique.values())
+
+
+def _answers_nothing(scored: ScoredItem) -> bool:
+    return scored.judgement is not None and scored.judgement.verdict in _NO_ANSWER
 
 
 def _identity(scored: ScoredItem) -> object:
@@ -75,10 +90,15 @@ def _identity(scored: ScoredItem) -> object:
     return item.uid
 
 
-def _hit(scored: ScoredItem, wanted: RelevantInput) -> MemoryHit:
+def author_of(item: Item) -> str | None:
+    """Return who wrote a message, or keeps a memory."""
+    author = item.agent if isinstance(item, Memory) else item.author_name if isinstance(item, Message) else None
+    return author or None
+
+
+def _hit(scored: ScoredItem, rerank_score: float | None, wanted: RelevantInput) -> MemoryHit:
     item, judgement = scored.item, scored.judgement
     message = item if isinstance(item, Message) else None
-    author = item.agent if isinstance(item, Memory) else message.author_name if message else None
     hit = MemoryHit(
         uid=item.uid,
         kind=item.kind.value,
@@ -86,14 +106,16 @@ def _hit(scored: ScoredItem, wanted: RelevantInput) -> MemoryHit:
         score=0.0 if scored.similarity is None else round(scored.similarity, 4),
         message_id=message.message_id if message else None,
         role=message.role if message else None,
-        author_name=author or None,
+        author_name=author_of(item),
         sent_at=item.occurred_at,
         valid_to=open_end(item.valid_to) if isinstance(item, Fact) else None,
         superseded_by=judgement.outdated_by if judgement else None,
         verdict=judgement.verdict.value if judgement else None,
         support=round(judgement.support, 4) if judgement else None,
         relevance=round(scored.score, 4),
+        rerank_score=None if rerank_score is None else round(rerank_score, 4),
         passage=judgement.sentence if judgement else None,
+        led_by=led_by(item),
     )
     if not wanted.answer_over_question:
         return hit

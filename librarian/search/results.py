@@ -1,15 +1,17 @@
 """Hits of the pipeline as the wire has them."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
-from graph.item import ITEM_CLASSES, Fact, stored_fields
+from graph.item import ITEM_CLASSES, Fact, Item, stored_fields
 from graph.types import Kind
 from librarian.items.reading import attributes_of, evidence_of, open_end, plain
 from librarian.search.contracts import (
     ArmExplanation,
+    Cause,
     ChunkResult,
     Explanation,
     FactResult,
@@ -29,7 +31,7 @@ _RESULTS: Mapping[Kind, type[Struct]] = {
 # What hits say otherwise than the graph, or what it does not store.
 _DERIVED = frozenset(
     {"uid", "kind", "content", "score", "similarity_score", "rerank_score"}
-    | {"valid_to", "attributes", "evidence", "explanation"}
+    | {"valid_to", "attributes", "evidence", "led_by", "explanation"}
 )
 
 
@@ -78,8 +80,14 @@ def _common(scored: ScoredItem, rerank_score: float | None, *, explain: bool) ->
         "score": round(scored.score, 6),
         "similarity_score": scored.similarity,
         "rerank_score": None if rerank_score is None else round(rerank_score, 4),
+        "led_by": led_by(scored.item),
         "explanation": _explanation(scored) if explain else None,
     }
+
+
+def led_by(item: Item) -> list[Cause]:
+    """Return what led to an item, for the wire."""
+    return [convert(asdict(cause), Cause) for cause in item.led_by]
 
 
 def _explanation(scored: ScoredItem) -> Explanation:

@@ -9,11 +9,15 @@ from librarian.base.strictjson import convert
 from librarian.runtime.lifecycle import Lifecycle
 from librarian.search import answer as answering
 from librarian.search import search as searching
+from librarian.search.context import context_pack
 from librarian.search.contracts import (
     DEFAULT_MAX_HITS,
+    MAX_HITS,
     AnswerEvent,
     AnswerInput,
     AnswerOutput,
+    ContextInput,
+    ContextOutput,
     FactSearchOutput,
     MemoryHit,
     MemorySearchOutput,
@@ -98,6 +102,13 @@ class SearchRoom:
         return await get_relevant_memory(
             parts.pipeline, parts.reranking, namespace, wanted, self._settings, log_queries=self._log_queries
         )
+
+    async def context(self, namespace: str, asked: ContextInput) -> ContextOutput:
+        """What of `namespace` a language model should be given about a question, within a budget of tokens."""
+        found = await self.relevant_memory(
+            namespace, RelevantInput(query=asked.query, max_hits=MAX_HITS, now=asked.now)
+        )
+        return await context_pack(self._lifecycle.parts.executor, found, asked)
 
     async def answer(self, namespace: str, question: AnswerInput) -> AnswerOutput:
         """An answer with checked citations out of what `namespace` holds; an extract where no language model can."""

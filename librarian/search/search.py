@@ -135,11 +135,11 @@ def _distinct(queries: Sequence[str]) -> list[str]:
 async def run(pipeline: SearchPipeline, reranking: Reranking, plan: SearchPlan) -> RankedHits:
     """Search, let the reranker order the best where it is wanted and there is one, count and log."""
     request, limit = plan.request, plan.request.limit
-    reranks = plan.rerank_query is not None and reranking.on
-    spare = reranking.pool(limit) - limit if reranks else 0
+    wanted = plan.rerank_query is not None
+    spare = reranking.pool(limit) - limit if wanted and reranking.on else 0
     with tracing.span(f"search {plan.tool}"):
         result = await pipeline.search(replace(request, spare=spare))
-    outcome = await _reranked(reranking, plan, result.hits) if reranks else None
+    outcome = await _reranked(reranking, plan, result.hits) if wanted else None
     order = range(len(result.hits)) if outcome is None else outcome.order
     scores = {} if outcome is None else outcome.scores
     hits = [(result.hits[index], scores.get(index)) for index in order[:limit]]
@@ -148,7 +148,7 @@ async def run(pipeline: SearchPipeline, reranking: Reranking, plan: SearchPlan) 
         hits,
         result,
         reranked=outcome is not None and outcome.reranked,
-        notes=[*plan.notes, *result.notes, *_remarks(outcome)],
+        notes=[*plan.notes, *result.notes, *_remarks(outcome, reranking)],
     )
 
 
@@ -188,9 +188,13 @@ def _time_left_s(most_s: float) -> float:
     return min(most_s, max(left_s, _NO_TIME_S))
 
 
-def _remarks(outcome: RerankOutcome | None) -> list[str]:
-    """Return why a reranker that was asked did not order the hits."""
-    if outcome is None or outcome.reranked or outcome.status is RerankStatus.SKIPPED:
+def _remarks(outcome: RerankOutcome | None, reranking: Reranking) -> list[str]:
+    """Return why a reranker did not order the hits, or not all; one that nobody set up is not missed."""
+    if outcome is None or outcome.status is RerankStatus.SKIPPED:
+        return []
+    if outcome.faults and outcome.reranked:
+        return [f"reranked in part: {outcome.reason}"]
+    if outcome.reranked or (outcome.status is RerankStatus.OFF and not reranking.missed):
         return []
     return [f"not reranked: {outcome.reason}"]
 

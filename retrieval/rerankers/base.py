@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeVar
 
+from retrieval.rerankers.errors import RerankerError
+
 T = TypeVar("T")
 
 Endpoint = Literal["chat", "rerank"]
@@ -35,14 +37,26 @@ class RerankerConfig:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The probability in 0..1 that a text answers a query; not `certain` when it is no more than a guess."""
+    """The probability in 0..1 that a text answers a query; not `certain` when it is no more than a guess.
+
+    `fault` is the code of the RerankerError that this text alone has met: then there is no score.
+    """
 
     value: float
     certain: bool = True
+    fault: str | None = None
 
 
 UNKNOWN = Score(0.5, certain=False)
 """The reranker said nothing about the pair."""
+
+
+def scored(found: Sequence[Score | RerankerError]) -> list[Score]:
+    """The scores, without one where a text met an error of its own. Raises the first error where all did."""
+    errors = [each for each in found if isinstance(each, RerankerError)]
+    if errors and len(errors) == len(found):
+        raise errors[0]
+    return [Score(0.5, certain=False, fault=each.code) if isinstance(each, RerankerError) else each for each in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +69,10 @@ class Ranked(Generic[T]):
 
 
 class Reranker(Protocol):
-    """Scores pairs of a query and a document. All methods but `is_available` raise RerankerError."""
+    """Scores pairs of a query and a document. All methods but `is_available` raise RerankerError.
+
+    A text that the reranker fails at costs its own score, not those of the others.
+    """
 
     @property
     def batch_size(self) -> int:

@@ -3,12 +3,12 @@
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from graph.item import Fact, Item, Message
 from retrieval.rerankers.base import Reranker, Score
-from retrieval.rerankers.errors import RerankerError
+from retrieval.rerankers.errors import TEXT_FAULTS, RerankerError
 
 OVERSAMPLE = 3.0
 MAX_CANDIDATES = 100
@@ -38,7 +38,8 @@ class RerankOutcome:
     """`order` holds the positions of all candidates, best first; `scores` those that were scored, by position.
 
     `reason` says why not all candidates were scored, or why the fused order stays; None after COMPLETE. `error_code`
-    is that of the RerankerError behind FAILED.
+    is that of the RerankerError behind FAILED, `faults` are those of single texts, which cost only their own scores.
+    `pool` candidates were given to the reranker.
     """
 
     order: Sequence[int]
@@ -46,6 +47,8 @@ class RerankOutcome:
     reason: str | None = None
     scores: Mapping[int, float] = field(default_factory=dict)
     error_code: str | None = None
+    faults: Sequence[str] = ()
+    pool: int = 0
 
     @property
     def reranked(self) -> bool:
@@ -79,13 +82,20 @@ async def rerank_pool(
     """Put candidates, whose `texts` come in fused order, into the reranker's order. Never raises RerankerError.
 
     They are scored from the top, a batch at a time, until all are, or the first `limit` are settled, or `deadline_s`
-    seconds have passed. What was scored stands before what was not, which keeps the fused order. The fused order stays
-    as a whole when the reranker fails, has scored nothing in time, or says nothing certain about those that would be
-    shown, or gives everything one score.
+    seconds have passed. What was scored stands before what was not, which keeps the fused order. A text that the
+    reranker fails at costs its own score alone. The fused order stays as a whole when it fails at all of them, has
+    scored nothing in time, or says nothing certain about those that would be shown, or gives everything one score.
     """
     size = pool_size(len(texts), limit=limit, oversample=oversample, cap=cap)
     if size == 0:
         return unchanged(len(texts), RerankStatus.SKIPPED, "no more candidates than hits wanted")
+    outcome = await _outcome_of(reranker, query, texts, size, limit, deadline_s)
+    return replace(outcome, pool=size)
+
+
+async def _outcome_of(
+    reranker: Reranker, query: str, texts: Sequence[str], size: int, limit: int, deadline_s: float
+) -> RerankOutcome:
     scores: list[Score] = []
     try:
         async with asyncio.timeout(deadline_s):
@@ -98,6 +108,9 @@ async def rerank_pool(
         return unchanged(len(texts), RerankStatus.FAILED, str(error), error_code=error.code)
     if len(scores) < size:
         return _outcome(len(texts), scores, limit, RerankStatus.SETTLED, f"settled after {len(scores)} of {size}")
+    if lost := len(_faults(scores)):
+        reason = f"scored {size - lost} of {size}: the reranker fails at the others"
+        return _outcome(len(texts), scores, limit, RerankStatus.PARTIAL, reason)
     return _outcome(len(texts), scores, limit, RerankStatus.COMPLETE, None)
 
 
@@ -124,19 +137,37 @@ def candidate_text(item: Item) -> str:
 
 
 async def _score(reranker: Reranker, query: str, texts: Sequence[str], scores: list[Score], limit: int) -> None:
-    """Append scores of `texts` to `scores`, batch by batch, until they settle."""
-    while len(scores) < len(texts) and not is_settled([score.value for score in scores], limit):
+    """Append scores of `texts` to `scores`, batch by batch, until they settle.
+
+    Where a whole batch fails, it may be its texts: the next is tried, unless nothing has been scored so far.
+    """
+    while len(scores) < len(texts) and not is_settled(_values(scores), limit):
         batch = texts[len(scores) : len(scores) + reranker.batch_size]
-        scores.extend(await reranker.score_pairs(query, batch))
+        try:
+            scores.extend(await reranker.score_pairs(query, batch))
+        except TEXT_FAULTS as error:
+            scores.extend([Score(0.5, certain=False, fault=error.code)] * len(batch))
+            if len(scores) >= min(_ENOUGH_TO_COMPARE, len(texts)) and not _values(scores):
+                raise
+
+
+def _values(scores: Sequence[Score]) -> list[float]:
+    return [score.value for score in scores if score.fault is None]
+
+
+def _faults(scores: Sequence[Score]) -> list[str]:
+    return [score.fault for score in scores if score.fault is not None]
 
 
 def _outcome(
     count: int, scores: Sequence[Score], limit: int, status: RerankStatus, reason: str | None
 ) -> RerankOutcome:
-    ranking = sorted(range(len(scores)), key=lambda position: -scores[position].value)
+    given = [position for position, score in enumerate(scores) if score.fault is None]
+    ranking = sorted(given, key=lambda position: -scores[position].value)
     if not all(scores[position].certain for position in ranking[:limit]):
         return unchanged(count, RerankStatus.UNCERTAIN, "the reranker is not certain about the best candidates")
-    if len(scores) >= _ENOUGH_TO_COMPARE and scores[ranking[0]].value == scores[ranking[-1]].value:
+    if len(given) >= _ENOUGH_TO_COMPARE and scores[ranking[0]].value == scores[ranking[-1]].value:
         return unchanged(count, RerankStatus.UNCERTAIN, "the reranker gives all candidates one score")
-    values = {position: score.value for position, score in enumerate(scores)}
-    return RerankOutcome([*ranking, *range(len(scores), count)], status, reason, values)
+    behind = [position for position in range(count) if position >= len(scores) or scores[position].fault is not None]
+    values = {position: scores[position].value for position in given}
+    return RerankOutcome([*ranking, *behind], status, reason, values, faults=_faults(scores))

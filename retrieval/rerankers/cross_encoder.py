@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from retrieval.rerankers import prompt
-from retrieval.rerankers.base import PairScorer, RerankerConfig, Score, probability
-from retrieval.rerankers.errors import InvalidScores, RerankerMisconfigured, RerankerUnavailable
+from retrieval.rerankers.base import PairScorer, RerankerConfig, Score, probability, scored
+from retrieval.rerankers.errors import InvalidScores, RerankerError, RerankerMisconfigured, RerankerUnavailable
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -81,7 +81,7 @@ class CrossEncoderReranker(PairScorer):
     async def _batch(self, pairs: list[tuple[str, str]]) -> list[Score]:
         if self._closed:
             raise RerankerUnavailable("the cross-encoder is closed")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, _scores, self._predict, pairs)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, _each_scored, self._predict, pairs)
 
     def _shown(self, text: str, most_bytes: int) -> str:
         """`text` without control tokens, which the model's tokenizer would recognise in it."""
@@ -129,6 +129,20 @@ def _is_causal(model: "CrossEncoder") -> bool:
 def _require_scores(predict: _Predict) -> None:
     """A template without places for a query and a document is found out by the first pair."""
     _scores(predict, [("query", "document")])
+
+
+def _each_scored(predict: _Predict, pairs: list[tuple[str, str]]) -> list[Score]:
+    """The scores of a batch, one by one where the model fails at it as a whole."""
+    try:
+        return _scores(predict, pairs)
+    except InvalidScores:
+        found: list[Score | RerankerError] = []
+        for pair in pairs:
+            try:
+                found += _scores(predict, [pair])
+            except InvalidScores as error:
+                found.append(error)
+        return scored(found)
 
 
 def _scores(predict: _Predict, pairs: list[tuple[str, str]]) -> list[Score]:

@@ -2,6 +2,7 @@
 
 RerankerError
 ├── RerankerUnavailable     the server does not answer, is busy or loads its model (retryable)
+│   └── RerankerBroke       the server fails at a request; perhaps at this text alone
 ├── RerankerMisconfigured   the reranker cannot work as it is set up
 ├── RerankerRejectedText    the server refuses a request, for instance because it is too long
 └── InvalidScores           what comes back is not usable as scores
@@ -33,6 +34,12 @@ class RerankerUnavailable(RerankerError):
         self.retry_after_s = retry_after_s
 
 
+class RerankerBroke(RerankerUnavailable):
+    """The reranker's server fails at a request. Look at its log."""
+
+    code = "reranker_broke"
+
+
 class RerankerMisconfigured(RerankerError):
     """The reranker cannot work as it is set up. Check the RERANKER_ settings."""
 
@@ -49,3 +56,7 @@ class InvalidScores(RerankerError):
     """What the reranker returns is not usable as scores. Check that its model is a reranker."""
 
     code = "invalid_scores"
+
+
+TEXT_FAULTS = (RerankerBroke, RerankerRejectedText, InvalidScores)
+"""What a single text can bring about, while the reranker scores others."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import httpx
 
-from retrieval.rerankers.base import PairScorer, Ranked, RerankerConfig, Score, ranked
+from retrieval.rerankers.base import PairScorer, Ranked, RerankerConfig, Score, ranked, scored
 from retrieval.rerankers.errors import RerankerError, RerankerMisconfigured, RerankerUnavailable
 from retrieval.rerankers.parse import Answer
 from retrieval.rerankers.probe import discover
@@ -63,7 +63,7 @@ class AsyncLlamaServerReranker(PairScorer):
         """The scores of `documents`, in their order."""
         async with self._guarded():
             work = talks(self._config, await self._known(), query, documents)
-            return _joined(await _all([self._run(talk) for talk in work]))
+            return scored(_joined(await _all([self._run(talk) for talk in work])))
 
     async def is_available(self) -> bool:
         """Whether the server is up and has loaded its model."""
@@ -141,7 +141,7 @@ class LlamaServerReranker:
             work = talks(self._config, self._known(ends_at), query, documents)
             running = [self._threads.submit(self._run, talk, ends_at) for talk in work]
             try:
-                return _joined([task.result(_left(ends_at)) for task in running])
+                return scored(_joined([task.result(_left(ends_at)) for task in running]))
             finally:
                 for task in running:
                     task.cancel()
@@ -265,8 +265,8 @@ def _left(ends_at: float) -> float:
     return left
 
 
-def _joined(parts: Iterable[list[Score]]) -> list[Score]:
-    return [score for part in parts for score in part]
+def _joined(parts: Iterable[list[T]]) -> list[T]:
+    return [each for part in parts for each in part]
 
 
 async def _all(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:

@@ -7,6 +7,7 @@ probability is -3.4e38; JSON may hold NaN.
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from retrieval.rerankers.base import UNKNOWN, Score, probability
 from retrieval.rerankers.errors import (
     InvalidScores,
+    RerankerBroke,
     RerankerError,
     RerankerMisconfigured,
     RerankerRejectedText,
@@ -23,7 +25,8 @@ from retrieval.rerankers.errors import (
 LOADING_PAUSE_S = 2
 BUSY_PAUSE_S = 5
 
-_YES, _NO = b"yes", b"no"
+_YES, _NO = "yes", "no"
+_SPOKEN = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 # What servers write for a probability of zero lies below the first, nothing lies outside the second.
 _ZERO_LOGPROB = -1e30
 _LARGEST = 1e39
@@ -143,7 +146,7 @@ def _refusal(answer: Answer) -> RerankerError:
         case 501:
             return RerankerMisconfigured("the reranker's server was not started for /v1/rerank (--rerank)")
         case _ if status >= 500:
-            return RerankerUnavailable(f"the reranker's server failed (status {status}); look at its log")
+            return RerankerBroke(f"the reranker's server failed (status {status}); look at its log")
     return RerankerMisconfigured(f"the reranker's server answers with status {status}; check RERANKER_BASE_URL")
 
 
@@ -153,12 +156,12 @@ def _score(token: Mapping[Any, Any], text: object) -> Score:
     yes, no = logprobs.get(_YES), logprobs.get(_NO)
     if yes is not None and no is not None and max(yes, no) > _ZERO_LOGPROB:
         return Score(_softmax(yes, no))
-    if (generated := _bytes(token)) in _SAID:
+    if (generated := _plain(_bytes(token))) in _SAID:
         return _SAID[generated]
     if (found := logprobs.keys() & _ONE_FOUND.keys()) and len(found) == 1:
         return _ONE_FOUND[found.pop()]
-    said = text.strip().lower().encode(errors="replace") if isinstance(text, str) else b""
-    return _SAID.get(said, UNKNOWN)
+    spoken = _SPOKEN.match(text) if isinstance(text, str) else None
+    return _SAID[spoken[1].lower()] if spoken else UNKNOWN
 
 
 def _softmax(yes: float, no: float) -> float:
@@ -167,14 +170,23 @@ def _softmax(yes: float, no: float) -> float:
     return 1 / (1 + share) if yes >= no else share / (1 + share)
 
 
-def _logprobs(candidates: object) -> dict[bytes, float]:
-    """The logprob of each answer token among `candidates`."""
+def _logprobs(candidates: object) -> dict[str, float]:
+    """The logprob of each answer among `candidates`: of the token itself where that is listed, else of the likeliest
+    token that differs from it in case or blanks alone.
+    """
     listed = candidates if isinstance(candidates, Sequence) else ()
-    found: dict[bytes, float] = {}
+    exact: dict[str, float] = {}
+    alike: dict[str, float] = {}
     for name, logprob in _readable(listed):
-        if name in _SAID:
-            found[name] = max(logprob, found.get(name, -math.inf))
-    return found
+        if (answer := _plain(name)) in _SAID:
+            found = exact if name.decode() == answer else alike
+            found[answer] = max(logprob, found.get(answer, -math.inf))
+    return alike | exact
+
+
+def _plain(token: bytes) -> str:
+    """A token without its case and the blanks around it."""
+    return token.decode(errors="replace").strip().lower()
 
 
 def _readable(candidates: Sequence[object]) -> Iterator[tuple[bytes, float]]:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from retrieval.rerankers import parse, prompt
 from retrieval.rerankers.base import UNKNOWN, RerankerConfig, Score
+from retrieval.rerankers.errors import TEXT_FAULTS, RerankerError
 from retrieval.rerankers.parse import Answer
 
 T = TypeVar("T")
@@ -26,6 +27,7 @@ class Call:
 
 
 Talk = Generator[Call, Answer, T]
+Outcome = Score | RerankerError
 
 
 class Way(StrEnum):
@@ -60,7 +62,7 @@ def score(config: RerankerConfig, setup: Setup, query: str, document: str) -> Ta
     return parse.chat_score(answer) if setup.way is Way.CHAT else parse.completion_score(answer)
 
 
-def score_together(config: RerankerConfig, setup: Setup, query: str, documents: Sequence[str]) -> Talk[list[Score]]:
+def score_together(config: RerankerConfig, setup: Setup, query: str, documents: Sequence[str]) -> Talk[list[Outcome]]:
     """The scores of several documents by one call of /v1/rerank, one by one where that is refused: a pair there has to
     fit into the server's physical batch too.
     """
@@ -68,11 +70,11 @@ def score_together(config: RerankerConfig, setup: Setup, query: str, documents: 
     shown = [prompt.harmless(document, most) for document in documents]
     answer = yield rerank_call(config, prompt.harmless(query, most_query), shown)
     if answer.status == 200:
-        return parse.rerank_scores(answer, len(documents))
-    scores = []
+        return [*parse.rerank_scores(answer, len(documents))]
+    found: list[Outcome] = []
     for talk in talks(config, replace(setup, way=Way.CHAT), query, documents):
-        scores += yield from talk
-    return scores
+        found += yield from talk
+    return found
 
 
 def pair_call(config: RerankerConfig, way: Way, query: str, document: str) -> Call:
@@ -119,8 +121,10 @@ def conversation(user: str) -> dict[str, Any]:
     }
 
 
-def talks(config: RerankerConfig, setup: Setup, query: str, documents: Sequence[str]) -> list[Talk[list[Score]]]:
-    """What to talk about, side by side, to learn the scores of `documents`: joined in order, the results are those."""
+def talks(config: RerankerConfig, setup: Setup, query: str, documents: Sequence[str]) -> list[Talk[list[Outcome]]]:
+    """What to talk about, side by side, to learn the scores of `documents`: joined in order, the results are those,
+    with an error in the place of a score where the server fails at the text.
+    """
     if setup.way is not Way.RERANK:
         return [_alone(score(config, setup, query, document)) for document in documents]
     size = config.batch_size
@@ -133,5 +137,8 @@ def identity_of(config: RerankerConfig, setup: Setup) -> str:
     return "\0".join((config.model, setup.fingerprint, setup.way, config.instruction))
 
 
-def _alone(talk: Talk[T]) -> Talk[list[T]]:
-    return [(yield from talk)]
+def _alone(talk: Talk[Score]) -> Talk[list[Outcome]]:
+    try:
+        return [(yield from talk)]
+    except TEXT_FAULTS as error:
+        return [error]

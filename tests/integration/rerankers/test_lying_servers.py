@@ -22,7 +22,7 @@ from retrieval.rerankers.errors import (
     RerankerRejectedText,
     RerankerUnavailable,
 )
-from retrieval.rerankers.llama_server import LlamaServerReranker
+from retrieval.rerankers.llama_server import AsyncLlamaServerReranker, LlamaServerReranker
 from retrieval.rerankers.probe import examine
 from retrieval.rerankers.protocol import Way
 
@@ -209,3 +209,22 @@ async def test_a_kept_connection_that_was_closed_is_no_failure(opened):
         host, port = server.sockets[0].getsockname()
         assert (await opened(RerankerConfig(f"http://{host}:{port}")).score_pair("q", "d")) != UNKNOWN
     assert served["connections"] == 4
+
+
+@pytest.mark.parametrize("status", [400, 500])
+async def test_a_text_that_the_server_fails_at_costs_its_own_score(liar, status):
+    """Alone it is an error, among others a text without a score; both clients agree."""
+    liar.answer = lambda document: Response(b"", status) if "poison" in document else Response(chat(-0.1, -3.0))
+    config = RerankerConfig(base_url=liar.url)
+    reranker = AsyncLlamaServerReranker(config)
+    fine, poisoned, other = await reranker.score_pairs("q", ["one", "poison", "two"])
+    assert fine.certain
+    assert other == fine
+    assert (poisoned.value, poisoned.certain) == (0.5, False)
+    assert poisoned.fault == {400: "reranker_rejected_text", 500: "reranker_broke"}[status]
+    with pytest.raises(RerankerError):
+        await reranker.score_pair("q", "poison")
+    await reranker.close()
+    synchronous = LlamaServerReranker(config)
+    assert await asyncio.to_thread(synchronous.score_pairs, "q", ["one", "poison"]) == [fine, poisoned]
+    synchronous.close()

@@ -1,11 +1,14 @@
 """Searches whose order a real llama-server decides."""
 
+from librarian.base import metrics
 from librarian.base.settings.settings import RerankerSettings, SearchSettings
 from librarian.runtime.reranking import open_reranking
-from librarian.search.contracts import SearchInput
+from librarian.search.contracts import RelevantInput, SearchInput
+from librarian.search.relevant import get_relevant_memory
 from librarian.search.search import search
 
 PATIENCE_S = 120
+NOBODY = "http://127.0.0.1:9"
 # The tiny model finds whatever holds plus signs relevant; fusion does not.
 TEXTS = [
     "the deploy failed",
@@ -51,6 +54,25 @@ async def test_a_reranker_that_dies_leaves_the_fused_order_and_says_so(
         answer = await search(librarian.parts.pipeline, reranking, namespace, query, SearchSettings())
     assert (answer.reranked, [hit.uid for hit in answer.results]) == (False, ["m0"])
     assert [note for note in answer.notes if note.startswith("not reranked: ")]
+
+
+async def test_a_reranker_that_was_set_up_and_is_off_is_told_once(ingest, librarian, namespace):
+    """By a search, and by relevant memory."""
+    await stored(ingest)
+    query = SearchInput(queries=["why did the deploy fail?", "deploy"], limit=1)
+    async with open_reranking(RerankerSettings(base_url=NOBODY), patience_s=PATIENCE_S) as reranking:
+        found = await search(librarian.parts.pipeline, reranking, namespace, query, SearchSettings())
+        relevant = await get_relevant_memory(
+            librarian.parts.pipeline,
+            reranking,
+            namespace,
+            RelevantInput(query=query.queries[0]),
+            SearchSettings(),
+            log_queries=False,
+        )
+    for answer in (found, relevant):
+        assert [note[:31] for note in answer.notes] == ["not reranked: the reranker is of"]
+    assert 'rerank_calls_total{status="off",tool="relevant_memory"' in metrics.exposition().decode()
 
 
 async def test_without_a_reranker_a_search_says_nothing_of_it(ingest, librarian, namespace):

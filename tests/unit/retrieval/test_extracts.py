@@ -1,12 +1,19 @@
 """Extracts: answers that quote."""
 
+from datetime import UTC, datetime
+
+import pytest
+
 from librarian import MemoryHit
+from retrieval.answering import asks_for_all
 from retrieval.extractive import extracts, supporting
 
+NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 
-def hit(content, *, relevance=0.8, support=0.8, verdict="answers", passage=None):
+
+def hit(content, *, uid="m", relevance=0.8, support=0.8, verdict="answers", passage=None, **fields):
     return MemoryHit(
-        uid="m",
+        uid=uid,
         kind="message",
         content=content,
         score=0.5,
@@ -14,6 +21,7 @@ def hit(content, *, relevance=0.8, support=0.8, verdict="answers", passage=None)
         support=support,
         verdict=verdict,
         passage=passage,
+        **fields,
     )
 
 
@@ -23,7 +31,7 @@ def test_of_a_long_text_the_sentence_that_answers_is_quoted_with_the_next():
         f"{long}The rollback took 16 minutes in total. Nobody noticed. See you.",
         passage="The rollback took 16 minutes in total.",
     )
-    (extract,) = extracts([told], "how long did the rollback take?")
+    (extract,) = extracts([told], "how long did the rollback take?", NOW)
     assert extract.text == "The rollback took 16 minutes in total. Nobody noticed."
 
 
@@ -41,9 +49,70 @@ def test_nothing_is_quoted_where_the_best_is_not_backed():
 
 def test_one_hit_answers_a_question_and_all_that_are_nearly_as_good_one_for_a_list():
     hits = [hit("One."), hit("Two.", relevance=0.7), hit("Three.", relevance=0.3)]
-    assert [extract.hit for extract in extracts(hits, "when was the first?")] == [0]
-    assert [extract.hit for extract in extracts(hits, "list all of them")] == [0, 1]
+    assert [extract.hit for extract in extracts(hits, "when was the first?", NOW)] == [0]
+    assert [extract.hit for extract in extracts(hits, "list all of them", NOW)] == [0, 1]
 
 
 def test_a_long_sentence_is_cut():
-    assert len(extracts([hit("regatta " * 500)], "regatta")[0].text) <= 400
+    assert len(extracts([hit("regatta " * 500)], "regatta", NOW)[0].text) <= 400
+
+
+def test_what_was_replaced_gives_way_to_its_replacement():
+    """Unless it is the past that is asked for."""
+    hits = [
+        hit("The password is mussel.", superseded_by="new"),
+        hit("The boat is blue."),
+        hit("The password is samphire now.", uid="new"),
+    ]
+    assert [part.hit for part in extracts(hits, "What is the password?", NOW)] == [2]
+    assert [part.hit for part in extracts(hits, "What was the old password?", NOW)] == [0]
+
+
+def test_a_circle_of_replacements_ends():
+    hits = [hit("One.", uid="a", superseded_by="b"), hit("Two.", uid="b", superseded_by="a")]
+    assert len(extracts(hits, "What is it?", NOW)) == 1
+
+
+def test_a_question_of_what_is_not_so_takes_the_hit_that_denies():
+    hits = [hit("We ship wheels for macOS."), hit("There are no wheels for Alpine.", relevance=0.7)]
+    assert [part.hit for part in extracts(hits, "For what do we not ship wheels?", NOW)] == [1]
+    assert [part.hit for part in extracts(hits, "For what do we ship wheels?", NOW)] == [0]
+
+
+def test_a_reranker_s_order_counts_where_there_is_one():
+    hits = [hit("One.", relevance=0.2, rerank_score=0.9), hit("Two.", relevance=0.9, rerank_score=0.1)]
+    assert [part.hit for part in extracts(hits, "list all of them", NOW)] == [0]
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("I went to the support group yesterday.", ["yesterday: 2023-05-07"]),
+        ("We painted it last week.", ["last week: 2023-05-01 to 2023-05-07"]),
+        ("先月から始めました。", ["先月: 2023-04-01 to 2023-04-30"]),
+        ("It was on 7 May 2023.", []),
+        ("It took 16 minutes.", []),
+    ],
+)
+def test_words_seen_from_the_day_of_a_text_are_told_as_days(text, times):
+    told = hit(text, sent_at=datetime(2023, 5, 8, 13, tzinfo=UTC))
+    assert list(extracts([told], "when?", NOW)[0].times) == times
+
+
+@pytest.mark.parametrize(
+    ("query", "wants_all"),
+    [
+        ("Which nuts may Ivy still eat?", True),
+        ("Which endings does the game have?", True),
+        ("Which children have an allergy?", True),
+        ("every hearing that was put off", True),
+        ("解約したお客様を全部", True),
+        ("What time does Leo have to be at the dentist?", False),
+        ("In which folder do saves lie on Linux?", False),
+        ("How much do we pay for it each month?", False),
+        ("Which address do we use?", False),
+        ("What does this cost?", False),
+    ],
+)
+def test_a_list_is_asked_for(query, wants_all):
+    assert asks_for_all(query) == wants_all

@@ -20,7 +20,14 @@ from librarian.items.contracts import (
 )
 from librarian.mcp.tools import TOOLS
 from librarian.operations import OPERATIONS
-from librarian.search.contracts import AnswerInput, RelevantInput, SearchInput, SemanticSearchInput, WhyNotInput
+from librarian.search.contracts import (
+    AnswerInput,
+    ContextInput,
+    RelevantInput,
+    SearchInput,
+    SemanticSearchInput,
+    WhyNotInput,
+)
 from librarian.sweep.contracts import ReviewInput, ReviewQuery, SweepScope
 
 # Command -> the contract whose fields are its options, and what it takes beside them.
@@ -33,6 +40,7 @@ COMMANDS_OF = {
     "search-all": (SemanticSearchInput, {"namespace", "as_json"}),
     "ask": (AnswerInput, {"namespace", "as_json"}),
     "relevant": (RelevantInput, {"namespace", "as_json"}),
+    "context": (ContextInput, {"namespace", "as_json"}),
     "find-file": (FindFileInput, {"namespace", "as_json"}),
     "search-text": (SearchTextInput, {"namespace", "as_json"}),
     "locate": (LocateInput, {"namespace", "as_json"}),

@@ -8,15 +8,17 @@ from hypothesis import strategies as st
 
 from graph.item import item_of
 from graph.types import Kind
-from retrieval.rerankers.base import PairScorer, Score
+from retrieval.rerankers.base import PairScorer, Score, scored
 from retrieval.rerankers.cascade import RerankStatus, candidate_text, is_settled, pool_size, rerank_pool
-from retrieval.rerankers.errors import RerankerMisconfigured
+from retrieval.rerankers.errors import RerankerBroke, RerankerMisconfigured
 
 VALUES = st.lists(st.floats(0, 1), max_size=60)
 
 
 class Scripted(PairScorer):
-    """Scores "0.25" as 0.25 and "?0.25" as a guess; "wait" never ends and "break" fails."""
+    """Scores "0.25" as 0.25 and "?0.25" as a guess; "wait" never ends, "break" fails, "bad" is a text that it cannot
+    score.
+    """
 
     def __init__(self, batch_size=5):
         self.batch_size = batch_size
@@ -28,7 +30,13 @@ class Scripted(PairScorer):
         if "break" in documents:
             raise RerankerMisconfigured
         self.scored += len(documents)
-        return [Score(float(text.lstrip("?")), certain=not text.startswith("?")) for text in documents]
+        return scored([_score(text) for text in documents])
+
+
+def _score(text):
+    if text == "bad":
+        return RerankerBroke()
+    return Score(float(text.lstrip("?")), certain=not text.startswith("?"))
 
 
 async def run(texts, *, limit, reranker=None, deadline_s=5.0, **options):
@@ -101,6 +109,29 @@ async def test_a_failure_in_the_middle_leaves_the_fused_order():
     outcome = await run(["0.1", "0.9", "0.2", "break"], limit=1, oversample=4, reranker=Scripted(2))
     assert (outcome.status, list(outcome.order)) == (RerankStatus.FAILED, [0, 1, 2, 3])
     assert (outcome.error_code, dict(outcome.scores)) == ("reranker_misconfigured", {})
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 5])
+async def test_a_text_that_breaks_the_reranker_costs_its_own_score(batch_size):
+    """It stands behind what was scored, even where it is first, or alone in its batch."""
+    outcome = await run(["bad", "0.1", "0.9", "0.5"], limit=1, oversample=4, reranker=Scripted(batch_size))
+    assert (outcome.status, list(outcome.order)) == (RerankStatus.PARTIAL, [2, 3, 1, 0])
+    assert (dict(outcome.scores), list(outcome.faults)) == ({1: 0.1, 2: 0.9, 3: 0.5}, ["reranker_broke"])
+    assert outcome.reason == "scored 3 of 4: the reranker fails at the others"
+
+
+@pytest.mark.parametrize("batch_size", [1, 5])
+async def test_a_reranker_that_fails_at_all_texts_is_given_up_soon(batch_size):
+    reranker = Scripted(batch_size)
+    outcome = await run(["bad"] * 40, limit=10, reranker=reranker)
+    assert (outcome.status, outcome.error_code) == (RerankStatus.FAILED, "reranker_broke")
+    assert reranker.scored <= 5
+
+
+@pytest.mark.parametrize("texts", [["0.1", "0.9"], ["0.1", "break"], ["wait", "0.9"], ["bad", "bad"]])
+async def test_all_candidates_given_to_the_reranker_count(texts):
+    """What fails was asked for all the same."""
+    assert (await run(texts, limit=1, deadline_s=0.05)).pool == 2
 
 
 async def test_a_guess_among_the_shown_leaves_the_fused_order_and_one_below_does_not():
