@@ -19,7 +19,7 @@ from librarian.causal.room import CausalRoom
 from librarian.embeddings.room import EmbeddingsRoom
 from librarian.files.room import FilesRoom
 from librarian.items.room import ItemsRoom
-from librarian.operations import LOCAL, OPERATIONS, Call
+from librarian.operations import LOCAL, OPERATIONS, Call, Rooms
 from librarian.runtime.assembly import ONE_OFF_LINGER_S, Assembly
 from librarian.runtime.contracts import Readiness
 from librarian.runtime.language_model import chat_model
@@ -44,7 +44,7 @@ log = logging.getLogger("librarian.app")
 BeforeReady = Callable[["Librarian"], Awaitable[None]]
 
 
-class Librarian(FacadeVerbs):
+class Librarian(Rooms, FacadeVerbs):
     """One agent memory in this process: `async with Librarian() as librarian: …`.
 
     `settings` default to those of the environment. Entering starts the managed server where it is down, or connects to
@@ -55,16 +55,6 @@ class Librarian(FacadeVerbs):
 
     Each room's methods are methods of the Librarian too: `librarian.causes_of(…)` is `librarian.causal.causes_of(…)`.
     """
-
-    search: SearchRoom
-    items: ItemsRoom
-    files: FilesRoom
-    causal: CausalRoom
-    sweeps: SweepsRoom
-    reviews: ReviewsRoom
-    agent: AgentRoom
-    transfer: TransferRoom
-    embeddings: EmbeddingsRoom
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings = Settings.from_env() if settings is None else settings
@@ -133,7 +123,7 @@ def _delegated(call: Call) -> Callable[..., Any]:
     return verb
 
 
-_ROOMS: Any = SimpleNamespace(**get_type_hints(Librarian))
+_ROOMS: Any = SimpleNamespace(**get_type_hints(Rooms, globals()))
 for _name, _call in {**{operation.name: operation.call for operation in OPERATIONS}, **LOCAL}.items():
     setattr(Librarian, _name, _delegated(_call))
 

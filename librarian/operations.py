@@ -106,14 +106,36 @@ from librarian.sweep.contracts import (
 )
 
 if TYPE_CHECKING:
-    from librarian.app import Librarian
+    from librarian.agent.room import AgentRoom
+    from librarian.causal.room import CausalRoom
+    from librarian.embeddings.room import EmbeddingsRoom
+    from librarian.files.room import FilesRoom
+    from librarian.items.room import ItemsRoom
+    from librarian.search.room import SearchRoom
+    from librarian.sweep.room import ReviewsRoom, SweepsRoom
+    from librarian.transfer.room import TransferRoom
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Pool = Literal["requests", "agents"]
 Form = Literal["json", "merge-patch", "rows", "file"]
 _IN_BRACES = re.compile(r"{(\w+)}")
 
-Call = Callable[["Librarian"], Callable[..., Any]]
+
+class Rooms:
+    """One object a room, as a Librarian holds them."""
+
+    search: "SearchRoom"
+    items: "ItemsRoom"
+    files: "FilesRoom"
+    causal: "CausalRoom"
+    sweeps: "SweepsRoom"
+    reviews: "ReviewsRoom"
+    agent: "AgentRoom"
+    transfer: "TransferRoom"
+    embeddings: "EmbeddingsRoom"
+
+
+Call = Callable[[Rooms], Callable[..., Any]]
 """Finds the method of a room."""
 
 

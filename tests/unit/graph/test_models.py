@@ -1,10 +1,14 @@
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 import pytest
 from neo4j.graph import Graph, Node
+from neo4j.time import DateTime
 
-from graph.item import ITEM_CLASSES, item_of, stored_fields
+from graph.item import ITEM_CLASSES, ItemClass, JsonObject, item_of, stored_fields, written_properties
+from graph.item import Fact as FactValue
+from graph.item import Memory as MemoryValue
 from graph.models import (
     ITEM_MODELS,
     MARKERS,
@@ -22,6 +26,8 @@ from graph.models import (
 from graph.schema import CONSTRAINTS, INDEXES, Rule
 from graph.types import EdgeType
 
+MOMENT = datetime(2026, 5, 1, 9, 30, tzinfo=UTC)
+REVISED = (MemoryValue, FactValue)
 RULES = (*CONSTRAINTS, *INDEXES)
 EDGE_RULES = [rule for rule in RULES if set(rule.labels) <= edge_types().keys()]
 NODE_RULES = [rule for rule in RULES if rule not in EDGE_RULES]
@@ -62,19 +68,35 @@ def test_every_typed_edge_is_declared() -> None:
     assert set(EdgeType) <= edge_types().keys()
 
 
-@pytest.mark.parametrize("model", NODE_MODELS.values(), ids=lambda model: model.__name__)
-def test_every_model_says_what_it_is_and_what_is_its_key(model: type) -> None:
-    assert model.__doc__
-    assert any(definition.required for definition in model.defined_properties(aliases=False, rels=False).values())
-
-
 @pytest.mark.parametrize("value_class", ITEM_CLASSES.values(), ids=lambda value_class: value_class.__name__)
-def test_what_an_item_holds_is_declared_once(value_class: type) -> None:
-    """The model of a label, and a revision of it, have the fields of the value class, which stands in graph/item.py."""
-    own = stored_fields(value_class).keys()
-    assert property_names(ITEM_MODELS[value_class.__name__]) == own | {"kind", "search_text", "tokens"}
-    if value_class.__name__ in ("Memory", "Fact"):
-        assert own <= property_names(Revision)
+def test_every_field_of_an_item_is_read_back_as_it_was_written(value_class: ItemClass) -> None:
+    """By the value that the rest of the program works with, by the read-only model, and by the item's revision."""
+    samples = {str: "text", JsonObject: '{"a": 1}', int: 3, float: 0.5, datetime: MOMENT, tuple[str, ...]: ("a", "b")}
+    given = {name: samples[type_] for name, type_ in stored_fields(value_class).items()}
+    stored = {name: list(value) if isinstance(value, tuple) else _stored(value) for name, value in given.items()}
+    stored |= {"kind": value_class.kind.value, "starred": True}
+    read = item_of(stored)
+    assert type(read) is value_class
+    assert {name: getattr(read, name) for name in given} == given
+    models = {value_class.__name__: inflate_item, **({"Revision": Revision.inflate} if value_class in REVISED else {})}
+    for label, inflate in models.items():
+        inflated = inflate(node("Item", label, **stored))
+        assert {name: getattr(inflated, name) for name in given} == {
+            name: {"a": 1} if name == "attributes" else list(value) if isinstance(value, tuple) else value
+            for name, value in given.items()
+        }
+
+
+def test_what_ingest_writes_is_what_is_read() -> None:
+    """The server sets the identity, the times and the version itself."""
+    memory = MemoryValue(namespace="n", uid="u", text="t", tags=("a",), importance=7, occurred_at=MOMENT)
+    by_server = {"namespace": "n", "uid": "u", "version": 1, "created_at": _stored(memory.created_at)}
+    written = {name: value for name, value in written_properties(memory).items() if value is not None}
+    assert item_of(written | by_server | {"occurred_at": _stored(MOMENT)}) == memory
+
+
+def _stored(value: object) -> object:
+    return DateTime.from_native(value) if isinstance(value, datetime) else value
 
 
 def test_a_node_becomes_a_value_without_what_others_added() -> None:
