@@ -178,7 +178,10 @@ def replay(
         if as_json:
             print_json({"same": not differences, "differences": differences, "result": now})
         else:
-            _show_replay(now, differences)
+            typer.echo(f"{now['status']}: {now['reasoning_summary']}")
+            for evidence in now["selected_evidence"]:
+                typer.echo(f"  {evidence['temp_index']}: {evidence['why']}")
+            say(f"Different from the recorded result: {', '.join(differences)}." if differences else "As recorded.")
         return 1 if differences else 0
 
     run_async(work)
@@ -190,13 +193,6 @@ def _trace(content: bytes) -> "traces.Trace":
     except msgspec.DecodeError:
         raise InvalidTrace("The file is not JSON.") from None
     return traces.Trace.from_dict(data["trace"] if isinstance(data, dict) and "trace" in data else data)
-
-
-def _show_replay(result: Any, differences: list[str]) -> None:
-    typer.echo(f"{result['status']}: {result['reasoning_summary']}")
-    for evidence in result["selected_evidence"]:
-        typer.echo(f"  {evidence['temp_index']}: {evidence['why']}")
-    say(f"Different from the recorded result: {', '.join(differences)}." if differences else "As recorded.")
 
 
 professor = new_app("Check the Professor's search.")

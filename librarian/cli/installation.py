@@ -201,21 +201,17 @@ def doctor(
             return await _adopt(settings, None if namespace is None else namespace_or(namespace, ""), as_json=as_json)
         if namespace is not None:
             raise InvalidInput("it only goes with --adopt-edges", field="--namespace")
-        return await _examine(settings, deep=deep, as_json=as_json)
+        checks = await examination.examine(settings, deep=deep)
+        if as_json:
+            print_json(checks)
+        else:
+            table(("check", "", "found"), [(check.name, check.status, check.detail) for check in checks])
+            for check in checks:
+                if check.remedy:
+                    say(f"{check.name}: {check.remedy}")
+        return 1 if any(check.status == "failed" for check in checks) else 0
 
     run_async(work)
-
-
-async def _examine(settings: "Settings", *, deep: bool, as_json: bool) -> int:
-    checks = await examination.examine(settings, deep=deep)
-    if as_json:
-        print_json(checks)
-    else:
-        table(("check", "", "found"), [(check.name, check.status, check.detail) for check in checks])
-        for check in checks:
-            if check.remedy:
-                say(f"{check.name}: {check.remedy}")
-    return 1 if any(check.status == "failed" for check in checks) else 0
 
 
 async def _adopt(settings: "Settings", namespace: str | None, *, as_json: bool) -> int:

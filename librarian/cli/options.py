@@ -351,7 +351,9 @@ def struct_of(contract: type[S], values: Mapping[str, Any]) -> S:
         if value is None or value is False or value == []:
             continue
         of = fields.setdefault("filters", {}) if _is_nested(field, contract) else fields
-        of[field] = _read(value, spec)
+        for text in value if spec.many else [str(value)]:
+            utf8(text, spec.name)
+        of[field] = value if spec.read is None else spec.read(value, spec.name)
     try:
         return convert(fields, contract)
     except InvalidInput as error:
@@ -370,12 +372,6 @@ def name_option(error: "LibrarianError | errors.ApiError", contract: type[Struct
     spec = next((specs[field] for field in reversed(fields) if field in specs), None)
     error.field = spec.name if spec else None
     return spec
-
-
-def _read(value: Any, spec: OptionSpec) -> Any:
-    for text in value if spec.many else [str(value)]:
-        utf8(text, spec.name)
-    return value if spec.read is None else spec.read(value, spec.name)
 
 
 def _is_nested(field: str, contract: type[Struct]) -> bool:

@@ -64,9 +64,20 @@ def review(
     if ctx.invoked_subcommand is not None:
         return
     if export is not None:
-        _export(export, namespace)
+        finished(lambda: export.mkdir(parents=True, exist_ok=True))
+
+        async def work() -> None:
+            settings = settings_for()
+            where = namespace_or(namespace, settings.namespace)
+            async with opened(settings, "review") as librarian:
+                for file, rows in (await write_labels(export, librarian.review_labels(where))).items():
+                    say(f"{file}: {rows} labels")
+
+        run_async(work)
     elif as_json or every or not _at_a_terminal():
-        _list(query, namespace, every=every, as_json=as_json)
+        list_pages(
+            "list_reviews", query, namespace, "reviews", show_list, purpose="review", every=every, as_json=as_json
+        )
     else:
         answered(partial(decide_by_keys, query=query), namespace, purpose="review", contract=ReviewQuery)
 
@@ -108,23 +119,6 @@ def _decide(review_id: str, values: dict[str, str | None], namespace: str | None
         contract=ReviewInput,
         as_json=as_json,
     )
-
-
-def _list(query: ReviewQuery, namespace: str | None, *, every: bool, as_json: bool) -> None:
-    list_pages("list_reviews", query, namespace, "reviews", show_list, purpose="review", every=every, as_json=as_json)
-
-
-def _export(folder: Path, namespace: str | None) -> None:
-    finished(lambda: folder.mkdir(parents=True, exist_ok=True))
-
-    async def work() -> None:
-        settings = settings_for()
-        where = namespace_or(namespace, settings.namespace)
-        async with opened(settings, "review") as librarian:
-            for file, rows in (await write_labels(folder, librarian.review_labels(where))).items():
-                say(f"{file}: {rows} labels")
-
-    run_async(work)
 
 
 def _at_a_terminal() -> bool:

@@ -14,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from graph.idempotency import Claim
 from librarian.app import Librarian
 from librarian.base.keys import ApiKey
 from librarian.http.auth import Required, authenticated, namespace_of
@@ -171,7 +170,10 @@ async def answer(endpoint: Endpoint[B, Q], request: Request) -> Response:
         call = await _call(endpoint, request, key, namespace)
         if claim is None:
             return await endpoint.handler(call)
-        return await _answer_once(endpoint, call, claim)
+        state = call.request.state
+        keep_s = state.http.idempotency_hours * 3600
+        work = partial(endpoint.handler, call)
+        return await answer_once(call.librarian.parts.executor, claim, keep_s, work, request_id=state.request_id)
 
 
 async def _call(endpoint: Endpoint[B, Q], request: Request, key: ApiKey | None, namespace: str) -> Call[B, Q]:
@@ -181,10 +183,3 @@ async def _call(endpoint: Endpoint[B, Q], request: Request, key: ApiKey | None, 
     if endpoint.uses_graph and not (endpoint.pool == "agents" and librarian.agent.asks_professor):
         await catch_up(request, librarian)
     return Call(request, librarian, key, namespace, body, query)
-
-
-async def _answer_once(endpoint: Endpoint[B, Q], call: Call[B, Q], claim: Claim) -> Response:
-    state = call.request.state
-    keep_s = state.http.idempotency_hours * 3600
-    work = partial(endpoint.handler, call)
-    return await answer_once(call.librarian.parts.executor, claim, keep_s, work, request_id=state.request_id)

@@ -79,16 +79,13 @@ class McpTransport:
         limits: Limits = state.limits
         async with limits.capacity.slot():
             await catch_up(request, state.librarian)
-            apps = await self._started()
+            if self._apps is None:
+                self._apps = asyncio.get_running_loop().create_future()
+                self._manager = asyncio.create_task(self._manage(self._apps))
+            apps = await asyncio.shield(self._apps)
             body = await request.body()
             app = apps.streaming if _calls_reporting(body) else apps.plain
             await app(scope, _again(body, receive), send)
-
-    async def _started(self) -> _Apps:
-        if self._apps is None:
-            self._apps = asyncio.get_running_loop().create_future()
-            self._manager = asyncio.create_task(self._manage(self._apps))
-        return await asyncio.shield(self._apps)
 
     async def _manage(self, started: "asyncio.Future[_Apps]") -> None:
         """Holds the SDK's managers open: they must be closed by the task that opened them."""

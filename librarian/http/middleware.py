@@ -112,7 +112,10 @@ class Problems:
         error = await caught(self._app(scope, receive, noting))
         if error is None or isinstance(error, ClientDisconnect):
             return
-        _log(error)
+        if is_known(error):
+            logger.info("request refused", error=type(error).__name__)
+        else:
+            logger.error("request failed", exc_info=error)
         if answering:  # too late to say it otherwise than by a broken answer
             raise error
         await self._respond(scope, error)(scope, receive, send)
@@ -234,10 +237,3 @@ def _trace(span: Span, scope: Scope, route: str, status: int) -> None:
     )
     if status >= _SERVER_ERROR:
         tracing.mark_failed(span, str(status))
-
-
-def _log(error: Exception) -> None:
-    if is_known(error):
-        logger.info("request refused", error=type(error).__name__)
-    else:
-        logger.error("request failed", exc_info=error)

@@ -42,7 +42,16 @@ async def delete_items(executor: Executor, namespace: str, request: DeleteInput)
     versions = await graph.select_items(executor, item_filter(namespace, request.filters), request.uids)
     token = _token(namespace, request, versions)
     if request.confirm_token is None:
-        return await _preview(executor, namespace, versions, token)
+        if not versions:
+            return DeleteOutput(deleted=False, counts=DeleteCounts())
+        found = await hydrate(executor, namespace, list(versions)[:SAMPLE_ITEMS])
+        sample = [PreviewItem(uid=item.uid, kind=item.kind.value, name=item.name) for item in found]
+        return DeleteOutput(
+            deleted=False,
+            counts=counts_of(await graph.count_cascade(executor, namespace, versions)),
+            sample=sorted(sample, key=lambda brief: brief.uid),
+            confirm_token=token,
+        )
     if request.confirm_token != token:
         raise Conflict("the matching items changed since the preview", field="$.confirm_token", remedy=_PREVIEW_AGAIN)
     gone, kept = await graph.delete_items(executor, namespace, versions)
@@ -59,19 +68,6 @@ def counts_of(cascade: Cascade) -> DeleteCounts:
         evidence_links=cascade.evidence_links,
         revisions=cascade.revisions,
         embeddings=cascade.embeddings,
-    )
-
-
-async def _preview(executor: Executor, namespace: str, versions: Mapping[str, int], token: str) -> DeleteOutput:
-    if not versions:
-        return DeleteOutput(deleted=False, counts=DeleteCounts())
-    found = await hydrate(executor, namespace, list(versions)[:SAMPLE_ITEMS])
-    sample = [PreviewItem(uid=item.uid, kind=item.kind.value, name=item.name) for item in found]
-    return DeleteOutput(
-        deleted=False,
-        counts=counts_of(await graph.count_cascade(executor, namespace, versions)),
-        sample=sorted(sample, key=lambda brief: brief.uid),
-        confirm_token=token,
     )
 
 

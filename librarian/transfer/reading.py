@@ -99,7 +99,9 @@ def examine(file: BinaryIO) -> ExportFacts:
         digest.update(line)
         if isinstance(row, NamespaceRow):
             namespace = row.namespace
-            _check_announced(facts, namespace, number)
+            announced = [holding.namespace for holding in facts.header.namespaces]
+            if namespace not in announced or namespace in facts.rows:
+                raise InvalidExport(f"line {number} begins a namespace that the header does not name, or a second time")
             facts.rows[namespace] = 0
         elif isinstance(row, HeaderRow) or namespace is None:
             raise InvalidExport(f"line {number} stands where it cannot")
@@ -200,12 +202,6 @@ def _decoded(line: bytes, number: int) -> AnyRow:
     except _UNREADABLE as error:
         raise InvalidExport(f"line {number} is no row of an export: {error}") from None
     return row
-
-
-def _check_announced(facts: ExportFacts, namespace: str, number: int) -> None:
-    announced = [holding.namespace for holding in facts.header.namespaces]
-    if namespace not in announced or namespace in facts.rows:
-        raise InvalidExport(f"line {number} begins a namespace that the header does not name, or a second time")
 
 
 def _check_end(facts: ExportFacts, footer: FooterRow, counts: Counter[str], digest: str, rest: bytes | None) -> None:
