@@ -17,93 +17,12 @@ from graph.errors import LeaseHeld, LeaseLost
 from librarian.agent.contracts import FindEvidenceInput, SearchAgentInput, SearchAgentOutput
 from librarian.base.errors import Conflict, NotFound, PreconditionFailed
 from librarian.base.keys import ApiKey, Scope
-from librarian.causal.contracts import (
-    CausalInput,
-    CausalOutput,
-    ContradictionList,
-    ContradictionQuery,
-    CycleList,
-    CycleQuery,
-    NeighbourhoodQuery,
-    PathOutput,
-    PathQuery,
-)
+from librarian.causal import contracts as causal
 from librarian.embeddings.contracts import SpaceList, SwitchInput
-from librarian.files.contracts import (
-    FileList,
-    FileListQuery,
-    FileOut,
-    FileSpan,
-    FindFileInput,
-    FindFileOutput,
-    IndexInput,
-    IndexReport,
-    LocateInput,
-    LocateOutput,
-    PutFileOutput,
-    PutFileQuery,
-    SearchTextInput,
-    SearchTextOutput,
-    SpanQuery,
-    StaleList,
-    StaleQuery,
-    TextLines,
-)
-from librarian.items.contracts import (
-    CorrectInput,
-    Correction,
-    CorrectOutput,
-    DeleteCounts,
-    DeleteInput,
-    DeleteNamespaceInput,
-    DeleteOutput,
-    EdgeList,
-    EdgeOut,
-    EdgeQuery,
-    IngestReport,
-    ItemIn,
-    ItemList,
-    ItemOut,
-    ItemPatch,
-    ItemQuery,
-    LinkInput,
-    LinkOutput,
-    NamespaceList,
-    PutOutput,
-    RememberInput,
-    RevisionList,
-    RowsIn,
-    UnlinkInput,
-)
-from librarian.search.contracts import (
-    AnswerInput,
-    AnswerOutput,
-    ContextInput,
-    ContextOutput,
-    FactSearchOutput,
-    MemorySearchOutput,
-    MessageSearchOutput,
-    MixedSearchOutput,
-    RelevantInput,
-    RelevantOutput,
-    SearchInput,
-    SearchOutput,
-    SemanticSearchInput,
-    WhyNotInput,
-    WhyNotOutput,
-)
-from librarian.sweep.contracts import (
-    ReviewInput,
-    ReviewList,
-    ReviewOutput,
-    ReviewQuery,
-    SweepList,
-    SweepQuery,
-    SweepReport,
-    SweepRequest,
-    SweepScope,
-    SweepUndoOutput,
-)
+from librarian.files import contracts as files
+from librarian.items import contracts as items
+from librarian.search import contracts as search
+from librarian.sweep import contracts as sweep
 
 if TYPE_CHECKING:
     from librarian.agent.room import AgentRoom
@@ -267,9 +186,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="search",
         call=lambda app: app.search,
-        input=SearchInput,
+        input=search.SearchInput,
         argument="query",
-        output=SearchOutput,
+        output=search.SearchOutput,
         http=Http("POST", "/v1/search"),
         cli="search",
         doc="""Find items by meaning and by words.
@@ -280,9 +199,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="why_not",
         call=lambda app: app.search.why_not,
-        input=WhyNotInput,
+        input=search.WhyNotInput,
         argument="asked",
-        output=WhyNotOutput,
+        output=search.WhyNotOutput,
         errors=(NotFound,),
         http=Http("POST", "/v1/search/why-not"),
         cli="why-not",
@@ -295,9 +214,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="semantic_search_facts",
         call=lambda app: app.search.semantic_search_facts,
-        input=SemanticSearchInput,
+        input=search.SemanticSearchInput,
         argument="query",
-        output=FactSearchOutput,
+        output=search.FactSearchOutput,
         tool=Tool(
             "Find facts by meaning and by words, each with the messages that support it. Ask one question in "
             "several wordings at once with `queries`. What is not similar enough is left out: few or no hits "
@@ -309,9 +228,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="semantic_search_messages",
         call=lambda app: app.search.semantic_search_messages,
-        input=SemanticSearchInput,
+        input=search.SemanticSearchInput,
         argument="query",
-        output=MessageSearchOutput,
+        output=search.MessageSearchOutput,
         tool=Tool(
             "Find messages of conversations by meaning and by words: who said what, and when. Ask one "
             "question in several wordings at once with `queries`; narrow it to a conversation, authors or a "
@@ -323,9 +242,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="semantic_search_memories",
         call=lambda app: app.search.semantic_search_memories,
-        input=SemanticSearchInput,
+        input=search.SemanticSearchInput,
         argument="query",
-        output=MemorySearchOutput,
+        output=search.MemorySearchOutput,
         tool=Tool(
             "Find memories by meaning and by words: decisions, problems, patterns, insights. Ask one question"
             " in several wordings at once with `queries`; narrow it to types, tags or an agent with "
@@ -337,9 +256,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="search_all",
         call=lambda app: app.search.search_all,
-        input=SemanticSearchInput,
+        input=search.SemanticSearchInput,
         argument="query",
-        output=MixedSearchOutput,
+        output=search.MixedSearchOutput,
         tool=Tool(
             "Find memories, facts, messages and files by meaning and by words, in one ranking. Ask one "
             "question in several wordings at once with `queries`. Every hit has a kind and a uid; facts come "
@@ -351,9 +270,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="relevant_memory",
         call=lambda app: app.search.relevant_memory,
-        input=RelevantInput,
+        input=search.RelevantInput,
         argument="wanted",
-        output=RelevantOutput,
+        output=search.RelevantOutput,
         http=Http("POST", "/v1/relevant-memory"),
         tool=Tool(
             "Get what helps to answer one question: messages, memories and facts, best first, what tells "
@@ -368,9 +287,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="context",
         call=lambda app: app.search.context,
-        input=ContextInput,
+        input=search.ContextInput,
         argument="asked",
-        output=ContextOutput,
+        output=search.ContextOutput,
         http=Http("POST", "/v1/context"),
         tool=Tool(
             "Get what you should read before you answer a question, as text: dated lines with author and [memory: id], "
@@ -387,9 +306,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="answer",
         call=lambda app: app.search.answer,
-        input=AnswerInput,
+        input=search.AnswerInput,
         argument="question",
-        output=AnswerOutput,
+        output=search.AnswerOutput,
         http=Http("POST", "/v1/answer"),
         cli="ask",
         doc="""Answer a question out of what is kept, with citations.
@@ -441,9 +360,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="ingest",
         call=lambda app: app.items.ingest,
-        input=RowsIn,
+        input=items.RowsIn,
         argument="rows",
-        output=IngestReport,
+        output=items.IngestReport,
         scope="write",
         http=Http("POST", "/v1/items", id="post_items", form="rows", statuses=(200, 207, 422)),
         cli="ingest",
@@ -457,9 +376,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="list_items",
         call=lambda app: app.items.list_items,
-        input=ItemQuery,
+        input=items.ItemQuery,
         argument="query",
-        output=ItemList,
+        output=items.ItemList,
         http=Http("GET", "/v1/items"),
         cli="list",
         doc="""List items, page by page.
@@ -470,9 +389,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="delete_items",
         call=lambda app: app.items.delete_items,
-        input=DeleteInput,
+        input=items.DeleteInput,
         argument="request",
-        output=DeleteOutput,
+        output=items.DeleteOutput,
         scope="write",
         errors=(Conflict,),
         http=Http("POST", "/v1/items:delete"),
@@ -494,16 +413,16 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="correct",
         call=lambda app: app.items.correct,
-        input=Correction,
+        input=items.Correction,
         argument="correction",
-        output=CorrectOutput,
+        output=items.CorrectOutput,
         scope="write",
         errors=(NotFound, Conflict),
         http=Http("POST", "/v1/items/{uid}:correct", id="correct_item"),
         tool=Tool(
             "Say what is true instead of a stored fact or memory. The old fact stays in the history and is no"
             " longer found; a memory's old text is kept as a revision. Prefer this to forgetting.",
-            input=CorrectInput,
+            input=items.CorrectInput,
             read_only=False,
         ),
         cli="correct",
@@ -516,7 +435,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="revisions",
         call=lambda app: app.items.revisions,
-        output=RevisionList,
+        output=items.RevisionList,
         errors=(NotFound,),
         http=Http("GET", "/v1/items/{uid}/revisions", id="list_revisions"),
         cli="history",
@@ -525,7 +444,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="get_item",
         call=lambda app: app.items.get_item,
-        output=ItemOut,
+        output=items.ItemOut,
         errors=(NotFound,),
         http=Http("GET", "/v1/items/{uid}"),
         cli="get",
@@ -537,12 +456,12 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="put_item",
         call=lambda app: app.items.put_item,
-        input=ItemIn,
+        input=items.ItemIn,
         argument="row",
-        output=PutOutput,
+        output=items.PutOutput,
         scope="write",
         errors=(Conflict, PreconditionFailed),
-        http=Http("PUT", "/v1/items/{uid}", answer=ItemOut, statuses=(200, 201), versioned=True),
+        http=Http("PUT", "/v1/items/{uid}", answer=items.ItemOut, statuses=(200, 201), versioned=True),
         cli="put",
         doc="""Create or replace one item.
 
@@ -552,9 +471,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="patch_item",
         call=lambda app: app.items.patch_item,
-        input=ItemPatch,
+        input=items.ItemPatch,
         argument="patch",
-        output=ItemOut,
+        output=items.ItemOut,
         scope="write",
         errors=(NotFound, PreconditionFailed),
         http=Http("PATCH", "/v1/items/{uid}", form="merge-patch", versioned=True),
@@ -568,7 +487,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="delete_item",
         call=lambda app: app.items.delete_item,
-        output=DeleteCounts,
+        output=items.DeleteCounts,
         scope="write",
         errors=(NotFound, PreconditionFailed),
         http=Http("DELETE", "/v1/items/{uid}", versioned=True),
@@ -577,9 +496,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="remember",
         call=lambda app: app.items.remember,
-        input=RememberInput,
+        input=items.RememberInput,
         argument="what",
-        output=PutOutput,
+        output=items.PutOutput,
         scope="write",
         errors=(Conflict,),
         tool=Tool(
@@ -594,9 +513,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="link",
         call=lambda app: app.items.link,
-        input=LinkInput,
+        input=items.LinkInput,
         argument="edge",
-        output=LinkOutput,
+        output=items.LinkOutput,
         scope="write",
         errors=(NotFound,),
         http=Http("POST", "/v1/edges", id="post_edge", created=lambda linked: linked.created),
@@ -614,9 +533,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="unlink",
         call=lambda app: app.items.unlink,
-        input=UnlinkInput,
+        input=items.UnlinkInput,
         argument="which",
-        output=EdgeOut,
+        output=items.EdgeOut,
         scope="write",
         errors=(NotFound,),
         tool=Tool(
@@ -630,9 +549,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="list_edges",
         call=lambda app: app.items.list_edges,
-        input=EdgeQuery,
+        input=items.EdgeQuery,
         argument="query",
-        output=EdgeList,
+        output=items.EdgeList,
         http=Http("GET", "/v1/edges"),
         cli="edges",
         doc="List typed edges, proposals and rejections, page by page.",
@@ -640,7 +559,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="get_edge",
         call=lambda app: app.items.get_edge,
-        output=EdgeOut,
+        output=items.EdgeOut,
         errors=(NotFound,),
         http=Http("GET", "/v1/edges/{edge_id}"),
         doc="Get one edge.",
@@ -648,7 +567,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="delete_edge",
         call=lambda app: app.items.delete_edge,
-        output=EdgeOut,
+        output=items.EdgeOut,
         scope="write",
         errors=(NotFound,),
         http=Http("DELETE", "/v1/edges/{edge_id}"),
@@ -657,9 +576,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="causes_of",
         call=lambda app: app.causal.causes_of,
-        input=CausalInput,
+        input=causal.CausalInput,
         argument="asked",
-        output=CausalOutput,
+        output=causal.CausalOutput,
         errors=(NotFound,),
         http=Http("GET", "/v1/graph/causes"),
         tool=Tool(
@@ -672,9 +591,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="effects_of",
         call=lambda app: app.causal.effects_of,
-        input=CausalInput,
+        input=causal.CausalInput,
         argument="asked",
-        output=CausalOutput,
+        output=causal.CausalOutput,
         errors=(NotFound,),
         http=Http("GET", "/v1/graph/effects"),
         tool=Tool(
@@ -687,9 +606,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="blockers_of",
         call=lambda app: app.causal.blockers_of,
-        input=CausalInput,
+        input=causal.CausalInput,
         argument="asked",
-        output=CausalOutput,
+        output=causal.CausalOutput,
         errors=(NotFound,),
         http=Http("GET", "/v1/graph/blockers"),
         tool=Tool(
@@ -702,9 +621,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="enablers_of",
         call=lambda app: app.causal.enablers_of,
-        input=CausalInput,
+        input=causal.CausalInput,
         argument="asked",
-        output=CausalOutput,
+        output=causal.CausalOutput,
         errors=(NotFound,),
         http=Http("GET", "/v1/graph/enablers"),
         tool=Tool(
@@ -717,9 +636,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="neighbourhood",
         call=lambda app: app.causal.neighbourhood,
-        input=NeighbourhoodQuery,
+        input=causal.NeighbourhoodQuery,
         argument="asked",
-        output=CausalOutput,
+        output=causal.CausalOutput,
         errors=(NotFound,),
         http=Http("GET", "/v1/graph/neighbourhood"),
         cli="graph",
@@ -728,9 +647,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="path_between",
         call=lambda app: app.causal.path_between,
-        input=PathQuery,
+        input=causal.PathQuery,
         argument="asked",
-        output=PathOutput,
+        output=causal.PathOutput,
         errors=(NotFound,),
         http=Http("GET", "/v1/graph/path"),
         cli="path",
@@ -739,9 +658,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="contradictions",
         call=lambda app: app.causal.contradictions,
-        input=ContradictionQuery,
+        input=causal.ContradictionQuery,
         argument="asked",
-        output=ContradictionList,
+        output=causal.ContradictionList,
         http=Http("GET", "/v1/graph/contradictions", id="list_contradictions"),
         cli="contradictions",
         doc="List facts that name different objects for one time, and items that both cause and block another.",
@@ -749,9 +668,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="cycles",
         call=lambda app: app.causal.cycles,
-        input=CycleQuery,
+        input=causal.CycleQuery,
         argument="asked",
-        output=CycleList,
+        output=causal.CycleList,
         http=Http("GET", "/v1/graph/cycles", id="list_cycles"),
         cli="cycles",
         doc="List items that lead back to themselves.",
@@ -759,9 +678,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="index_folder",
         call=lambda app: app.files.index_allowed,
-        input=IndexInput,
+        input=files.IndexInput,
         argument="wanted",
-        output=IndexReport,
+        output=files.IndexReport,
         scope="admin",
         progress=True,
         http=Http("POST", "/v1/files/index", id="index_files"),
@@ -775,9 +694,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="find_file",
         call=lambda app: app.files.find_file,
-        input=FindFileInput,
+        input=files.FindFileInput,
         argument="wanted",
-        output=FindFileOutput,
+        output=files.FindFileOutput,
         http=Http("POST", "/v1/files/find"),
         tool=Tool(
             "Find files by what they are called: a path or its end, a file name, a name without its ending, "
@@ -792,9 +711,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="search_text",
         call=lambda app: app.files.search_text,
-        input=SearchTextInput,
+        input=files.SearchTextInput,
         argument="wanted",
-        output=SearchTextOutput,
+        output=files.SearchTextOutput,
         http=Http("POST", "/v1/files/search-text"),
         tool=Tool(
             "Find the lines of files that hold an exact text, as grep does; `regex`, `ignore_case` and `word`"
@@ -802,7 +721,7 @@ OPERATIONS: tuple[Operation, ...] = (
             "text`, definitions of the name first. Use it for identifiers, error messages and settings; use "
             "locate when unsure.",
             call=lambda app: app.files.search_lines,
-            output=TextLines,
+            output=files.TextLines,
         ),
         cli="search-text",
         doc="""Search the lines of files for an exact text.
@@ -813,9 +732,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="locate",
         call=lambda app: app.files.locate,
-        input=LocateInput,
+        input=files.LocateInput,
         argument="wanted",
-        output=LocateOutput,
+        output=files.LocateOutput,
         http=Http("POST", "/v1/files/locate"),
         tool=Tool(
             "Find out where something is in files when you do not know how to look: a path, a name, a phrase "
@@ -831,9 +750,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="stale_evidence",
         call=lambda app: app.files.stale_evidence,
-        input=StaleQuery,
+        input=files.StaleQuery,
         argument="query",
-        output=StaleList,
+        output=files.StaleList,
         http=Http("GET", "/v1/stale"),
         cli="stale",
         doc="""List evidence in files that does not stand any more.
@@ -845,18 +764,18 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="list_files",
         call=lambda app: app.files.list_files,
-        input=FileListQuery,
+        input=files.FileListQuery,
         argument="query",
-        output=FileList,
+        output=files.FileList,
         http=Http("GET", "/v1/files"),
         doc="List files by path, page by page.",
     ),
     Operation(
         name="open_file",
         call=lambda app: app.files.open_file,
-        input=SpanQuery,
+        input=files.SpanQuery,
         argument="span",
-        output=FileSpan,
+        output=files.FileSpan,
         errors=(NotFound,),
         http=Http("GET", "/v1/files/{path}"),
         cli="open",
@@ -867,10 +786,10 @@ OPERATIONS: tuple[Operation, ...] = (
         call=lambda app: app.files.put_file,
         input=bytes,
         argument="data",
-        output=PutFileOutput,
+        output=files.PutFileOutput,
         scope="write",
         errors=(NotFound,),
-        http=Http("PUT", "/v1/files/{path}", form="file", query=PutFileQuery, statuses=(200, 201)),
+        http=Http("PUT", "/v1/files/{path}", form="file", query=files.PutFileQuery, statuses=(200, 201)),
         doc="""Upload one file.
 
             The body is the file itself. The same contents again change nothing.
@@ -879,7 +798,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="delete_file",
         call=lambda app: app.files.delete_file,
-        output=FileOut,
+        output=files.FileOut,
         scope="write",
         errors=(NotFound,),
         http=Http("DELETE", "/v1/files/{path}"),
@@ -888,9 +807,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="list_reviews",
         call=lambda app: app.reviews.list_reviews,
-        input=ReviewQuery,
+        input=sweep.ReviewQuery,
         argument="query",
-        output=ReviewList,
+        output=sweep.ReviewList,
         http=Http("GET", "/v1/reviews"),
         cli="review",
         doc="""List what sweeps propose and nobody has decided, or what was decided, page by page.
@@ -902,9 +821,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="review",
         call=lambda app: app.reviews.review,
-        input=ReviewInput,
+        input=sweep.ReviewInput,
         argument="given",
-        output=ReviewOutput,
+        output=sweep.ReviewOutput,
         scope="write",
         errors=(NotFound, Conflict),
         http=Http("POST", "/v1/reviews/{review_id}", id="post_review"),
@@ -919,9 +838,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="sweep",
         call=lambda app: app.sweeps.sweep,
-        input=SweepRequest,
+        input=sweep.SweepRequest,
         argument="request",
-        output=SweepReport,
+        output=sweep.SweepReport,
         scope="sweep",
         errors=(NotFound, Conflict, LeaseHeld, LeaseLost),
         http=Http("POST", "/v1/sweeps", id="post_sweep"),
@@ -931,7 +850,7 @@ OPERATIONS: tuple[Operation, ...] = (
             "saturated. Nothing is changed; the first changes are shown, all are counted. Narrow it by "
             "`domains`, `min_importance` or `filters`.",
             call=lambda app: app.sweeps.preview,
-            input=SweepScope,
+            input=sweep.SweepScope,
             errors=(),
             reports=True,
         ),
@@ -950,9 +869,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="list_sweeps",
         call=lambda app: app.sweeps.list_sweeps,
-        input=SweepQuery,
+        input=sweep.SweepQuery,
         argument="query",
-        output=SweepList,
+        output=sweep.SweepList,
         scope="sweep",
         http=Http("GET", "/v1/sweeps"),
         cli="sweep list",
@@ -961,9 +880,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="get_sweep",
         call=lambda app: app.sweeps.get_sweep,
-        input=SweepQuery,
+        input=sweep.SweepQuery,
         argument="query",
-        output=SweepReport,
+        output=sweep.SweepReport,
         scope="sweep",
         errors=(NotFound,),
         http=Http("GET", "/v1/sweeps/{sweep_id}"),
@@ -972,7 +891,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="undo_sweep",
         call=lambda app: app.sweeps.undo_sweep,
-        output=SweepUndoOutput,
+        output=sweep.SweepUndoOutput,
         scope="sweep",
         errors=(NotFound, LeaseHeld, LeaseLost),
         http=Http("POST", "/v1/sweeps/{sweep_id}/undo"),
@@ -988,7 +907,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="namespaces",
         call=lambda app: app.items.namespaces,
-        output=NamespaceList,
+        output=items.NamespaceList,
         namespaced=False,
         http=Http("GET", "/v1/namespaces", id="list_namespaces"),
         cli="namespaces",
@@ -997,8 +916,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="delete_namespace",
         call=lambda app: app.items.delete_namespace,
-        input=DeleteNamespaceInput,
-        output=DeleteOutput,
+        input=items.DeleteNamespaceInput,
+        output=items.DeleteOutput,
         scope="admin",
         unpacked=True,
         errors=(NotFound, Conflict),
