@@ -12,8 +12,15 @@ async def test_a_saved_query_reads_and_finds_something(query, executor, shelf):
     parameters = {**query.parameters, "namespace": shelf}
     found = await executor.driver.execute_query(query.text, parameters, routing_=RoutingControl.READ)
     assert found.records != []
-    told = {status.status_description for status in found.summary.gql_status_objects if status.is_notification}
-    assert [notice for notice in told if "AnalystCopy" not in notice] == []
+    assert [status for status in found.summary.gql_status_objects if status.is_notification] == []
+    assert [row for row in found.records if all(value is None for value in row.values())] == []
+
+
+async def test_the_live_graph_says_that_it_is_no_copy(executor):
+    """In words, without a warning and without a null."""
+    (query,) = [query for query in saved_queries() if query.name == "live-or-copy"]
+    (row,) = (await executor.driver.execute_query(query.text, routing_=RoutingControl.READ)).records
+    assert row.data() == {"this_is": "the live graph", "namespaces": ["all"], "as_of": "now", "age": "none"}
 
 
 async def test_a_saved_query_shows_nothing_of_another_namespace(executor, shelf, ingest, namespace):

@@ -1,5 +1,9 @@
 // The live graph or a copy
 // A copy for analysts says when it was taken.
-OPTIONAL MATCH (c:AnalystCopy)
-RETURN coalesce(c.name, 'the live graph') AS this_is, c.namespaces AS namespaces, c.taken_at AS taken_at,
-  toString(duration.between(c.taken_at, datetime())) AS age
+// Only a copy knows this label: written as a text, its absence is no reason for a warning.
+OPTIONAL MATCH (c:$('AnalystCopy'))
+WITH properties(c) AS copy
+RETURN coalesce(copy['name'], 'the live graph') AS this_is,
+  coalesce(copy['namespaces'], ['all']) AS namespaces,
+  coalesce(toString(copy['taken_at']), 'now') AS as_of,
+  coalesce(toString(duration.between(copy['taken_at'], datetime())), 'none') AS age
