@@ -74,6 +74,64 @@ WHERE m.namespace = $namespace AND m.created_at <= datetime($before_time) AND m.
 WITH m ORDER BY m.namespace DESC, m.created_at DESC, m.uid DESC LIMIT $limit
 RETURN {{item_map}} AS item, {{evidence}} AS evidence, toString(m.created_at) AS created_at
 
+// name: list_latest
+// purpose: as list_newest, by when items happened, and by when they were stored where that is unknown
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, before_time, before_uid, limit
+// returns: item, evidence, created_at (when it happened, as text)
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Item)
+WHERE {{chosen}}
+WITH m, coalesce(m.occurred_at, m.created_at) AS happened
+WHERE happened <= datetime($before_time)
+  AND CASE WHEN happened = datetime($before_time) THEN m.uid < $before_uid ELSE true END
+WITH m, happened ORDER BY happened DESC, m.uid DESC LIMIT $limit
+RETURN {{item_map}} AS item, {{evidence}} AS evidence, toString(happened) AS created_at
+
+// name: count_traits
+// purpose: how many items of a namespace have each kind, type, author, domain and month, the most frequent values first
+// params: namespace, limit (values of each)
+// returns: trait, counts (list of [value, items])
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Item {namespace: $namespace})
+UNWIND [
+  ['kind', m.kind], ['type', m.type], ['author', m.author_name], ['domain', m.domain],
+  ['month', left(toString(coalesce(m.occurred_at, m.created_at)), 7)]
+] AS pair
+WITH pair[0] AS trait, pair[1] AS value, count(*) AS items
+WHERE value IS NOT NULL
+WITH trait, value, items ORDER BY items DESC, value
+RETURN trait, collect([value, items])[..$limit] AS counts
+
+// name: item_names
+// purpose: the names of items, for lists that know their uids
+// params: namespace, uids
+// returns: uid, name
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $uids AS uid
+MATCH (m:Item {namespace: $namespace, uid: uid})
+RETURN m.uid AS uid, m.name AS name
+
+// name: around_item
+// purpose: the turns before and after a message, and the facts and memories that rest on an item
+// params: namespace, uid, limit
+// returns: before, after (each [uid, name, author] or null), cited_by (list of [uid, name, kind])
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Item {namespace: $namespace, uid: $uid})
+RETURN head(COLLECT { MATCH (n:Item {namespace: $namespace})-[:NEXT]->(m) RETURN [n.uid, n.name, n.author_name] }) AS before,
+  head(COLLECT { MATCH (m)-[:NEXT]->(n:Item {namespace: $namespace}) RETURN [n.uid, n.name, n.author_name] }) AS after,
+  COLLECT {
+    MATCH (n:Item {namespace: $namespace})-[:EVIDENCED_BY]->(m)
+    RETURN [n.uid, n.name, n.kind] ORDER BY n.kind, n.name, n.uid LIMIT $limit
+  } AS cited_by
+
 // name: lock_items
 // purpose: lock items in the order given until the transaction ends; what is read after it is what others have committed
 // params: namespace, uids (sorted, so that two writers take locks in one order)

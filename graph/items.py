@@ -12,7 +12,7 @@ from graph.item import Fact, Item, NewItem, Unchanged, item_of
 from graph.search import filter_params, found_item
 from graph.types import ItemFilter, Provenance, native
 
-Order = Literal["newest", "oldest"]
+Order = Literal["newest", "oldest", "latest"]
 Position = tuple[str, str]
 
 _FIRST: Position = ("0001-01-01T00:00:00Z", "")
@@ -39,7 +39,9 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One item of a listing, with `created_at` as text to the nanosecond, which Python's datetime does not hold."""
+    """One item of a listing, with its place in the order: the time `created_at` as text to the nanosecond, which
+    Python's datetime does not hold; in the order "latest" the time when it happened.
+    """
 
     item: Item
     created_at: str
@@ -92,17 +94,60 @@ async def list_items(
 ) -> list[Listed]:
     """Return up to `limit` items that pass `where`, by the time they were stored and then uid, from behind `after` on.
 
-    `after` is `created_at` of `Listed` and the uid of the last item before. Superseded facts are listed too, unless
-    `as_of` says otherwise.
+    The order "latest" begins with what happened last; it has no index, and takes time by all that pass. `after` is
+    `created_at` of `Listed` and the uid of the last item before. Superseded facts are listed too, unless `as_of` says
+    otherwise.
     """
     params = filter_params(where) | {"limit": limit}
-    if order == "newest":
+    if order in ("newest", "latest"):
         time, uid = after or _LAST
-        rows = await executor.fetch_all("list_newest", params | {"before_time": time, "before_uid": uid})
+        rows = await executor.fetch_all(f"list_{order}", params | {"before_time": time, "before_uid": uid})
     else:
         time, uid = after or _FIRST
         rows = await executor.fetch_all("list_oldest", params | {"after_time": time, "after_uid": uid})
     return [Listed(found_item(row), row["created_at"]) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An item beside another one: `role` is the author of a message, else the kind."""
+
+    uid: str
+    name: str
+    role: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The turns before and after a message, and the facts and memories that rest on an item."""
+
+    before: Neighbour | None
+    after: Neighbour | None
+    cited_by: Sequence[Neighbour]
+
+
+async def count_traits(executor: Executor, namespace: str, limit: int) -> dict[str, list[tuple[str, int]]]:
+    """Return how many items have each value of kind, type, author, domain and month, the most frequent first.
+
+    A trait has at most `limit` values; without an item there is no trait.
+    """
+    rows = await executor.fetch_all("count_traits", {"namespace": namespace, "limit": limit})
+    return {row["trait"]: [(value, items) for value, items in row["counts"]] for row in rows}
+
+
+async def item_names(executor: Executor, namespace: str, uids: Sequence[str]) -> dict[str, str]:
+    """Return the names of those items that exist, by uid."""
+    rows = await executor.fetch_all("item_names", {"namespace": namespace, "uids": list(uids)})
+    return {row["uid"]: row["name"] for row in rows}
+
+
+async def around_item(executor: Executor, namespace: str, uid: str, limit: int) -> Surroundings | None:
+    """Return what stands beside an item, at most `limit` that cite it; None where there is no such item."""
+    rows = await executor.fetch_all("around_item", {"namespace": namespace, "uid": uid, "limit": limit})
+    if not rows:
+        return None
+    before, after = (None if rows[0][side] is None else Neighbour(*rows[0][side]) for side in ("before", "after"))
+    return Surroundings(before, after, [Neighbour(*found) for found in rows[0]["cited_by"]])
 
 
 async def list_revisions(executor: Executor, namespace: str, uid: str) -> list[Revision] | None:

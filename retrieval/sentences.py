@@ -59,6 +59,33 @@ def coverage(wanted: Set[str], passages: Sequence[Passage]) -> list[float]:
     return [max(sum(rarity[term] for term in sentence) for sentence in own) / total for own in found]
 
 
+def marks(wanted: Set[str], text: str) -> list[tuple[int, int]]:
+    """Return where `text` has words of `wanted`: starts and ends of pieces that do not overlap, in order."""
+    folded = text.casefold()
+    if len(folded) != len(text):  # some letters become two
+        folded = text.lower() if len(text.lower()) == len(text) else text
+    pieces = sorted((at, _end(term, folded, at)) for term in wanted for at in _starts(term, folded))
+    joined: list[tuple[int, int]] = []
+    for start, end in pieces:
+        if joined and start <= joined[-1][1]:
+            start, end = joined[-1][0], max(joined.pop()[1], end)
+        joined.append((start, end))
+    return joined
+
+
+def best_sentence(wanted: Set[str], text: str) -> tuple[int, int] | None:
+    """Return start and end of the first sentence with the most of `wanted`; None where no sentence has any."""
+    ends = sorted({*(end.end() for end in _END.finditer(text)), len(text)})
+    spans = list(zip([0, *ends], ends, strict=False))
+    said = [sum(_trust(term) for term in _found(wanted, text[start:end].casefold())) for start, end in spans]
+    return spans[said.index(max(said))] if any(said) else None
+
+
+def _end(term: str, text: str, at: int) -> int:
+    word = _WORD.match(text, at)
+    return at + len(term) if word is None else word.end()
+
+
 def _sentences(wanted: Set[str], passage: Passage) -> list[set[str]]:
     """The terms of `wanted` in each sentence that has any, with those of the head: at least one set."""
     head = _found(wanted, passage.head.casefold()).keys()

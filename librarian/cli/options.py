@@ -212,7 +212,9 @@ OPTIONS: Mapping[str, Options] = {
     },
     "ItemQuery": {
         **FILTERS,
-        "order": OptionSpec("--order", "newest (default) or oldest first, by when they were stored."),
+        "order": OptionSpec(
+            "--order", "newest (default) or oldest first, by when they were stored; latest: by when they happened."
+        ),
         "limit": _PAGE,
         "cursor": _CURSOR,
     },

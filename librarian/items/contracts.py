@@ -239,16 +239,18 @@ class IngestReport(Struct, kw_only=True):
         return self.added + self.updated + self.unchanged + self.failed
 
 
-Order = Literal["newest", "oldest"]
+Order = Literal["newest", "oldest", "latest"]
 
 
 class ItemQuery(Filters, kw_only=True):
-    """Which items to list; all filters of a search. Order is by `created_at`, then uid.
+    """Which items to list; all filters of a search. Order is by `created_at`, then uid; `latest` is by `occurred_at`.
 
     `cursor` is the `next_cursor` of the page before, sent with the same filters and order.
     """
 
-    order: Annotated[Order, Meta(description="Which come first, by `created_at`.")] = "newest"
+    order: Annotated[Order, Meta(description="Which come first, by `created_at`; `latest`: what happened last.")] = (
+        "newest"
+    )
     limit: PageSize = 50
     cursor: Cursor | None = None
 

@@ -1,9 +1,10 @@
 """Items of one graph, their edges and their namespaces: stored, read, changed and deleted."""
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
 from importlib.resources import files
 from typing import Any
 
+from graph import items as graph
 from graph.lookup import get_object
 from graph.models import Item
 from graph.spaces import count_pending
@@ -43,6 +44,7 @@ from librarian.runtime.lifecycle import Lifecycle
 
 SAMPLE_NAMESPACE = "sample"
 SAMPLE_FILES = ("messages", "facts", "memories", "edges")
+_MOST_VALUES = 100
 
 
 class ItemsRoom:
@@ -55,6 +57,21 @@ class ItemsRoom:
         self._lifecycle = lifecycle
         self._max_text_chars = max_text_chars
         self._wake = wake
+
+    async def traits(self, namespace: str) -> dict[str, list[tuple[str, int]]]:
+        """Return how many items have each value of kind, type, author, domain and month, the most frequent first."""
+        return await graph.count_traits(self._lifecycle.parts.executor, namespace, _MOST_VALUES)
+
+    async def names(self, namespace: str, uids: Iterable[str]) -> dict[str, str]:
+        """Return the names of those items that exist, by uid."""
+        return await graph.item_names(self._lifecycle.parts.executor, namespace, sorted(set(uids)))
+
+    async def surroundings(self, namespace: str, uid: str) -> graph.Surroundings:
+        """Return the turns before and after a message, and what rests on an item. Raises NotFound."""
+        found = await graph.around_item(self._lifecycle.parts.executor, namespace, uid, _MOST_VALUES)
+        if found is None:
+            raise item_cases.no_item(namespace)
+        return found
 
     async def ingest(
         self,

@@ -7,6 +7,23 @@ from librarian.search.contracts import ArmExplanation, Explanation
 
 FULL = 100
 
+WORDS = {
+    "vector": "means the same",
+    "keyword": "has the same words",
+    "sentence": "says it in one sentence",
+    "window": "the turns around it mean the same",
+    "previous_keyword": "the turn before asks for it",
+    "session_keyword": "its session has the same words",
+    "session_vector": "its session means the same",
+    "author": "by the author who is asked for",
+    "question": "is a question itself",
+    "time_words": "tells a time",
+    "date": "happened on the date asked for",
+    "graph": "an edge leads here from a good hit",
+    "answers": "answers the question",
+}
+"""Arms and signals as people read them; one without words here is called by its name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bar:

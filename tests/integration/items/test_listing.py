@@ -118,6 +118,16 @@ async def test_times_finer_than_pythons_skip_nothing(librarian, executor, ingest
             assert "".join(uid[1] for page in found for uid in page) == expected
 
 
+async def test_the_latest_are_those_that_happened_last(librarian, ingest, namespace):
+    """Whenever they were stored; what has no time of its own happened when it was stored."""
+    times = ["2026-03-03T00:00:00Z", "2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z", "2026-03-02T00:00:00Z", None]
+    rows = [{"kind": "memory", "uid": f"k{n}", "text": f"memory {n}"} for n in range(5)]
+    await ingest(*({**row, "occurred_at": at} if at else row for row, at in zip(rows, times, strict=True)), embed=False)
+    for limit in (1, 2, 5):
+        found = await pages(librarian, namespace, {"order": "latest", "limit": limit})
+        assert [uid for page in found for uid in page] == ["k4", "k0", "k3", "k2", "k1"]
+
+
 async def test_superseded_facts_are_listed_unless_a_time_is_asked_for(librarian, ingest, namespace):
     """A listing shows what is stored; as_of what held then."""
     await ingest(

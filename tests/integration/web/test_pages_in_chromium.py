@@ -45,7 +45,84 @@ async def test_a_search_shows_hits_with_bars(opened, key, librarian, shelf):
         assert max(widths) == 100
         assert all(1 <= width <= 100 for width in widths)
         assert await page.locator(".bars .similarity").count() == 10
-        assert re.search(r"vector \d+", await hits.first.locator(".places").inner_text())
+        await expect(hits.first.locator(".bars")).to_be_hidden()
+        await hits.first.locator(".why summary").click()
+        assert re.search(r"means the same \d+", await hits.first.locator(".places").inner_text())
+        assert "fail" in (await hits.first.locator("mark").all_inner_texts())[0]
+
+
+async def test_the_first_page_shows_what_is_here_and_what_happened_last(opened, key, librarian, shelf):
+    """Counts lead to what they count; the list begins with what happened last, and goes on."""
+    async with opened(key) as page:
+        times = await page.locator(".hit time").evaluate_all("times => times.map(one => one.dateTime)")
+        assert times == sorted(times, reverse=True)
+        held = (await librarian.namespaces({shelf}.__contains__)).namespaces[0].by_kind
+        facts = page.locator(".facets li", has_text="fact")
+        await expect(facts.locator(".number")).to_have_text(str(held["fact"]))
+        await facts.locator("a").click()
+        assert set(await page.locator(".hit .kind").all_inner_texts()) == {"fact"}
+        first = await page.locator(".hit h3 a").first.get_attribute("href")
+        await page.locator("a.more").click()
+        assert await page.locator(".hit h3 a").first.get_attribute("href") != first
+
+
+async def test_a_question_is_answered_with_its_sources(opened, key):
+    """`Ask` puts an answer above the hits; each source leads to its item."""
+    async with opened(key) as page:
+        await page.locator("#q").fill("why did the deploy fail?")
+        await page.get_by_role("button", name="Ask").click()
+        await expect(page.locator(".answer .text").first).to_contain_text("failed")
+        await page.locator(".answer footer a").first.click()
+        await expect(page.locator("h1")).not_to_have_text("Search")
+
+
+async def test_more_hits_are_asked_for_and_an_author_is_found_by_a_part_of_the_name(opened, key):
+    """Up to what a search gives; asking for more is told in a sentence."""
+    async with opened(key) as page:
+        await page.locator(".search > details > summary").click()
+        await page.locator("[name=author]").fill("ines")
+        await search(page, "deploy")
+        hits = page.locator("#hits > .hit")
+        assert all("Inês Duarte" in said for said in await hits.locator(".meta").all_inner_texts())
+        await page.goto("/?q=deploy")
+        await page.locator("a.more").click()
+        await expect(hits).to_have_count(20)
+        await page.goto("/?q=deploy&limit=99")
+        await expect(page.get_by_text("At most 50 hits are shown")).to_be_visible()
+        await expect(hits).to_have_count(50)
+
+
+async def test_a_namespace_that_holds_nothing_says_so_and_which_there_are(opened, keys, shelf):
+    """A name with a typing error is no empty page."""
+    _, key = keys.create("typing", namespaces=["*"], scopes=["read"])
+    async with opened(key, "/?ns=typo") as page:
+        await expect(page.get_by_text("The namespace typo holds nothing.")).to_be_visible()
+        await page.locator("main").get_by_role("link", name=shelf).click()
+        assert await page.locator(".hit").count() == 10
+
+
+async def test_a_message_leads_through_its_conversation(opened, key):
+    """To the turns beside it, to all of them in their order, and to what rests on it."""
+    async with opened(key, "/items/msg-deploy-013") as page:
+        await expect(page.locator("#cited ~ ul")).to_contain_text("Chart clean-up lost two lines")
+        await page.locator(".turns [rel=next]").click()
+        await expect(page.locator(".text").first).to_contain_text("running at 14:00")
+        await page.locator(".turns [rel=prev]").click()
+        await page.get_by_role("link", name="The whole conversation").click()
+        times = await page.locator(".hit time").evaluate_all("times => times.map(one => one.dateTime)")
+        assert times == sorted(times)
+        await expect(page.get_by_text("msg-deploy-013")).to_be_visible()
+
+
+async def test_a_phone_shows_the_head_in_one_row_and_nothing_beside_the_page(opened, key):
+    """What does not fit scrolls by itself."""
+    async with opened(key, "/?q=deploy", viewport={"width": 375, "height": 700}) as page:
+        head = await page.locator("header").bounding_box()
+        assert head is not None
+        assert head["height"] < 70
+        for path in ("/?q=deploy", "/items/mem-chart-cleanup", "/health"):
+            await page.goto(path)
+            assert await page.evaluate("document.documentElement.scrollWidth") <= 375, path
 
 
 async def test_filters_narrow_a_search(opened, key):
@@ -263,7 +340,16 @@ async def test_no_page_shuts_anybody_out(opened, keys, librarian, shelf, propose
         await librarian.sweep(shelf, SweepRequest(limit=30))
         sweeps = (await librarian.list_sweeps(shelf, SWEEPS)).sweeps
     sweep = f"/sweeps/{sweeps[0].sweep_id}"
-    good = ["/?q=deploy", "/", "/items/mem-chart-cleanup", f"/edges/{edge.edge_id}", "/reviews", "/sweeps", sweep]
+    good = [
+        "/?q=deploy&ask=true",
+        "/",
+        "/items/msg-deploy-013",
+        "/items/mem-chart-cleanup",
+        f"/edges/{edge.edge_id}",
+        "/reviews",
+        "/sweeps",
+        sweep,
+    ]
     good += [f"{sweep}/undo", "/health", "/namespaces"]
     statuses = {**dict.fromkeys(good, 200), "/items/none": 404, "/nowhere?lang=ja": 404}
     _, key = keys.create("everybody", namespaces=[shelf, f"{shelf}:*"], scopes=["read", "write", "sweep"])

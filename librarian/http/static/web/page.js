@@ -34,6 +34,18 @@
     n: () => press("a.following, a.more"),
   };
 
+  // Copying needs a script, so the buttons show up with it.
+  for (const button of document.querySelectorAll("[data-copy], [data-copy-link]")) {
+    if (!navigator.clipboard) break;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const { copy, copyLink, copied } = button.dataset;
+      await navigator.clipboard.writeText(copy || new URL(copyLink, location.href).href);
+      button.textContent = copied;
+      button.setAttribute("aria-live", "polite");
+    });
+  }
+
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || typing(event.target)) return;
     const act = keys[event.key];

@@ -29,11 +29,12 @@ async def show_item(call: Call[Form, ItemPage]) -> Response:
     """Show an item with its evidence, revisions, edges and neighbourhood."""
     uid, namespace, librarian = call.path("uid"), call.namespace, call.librarian
     around = {"uid": uid, "max_depth": call.query.depth, "include_proposed": call.query.proposed}
-    item, history, near, edges = await asyncio.gather(
+    item, history, near, edges, beside = await asyncio.gather(
         librarian.get_item(namespace, uid),
         librarian.revisions(namespace, uid),
         librarian.neighbourhood(namespace, convert({**around, "limit": _MOST_NEIGHBOURS}, NeighbourhoodQuery)),
         librarian.list_edges(namespace, convert({"uid": uid, "limit": _MOST_EDGES}, EdgeQuery)),
+        librarian.items.surroundings(namespace, uid),
     )
     return page(
         call.request,
@@ -44,6 +45,7 @@ async def show_item(call: Call[Form, ItemPage]) -> Response:
         revisions=history.revisions,
         near=near,
         edges=edges,
+        beside=beside,
         names=_names(near),
         query=call.query,
     )

@@ -1,72 +1,156 @@
-"""The first page: a search with the reasons for its order, or what came in last."""
+"""The first page: a search with the reasons for its order, an answer, or what happened last."""
 
-from typing import Annotated, Any
+import asyncio
+import unicodedata
+from calendar import monthrange
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from librarian.base.fields import Kind
+from librarian.base.fields import Kind, MemoryType
 from librarian.base.strictjson import convert
 from librarian.http.endpoints import Call
-from librarian.http.web.bars import arm_ranks, bars, longest_share
+from librarian.http.web.bars import WORDS, arm_ranks, bars, longest_share
+from librarian.http.web.excerpts import excerpt
 from librarian.http.web.forms import Form
 from librarian.http.web.render import page
-from librarian.items.contracts import ItemQuery
-from librarian.search.contracts import SearchInput
+from librarian.items.contracts import ItemList, ItemQuery, NamespaceOut
+from librarian.search.contracts import AnswerInput, AnswerOutput, SearchInput, SearchOutput
 
 KINDS: tuple[Kind, ...] = ("memory", "fact", "message", "file_chunk")
+MOST_HITS = 50
+_STEP = 10
+_FACETS = ("kind", "type", "author", "domain", "month")
+_MOST_SHOWN = 8
 _Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$(?!\n)")]
+_Counts: TypeAlias = Mapping[str, Sequence[tuple[str, int]]]
 
 
 class SearchPage(Struct, forbid_unknown_fields=True, kw_only=True):
-    """What the search form asks for; both days are included."""
+    """What the search form asks for; both days are included. `ask` wants an answer above the hits."""
 
     q: str = ""
+    ask: bool = False
     kinds: list[Kind] = []
+    type: MemoryType | None = None
     author: str | None = None
     domain: str | None = None
+    conversation: str | None = None
     after: _Day | None = None
     before: _Day | None = None
-    limit: Annotated[int, Meta(ge=1, le=50)] = 10
+    limit: Annotated[int, Meta(ge=1)] = _STEP
     similar: bool = False
     cursor: str | None = None
 
 
 async def show_search(call: Call[Form, SearchPage]) -> Response:
-    """Find items, or show the newest ones where nothing is form."""
-    if not call.query.q:
-        return await _show_newest(call)
-    query = {
-        "queries": [call.query.q],
-        "limit": call.query.limit,
-        "adaptive_threshold": call.query.similar,
-        "filters": _filters(call.query),
-        "explain": True,
-    }
-    found = await call.librarian.search(call.namespace, convert(query, SearchInput))
-    longest = longest_share(hit.explanation for hit in found.results)
+    """Find items and answer, or show what happened last where nothing is asked."""
+    counts = await call.librarian.items.traits(call.namespace)
+    filters = _filters(call.query, [author for author, _ in counts.get("author", ())])
+    found, answer, listed, others = await asyncio.gather(
+        _found(call, filters), _answer(call), _latest(call, filters), _namespaces(call, empty=not counts)
+    )
+    longest = longest_share(hit.explanation for hit in found.results) if found else 0.0
     hits = [
-        (hit, bars(hit.explanation, longest), arm_ranks(hit.explanation))
-        for hit in found.results
+        (hit, bars(hit.explanation, longest), arm_ranks(hit.explanation), excerpt(hit.content, call.query.q))
+        for hit in (found.results if found else ())
         if hit.explanation is not None
     ]
-    return page(call.request, "search.html", query=call.query, kinds=KINDS, found=found, hits=hits)
+    return page(
+        call.request,
+        "search.html",
+        query=call.query,
+        kinds=KINDS,
+        counts=counts,
+        facets=[
+            (facet, [(value, items, _narrowed(facet, value)) for value, items in counts[facet][:_MOST_SHOWN]])
+            for facet in _FACETS
+            if counts.get(facet)
+        ],
+        found=found,
+        hits=hits,
+        answer=answer,
+        listed=listed,
+        others=others,
+        signals=WORDS,
+        more_hits=min(call.query.limit + _STEP, MOST_HITS),
+        most_hits=MOST_HITS,
+    )
 
 
-async def _show_newest(call: Call[Form, SearchPage]) -> Response:
-    query = {**_filters(call.query), "limit": call.query.limit}
+async def _found(call: Call[Form, SearchPage], filters: Mapping[str, Any]) -> SearchOutput | None:
+    if not call.query.q:
+        return None
+    query = {
+        "queries": [call.query.q],
+        "limit": min(call.query.limit, MOST_HITS),
+        "adaptive_threshold": call.query.similar,
+        "filters": filters,
+        "explain": True,
+    }
+    return await call.librarian.search(call.namespace, convert(query, SearchInput))
+
+
+async def _answer(call: Call[Form, SearchPage]) -> AnswerOutput | None:
+    if not (call.query.q and call.query.ask):
+        return None
+    return await call.librarian.answer(call.namespace, convert({"query": call.query.q}, AnswerInput))
+
+
+async def _latest(call: Call[Form, SearchPage], filters: Mapping[str, Any]) -> ItemList | None:
+    """Return what happened last; of a conversation the last turns, in their order."""
+    if call.query.q:
+        return None
+    query = {**filters, "limit": min(call.query.limit, MOST_HITS), "order": "latest"}
     if call.query.cursor is not None:
         query["cursor"] = call.query.cursor
     listed = await call.librarian.list_items(call.namespace, convert(query, ItemQuery))
-    return page(call.request, "search.html", query=call.query, kinds=KINDS, found=None, listed=listed)
+    if call.query.conversation:
+        listed.items.reverse()
+    return listed
 
 
-def _filters(form: SearchPage) -> dict[str, Any]:
+async def _namespaces(call: Call[Form, SearchPage], *, empty: bool) -> list[NamespaceOut]:
+    """Return the namespaces to choose from: where the key opens several, or this one holds nothing."""
+    if call.key is None or (call.key.only_namespace() and not empty):
+        return []
+    return (await call.librarian.namespaces(call.key.allows)).namespaces
+
+
+def _filters(form: SearchPage, authors: Sequence[str]) -> dict[str, Any]:
     given = {
         "kinds": form.kinds,
-        "authors": form.author and [form.author],
+        "types": form.type and [form.type],
+        "authors": form.author and like(form.author, authors),
         "domain": form.domain,
+        "conversation_id": form.conversation,
         "occurred_from": form.after and f"{form.after}T00:00:00Z",
         "occurred_to": form.before and f"{form.before}T23:59:59.999999Z",
     }
     return {name: value for name, value in given.items() if value}
+
+
+def _narrowed(facet: str, value: str) -> dict[str, str]:
+    """Return the fields of the form that keep the items of a facet's value."""
+    if facet == "month":
+        year, month = map(int, value.split("-"))
+        return {"after": f"{value}-01", "before": f"{value}-{monthrange(year, month)[1]:02}"}
+    return {"kinds" if facet == "kind" else facet: value}
+
+
+def like(typed: str, authors: Sequence[str]) -> list[str]:
+    """Return the authors that somebody who typed this may mean: those called so, else those whose name holds it.
+
+    Letters count without case, width and accents. What is nobody's name stays as it was typed.
+    """
+    wanted = _plain(typed)
+    called = [author for author in authors if _plain(author) == wanted]
+    holding = [author for author in authors if wanted and wanted in _plain(author)]
+    return called or holding or [typed]
+
+
+def _plain(name: str) -> str:
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter)).strip()

@@ -16,7 +16,9 @@ async def show_sweeps(call: Call[Form, SweepQuery]) -> Response:
 async def show_sweep(call: Call[Form, SweepQuery]) -> Response:
     """Show what one sweep changed."""
     sweep = await call.librarian.get_sweep(call.namespace, call.path("sweep_id"), call.query)
-    return page(call.request, "sweep.html", sweep=sweep)
+    ends = (uid for change in sweep.changes for uid in (change.memory_id, change.target_id) if uid is not None)
+    names = await call.librarian.items.names(call.namespace, ends)
+    return page(call.request, "sweep.html", sweep=sweep, names=names)
 
 
 async def confirm_undo(call: Call[Form, None]) -> Response:
