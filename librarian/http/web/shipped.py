@@ -14,6 +14,8 @@ _TYPES = {
     "page.css": "text/css; charset=utf-8",
     "page.js": "text/javascript; charset=utf-8",
     "picture.js": "text/javascript; charset=utf-8",
+    "explorer.js": "text/javascript; charset=utf-8",
+    "cytoscape.min.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
 _HEADERS = {
@@ -44,4 +46,5 @@ def address_of(name: str) -> str:
 
 @cache
 def _content(name: str) -> bytes:
-    return (files("librarian.http") / "static" / "web" / name).read_bytes()
+    folder = "cytoscape" if name.startswith("cytoscape") else "web"
+    return (files("librarian.http") / "static" / folder / name).read_bytes()

@@ -14,6 +14,7 @@ from librarian.http.responses import routing_problem
 from librarian.http.web.pages import for_browsers, page_endpoint, wants_page
 from librarian.http.web.render import error_page, routing_page
 from librarian.http.web.shipped import STATIC_ROUTE
+from librarian.http.web.views.explorer import ExplorerPage, show_explorer
 from librarian.http.web.views.health import NamespacesPage, show_health, show_namespaces
 from librarian.http.web.views.items import ItemPage, show_item
 from librarian.http.web.views.login import login, login_form, logout
@@ -28,6 +29,7 @@ PAGES: tuple[Endpoint[Any, Any], ...] = (
     page_endpoint("/logout", logout, None, method="POST"),
     page_endpoint("/", show_search, "read", query=SearchPage),
     page_endpoint("/items/{uid}", show_item, "read", query=ItemPage),
+    page_endpoint("/explore/{uid}", show_explorer, "read", query=ExplorerPage),
     page_endpoint("/reviews", show_reviews, "read", query=ReviewsPage),
     page_endpoint("/reviews", decide_review, "write", method="POST", query=ReviewsPage),
     page_endpoint("/edges/{edge_id}", show_edge, "read"),

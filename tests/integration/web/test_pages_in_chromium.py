@@ -1,6 +1,7 @@
 """What people see and do on the web page, in a real Chromium over the shipped sample."""
 
 import re
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
@@ -201,6 +202,42 @@ async def test_the_picture_is_used_by_mouse(opened, key):
         await expect(page).not_to_have_url(re.compile("mem-chart-cleanup"))
 
 
+def content(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+OVERLAPS = """explorer.nodes().not('.hidden').toArray().flatMap((a, i, all) => all.slice(i + 1).filter((b) =>
+  Math.abs(a.position('x') - b.position('x')) < 150 && Math.abs(a.position('y') - b.position('y')) < 44)).length"""
+
+
+async def test_the_explorer_widens_filters_and_saves_the_graph(opened, key):
+    """It begins with the item and what is around it, without boxes on boxes; keys go on, files hold what is shown."""
+    async with opened(key, "/items/mem-deploy-failed") as page:
+        await page.get_by_role("link", name="Open in the explorer").click()
+        await page.locator(".explorer.live").wait_for()
+        await expect(page.locator(".about h2")).to_have_text("Failed deploy of 2026.2.3")
+        before = await page.evaluate("explorer.nodes().length")
+        types = await page.evaluate("[...new Set(explorer.edges().map((edge) => edge.data('type')))]")
+        assert {"CAUSES", "EVIDENCE"} <= set(types)
+        assert await page.evaluate(OVERLAPS) == 0
+        await page.locator(".stage").focus()
+        for arrow in ("ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown"):
+            await page.keyboard.press(arrow)
+        chosen = await page.locator(".about h2").inner_text()
+        await page.keyboard.press("Enter")
+        await page.wait_for_function("count => explorer.nodes().length > count", arg=before)
+        await expect(page.locator(".about h2")).to_have_text(chosen)
+        assert await page.evaluate(OVERLAPS) == 0
+        await expect(page.locator(".listed li")).to_have_count(await page.evaluate("explorer.nodes().length"))
+        await page.locator("[name=type][value=EVIDENCE]").uncheck()
+        shown = await page.evaluate("explorer.edges().not('.hidden').map((edge) => edge.data('type'))")
+        assert "EVIDENCE" not in shown
+        for form, begin in (("csv", b"source,type,target"), ("svg", b"<svg"), ("png", b"\x89PNG")):
+            async with page.expect_download() as saving:
+                await page.locator(f"[data-save={form}]").click()
+            assert content(await (await saving.value).path()).startswith(begin), form
+
+
 async def test_an_edge_is_reviewed_with_a_reason(opened, key, keys, librarian, shelf, propose):
     """The list leads to the edge; accepting it by a key keeps the reason and who gave it."""
     edge_id, other = await propose(("mem-chart-cleanup", "mem-half-year"), ("mem-chart-cleanup", "mem-chart-snapshots"))
@@ -344,6 +381,7 @@ async def test_no_page_shuts_anybody_out(opened, keys, librarian, shelf, propose
         "/?q=deploy&ask=true",
         "/",
         "/items/msg-deploy-013",
+        "/explore/mem-chart-cleanup",
         "/items/mem-chart-cleanup",
         f"/edges/{edge.edge_id}",
         "/reviews",

@@ -1,0 +1,147 @@
+"""The explorer: the graph around an item, which its script draws and widens.
+
+The graph stands in the page as data; to widen it the script asks for the page of another item.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+from starlette.responses import Response
+
+from graph.items import Surroundings
+from librarian.base.strictjson import convert
+from librarian.causal.contracts import CausalOutput, NeighbourhoodQuery
+from librarian.causal.svg import visible
+from librarian.http.endpoints import Call
+from librarian.http.web.forms import Form
+from librarian.http.web.render import link, page
+from librarian.items.contracts import ItemOut
+
+_MOST_ITEMS = 100
+_TEXT_CHARS = 600
+
+
+class ExplorerPage(Struct, forbid_unknown_fields=True, kw_only=True):
+    """How many edges away from the item the graph begins."""
+
+    depth: Annotated[int, Meta(ge=1, le=4)] = 2
+
+
+class Node(Struct, kw_only=True, omit_defaults=True):
+    """An item as the explorer draws it; `text` is the start of its text, empty where that was not read."""
+
+    id: str
+    name: str
+    kind: str
+    href: str
+    type: str | None = None
+    at: datetime | None = None
+    until: datetime | None = None
+    text: str = ""
+
+
+class Line(Struct, kw_only=True, omit_defaults=True):
+    """An edge as the explorer draws it: typed ones, EVIDENCE, and NEXT between turns of a conversation."""
+
+    id: str
+    source: str
+    target: str
+    type: str
+    state: str = "accepted"
+    confidence: float | None = None
+    reason: str | None = None
+    source_quote: str | None = None
+    target_quote: str | None = None
+    href: str | None = None
+
+
+class Graph(Struct, kw_only=True):
+    """What is around the item `center`; `more`: a limit cut something off."""
+
+    center: str
+    nodes: list[Node]
+    edges: list[Line]
+    more: bool
+
+
+async def show_explorer(call: Call[Form, ExplorerPage]) -> Response:
+    """Show the graph around an item: typed edges, evidence, what rests on it, and its conversation."""
+    uid, namespace, librarian = call.path("uid"), call.namespace, call.librarian
+    around = {"uid": uid, "max_depth": call.query.depth, "include_proposed": True, "limit": _MOST_ITEMS}
+    item, near, beside = await asyncio.gather(
+        librarian.get_item(namespace, uid),
+        librarian.neighbourhood(namespace, convert(around, NeighbourhoodQuery)),
+        librarian.items.surroundings(namespace, uid),
+    )
+    graph = graph_of(namespace, item, near, beside)
+    data = msgspec.json.encode(graph).decode()
+    return page(call.request, "explorer.html", item=item, graph=graph, data=data)
+
+
+def graph_of(namespace: str, item: ItemOut, near: CausalOutput, beside: Surroundings) -> Graph:
+    """Return the graph around `item`, each node once."""
+    nodes = {node.id: node for node in reversed([*_typed(namespace, item, near), *_beside(namespace, item, beside)])}
+    edges = [
+        Line(
+            id=edge.edge_id,
+            source=edge.source,
+            target=edge.target,
+            type=edge.type,
+            state=edge.state,
+            confidence=edge.confidence,
+            reason=edge.reason and visible(edge.reason),
+            source_quote=edge.source_quote and visible(edge.source_quote),
+            target_quote=edge.target_quote and visible(edge.target_quote),
+            href=link(namespace, f"/edges/{edge.edge_id}"),
+        )
+        for edge in near.edges
+    ]
+    return Graph(
+        center=item.uid, nodes=list(reversed(nodes.values())), edges=[*edges, *_links(item, beside)], more=near.more
+    )
+
+
+def _typed(namespace: str, item: ItemOut, near: CausalOutput) -> Iterator[Node]:
+    for found in (near.item, *near.items):
+        yield Node(
+            id=found.uid,
+            name=visible(found.name),
+            kind=found.kind,
+            href=link(namespace, f"/items/{found.uid}"),
+            type=found.type,
+            at=found.occurred_at,
+            until=item.properties.get("valid_to") if found.uid == item.uid else None,
+            text=visible(found.text[:_TEXT_CHARS]),
+        )
+
+
+def _beside(namespace: str, item: ItemOut, beside: Surroundings) -> Iterator[Node]:
+    for source in item.evidence:
+        name = source.author_name or source.path or source.uid
+        yield Node(
+            id=source.uid,
+            name=visible(f"{name}: {source.content}"[:60]),
+            kind="message" if source.author_name else "file_chunk" if source.path else "item",
+            href=link(namespace, f"/items/{source.uid}"),
+            at=source.sent_at,
+            text=visible(source.content[:_TEXT_CHARS]),
+        )
+    for found in beside.cited_by:
+        kind = found.role or "item"
+        yield Node(id=found.uid, name=visible(found.name), kind=kind, href=link(namespace, f"/items/{found.uid}"))
+    for turn in filter(None, (beside.before, beside.after)):
+        href = link(namespace, f"/items/{turn.uid}")
+        yield Node(id=turn.uid, name=visible(turn.name), kind="message", href=href)
+
+
+def _links(item: ItemOut, beside: Surroundings) -> Iterator[Line]:
+    ends = [(item.uid, source.uid, "EVIDENCE") for source in item.evidence]
+    ends += [(found.uid, item.uid, "EVIDENCE") for found in beside.cited_by]
+    ends += [(beside.before.uid, item.uid, "NEXT")] if beside.before else []
+    ends += [(item.uid, beside.after.uid, "NEXT")] if beside.after else []
+    for source, target, type_ in ends:
+        yield Line(id=f"{type_} {source} {target}", source=source, target=target, type=type_)
