@@ -1,17 +1,15 @@
-"""Fits the heads of agents/models/ on labelled texts, and measures them on repositories left out.
+"""Fits the heads of agents/sweep/models/ on labelled texts, and measures them on repositories and worlds left out.
 
-    python training/memory_types.py ../shared/data/memory_types --calibrate ../shared/data/sweep_worlds [--write]
+    python training/memory_types.py ../shared/data/memory_types --worlds ../shared/data/sweep_worlds [--write]
 
-Reads memories.jsonl and agent_notes.jsonl there, and beside this script memory_types.jsonl and memory_documents.jsonl:
-texts written for the training, none of them taken from the labelled data. Without --write nothing is changed. One head
-sees words alone, one the default encoder's vectors too, and where there is a vector the mean of both counts; the
-encoder is loaded from the cache of the settings. Confidence is calibrated on worlds of another author
-(--calibrate; the format of training/sweep_worlds), which no head is trained on.
+Reads memories.jsonl and agent_notes.jsonl there, beside this script memory_types.jsonl and memory_documents.jsonl
+(texts written for the training, none of them taken from the labelled data), and the worlds of training/sweep_worlds and
+of --worlds. Without --write nothing is changed. One head sees words alone, one the default encoder's vectors too, and
+where there is a vector the mean of both counts; the encoder is loaded from the cache of the settings.
 
-A word counts when at least two repositories (or written texts) have it, so that none speaks for one project. In each
-fold the written texts that resemble one left out (cosine >= .7) are left out too. Repositories that are the only
-source of a type would leave nothing to learn it from; the figures of memories are therefore given twice, by repository
-and by document, and the truth about a new source lies between.
+A word counts when at least two repositories (or written texts) have it, so that none speaks for one project. The
+figures are of texts whose repository or world was left out, and calibration leans on them alone: in each fold the
+written texts that resemble one left out (cosine >= .7) are left out too.
 """
 
 import argparse
@@ -45,7 +43,7 @@ HERE = Path(__file__).parent
 # Texts written for the training: short notes, and documents such as TIL entries, pages of patterns, bug reports.
 WRITTEN = {"written notes": HERE / "memory_types.jsonl", "written documents": HERE / "memory_documents.jsonl"}
 MODELS = Path(__file__).parents[1] / "agents" / "sweep" / "models"
-FOLDS = 8
+FOLDS = 4
 WORLDS = HERE / "sweep_worlds"
 # Documents are long, and the memories alike and from few sources; at full weight they drown the notes.
 WEIGHTS = {"memories": 0.4, "written documents": 0.7}
@@ -56,7 +54,11 @@ SCALE_OF_VECTOR = 1.25
 LEAST_SOURCES = 2
 TOO_NEAR = 0.7
 SURE = 0.9
-CALIBRATING = "other worlds"
+FEWEST = 40
+OTHERS = "other worlds"
+# What a sweep mostly meets, and what is laid out with headings, lists and labels, is calibrated each on its own kind.
+PROSE = {OTHERS}
+LAID_OUT = {"memories", "agent_notes"}
 
 Matrix = NDArray[np.float64]
 
@@ -91,7 +93,8 @@ class Judged:
     def reported(self, head: Head) -> tuple[MemoryType, float]:
         """Type and confidence as a user gets them: markers first, else the head's, calibrated as `head` is."""
         marked = self.row.marked
-        return (marked.type, marked.confidence) if marked else (self.guess, head.confidence(self.probability))
+        sure = head.confidence(self.probability, laid_out=self.row.seen.laid_out)
+        return (marked.type, marked.confidence) if marked else (self.guess, sure)
 
 
 def source_of(record: Mapping[str, Any]) -> str:
@@ -101,7 +104,7 @@ def source_of(record: Mapping[str, Any]) -> str:
     return upstream[0] if upstream else str(record.get("repo", ""))
 
 
-async def read_rows(folder: Path, calibrating: Path | None) -> tuple[list[Row], str]:
+async def read_rows(folder: Path, others: Path) -> tuple[list[Row], str]:
     """Return all rows, and the space of their vectors."""
     records = [
         {**json.loads(line), "part": part}
@@ -111,7 +114,7 @@ async def read_rows(folder: Path, calibrating: Path | None) -> tuple[list[Row], 
         }.items()
         for line in file.read_text(encoding="utf-8").splitlines()
     ]
-    records += [*_of_worlds(WORLDS, "worlds"), *(_of_worlds(calibrating, CALIBRATING) if calibrating else ())]
+    records += [*_of_worlds(WORLDS, "worlds"), *_of_worlds(others, OTHERS)]
     async with open_encoder(Settings.from_env()) as encoder:
         if encoder is None:
             raise SystemExit("LIBRARIAN_ENCODER is none")
@@ -178,6 +181,7 @@ def fit(rows: Sequence[Row], space: str | None) -> Head:
         vector=[_rounded(row) for row in vector.T] if space else (),
         slope=1.0,
         offset=0.0,
+        laid_out_offset=0.0,
     )
 
 
@@ -210,30 +214,31 @@ def _rounded(values: Matrix) -> list[float]:
     return [round(float(value), 3) for value in values]
 
 
-def folds(rows: Sequence[Row], part: str, key: str) -> Iterator[tuple[list[Row], list[Row]]]:
-    """Yield what to train on and what to test on, of one part of the data; groups of the same `key` stay together."""
-    groups = sorted({getattr(row, key) for row in rows if row.part == part})
-    random.Random(0).shuffle(groups)
-    for number in range(min(FOLDS, len(groups))):
-        out = set(groups[number::FOLDS])
-        tested = [row for row in rows if row.part == part and getattr(row, key) in out]
-        near = np.array([row.vector for row in tested])
-        yield [row for row in rows if getattr(row, key) not in out and not _resembles(row, near)], tested
+def folds(rows: Sequence[Row]) -> Iterator[tuple[list[Row], list[Row]]]:
+    """Yield what to train on and what to test on; texts of one source stay together, written ones are never tested."""
+    sources = sorted({row.source for row in rows if row.part not in WRITTEN})
+    random.Random(1).shuffle(sources)
+    for number in range(FOLDS):
+        out = set(sources[number::FOLDS])
+        tested = [row for row in rows if row.source in out]
+        near = np.array([row.vector for row in tested if row.part in LAID_OUT])
+        yield [row for row in rows if row.source not in out and not _resembles(row, near)], tested
 
 
 def _resembles(row: Row, tested: NDArray[np.float32]) -> bool:
     return row.part in WRITTEN and bool((tested @ row.vector).max() >= TOO_NEAR)
 
 
-def cross_validated(rows: Sequence[Row], part: str, key: str, space: str | None) -> list[Judged]:
-    """Return the verdicts on every row of `part` by heads that saw nothing of its group."""
-    judged = []
-    for training, tested in folds(rows, part, key):
-        heads = [fit(training, None), *([fit(training, space)] if space else [])]
-        for row in tested:
-            guess, probability = _top(heads, row, space)
-            judged.append(Judged(row, guess, probability))
-    return judged
+def cross_validated(rows: Sequence[Row], space: str) -> tuple[list[Judged], list[Judged]]:
+    """Return the verdicts of words alone, and of words and vectors where the encoder can read a text, by heads that saw
+    nothing of its source.
+    """
+    words, joint = [], []
+    for training, tested in folds(rows):
+        heads = [fit(training, None), fit(training, space)]
+        words += [Judged(row, *_top(heads[:1], row, None)) for row in tested]
+        joint += [Judged(row, *_top(heads, row, space)) for row in tested if row.latin]
+    return words, joint
 
 
 def _top(heads: Sequence[Head], row: Row, space: str | None) -> tuple[MemoryType, float]:
@@ -243,22 +248,30 @@ def _top(heads: Sequence[Head], row: Row, space: str | None) -> tuple[MemoryType
     return guess, probabilities[guess]
 
 
-def calibrated(judged: Sequence[Judged]) -> tuple[float, float]:
-    """Return slope and offset from log-odds of the likeliest type to log-odds of being right (Platt 1999), with the
-    offset such that SURE of the accepted are right: a wrong type that is written costs more than one that is asked
-    about. What markers decide and what counts as Unknown is never accepted by a head, and left out.
+def calibrated(head: Head, judged: Sequence[Judged]) -> Head:
+    """Return the head with slope and offsets from log-odds of the likeliest type to log-odds of being right (Platt
+    1999), each offset such that SURE of the accepted are right: a wrong type that is written costs more than one that
+    is asked about. What markers decide and what counts as Unknown is never accepted by a head, and left out.
     """
     left = [one for one in judged if one.row.marked is None and one.guess is not MemoryType.UNKNOWN]
-    odds = np.array([math.log(one.probability / (1 - min(one.probability, 1 - 1e-6))) for one in left])
-    right = np.array([one.right for one in left])
-    slope = max(0.5, float(LogisticRegression(C=1e6).fit(odds[:, None], right).coef_[0, 0]))
-    floor = min(bound for bound in np.arange(0.0, 3.0, 0.02) if right[odds >= bound].mean() >= SURE)
-    return round(slope, 3), round(math.log(ACCEPTED / (1 - ACCEPTED)) - slope * float(floor), 3)
+    odds, right = _odds(left)
+    slope = round(max(0.5, float(LogisticRegression(C=1e6).fit(odds[:, None], right).coef_[0, 0])), 3)
+    prose = [one for one in left if one.row.part in PROSE and not one.row.seen.laid_out]
+    laid_out = [one for one in left if one.row.part in LAID_OUT and one.row.seen.laid_out]
+    return replace(head, slope=slope, offset=_offset(prose, slope), laid_out_offset=_offset(laid_out, slope))
 
 
-def judged_by(heads: Sequence[Head], rows: Sequence[Row], space: str | None) -> list[Judged]:
-    """Return the verdicts of heads on rows that they have not seen."""
-    return [Judged(row, *_top(heads, row, space)) for row in rows]
+def _odds(judged: Sequence[Judged]) -> tuple[Matrix, NDArray[np.bool_]]:
+    odds = [math.log(one.probability / (1 - min(one.probability, 1 - 1e-6))) for one in judged]
+    return np.array(odds), np.array([one.right for one in judged])
+
+
+def _offset(judged: Sequence[Judged], slope: float) -> float:
+    """Return the offset by which SURE of what is accepted is right, from the bound on at every higher one too."""
+    odds, right = _odds(judged)
+    bounds = [bound for bound in np.arange(-0.5, 4.0, 0.02) if (odds >= bound).any()]
+    low = [bound for bound in bounds if right[odds >= bound].mean() < SURE and (odds >= bound).sum() >= FEWEST]
+    return round(math.log(ACCEPTED / (1 - ACCEPTED)) - slope * float(max(low, default=0.0) + 0.02), 3)
 
 
 def show(title: str, judged: Sequence[Judged], head: Head) -> None:
@@ -278,23 +291,13 @@ def _f1(reported: Sequence[tuple[MemoryType, MemoryType]], type_: MemoryType) ->
     return 2 * hits / max(1, sum((label is type_) + (guess is type_) for label, guess in reported))
 
 
-def trained(rows: Sequence[Row], others: Sequence[Row], space: str | None) -> Head:
-    """Return the head of all rows, calibrated on `others`, which it has not seen; print its figures on the way."""
-    head = fit(rows, space)
-    heads = [fit(rows, None), head] if space else [head]
-    readable = [row for row in others if space is None or row.latin]
-    unseen = judged_by(heads, readable, space)
-    slope, offset = calibrated(unseen)
-    head = replace(head, slope=slope, offset=offset)
-    print(f"{space or 'words'}: {len(head.words)} words, {len(head.signs)} signs, slope {slope}, offset {offset}")
-    show("other worlds, never trained on", unseen, head)
-    for part, key in (
-        ("agent_notes", "source"),
-        ("worlds", "source"),
-        ("memories", "source"),
-        ("memories", "document"),
-    ):
-        show(f"{part}, by {key}", cross_validated(rows, part, key, space), head)
+def trained(rows: Sequence[Row], judged: Sequence[Judged], space: str | None) -> Head:
+    """Return the head of all rows, calibrated on verdicts of heads that had not seen the text; print its figures."""
+    head = calibrated(fit(rows, space), judged)
+    print(f"{space or 'words'}: {len(head.words)} words, {len(head.signs)} signs")
+    print(f"  slope {head.slope}, offset {head.offset}, of laid-out texts {head.laid_out_offset}")
+    for part in (OTHERS, "worlds", "agent_notes", "memories"):
+        show(part, [one for one in judged if one.row.part == part], head)
     return head
 
 
@@ -304,7 +307,7 @@ def write(head: Head, file: Path, rows: Sequence[Row]) -> None:
         "types": TYPES,
         "trained_on": dict(Counter(row.part for row in rows)),
         "space": head.space,
-        "calibration": {"slope": head.slope, "offset": head.offset},
+        "calibration": {"slope": head.slope, "offset": head.offset, "laid_out_offset": head.laid_out_offset},
         "bias": head.bias,
         "signs": head.signs,
         "words": head.words,
@@ -328,14 +331,16 @@ def main() -> None:
     """Fit, measure and, if asked to, write both heads."""
     parser = argparse.ArgumentParser(description="Fit the heads of the memory types.")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--calibrate", type=Path, required=True, help="worlds that no head is trained on")
-    parser.add_argument("--write", action="store_true", help="replace the files of agents/models/")
+    parser.add_argument("--worlds", type=Path, required=True, help="worlds of another author, trained on as well")
+    parser.add_argument("--write", action="store_true", help="replace the files of agents/sweep/models/")
     arguments = parser.parse_args()
-    every, space = asyncio.run(read_rows(arguments.folder, arguments.calibrate))
-    rows = [row for row in every if row.part != CALIBRATING]
-    others = [row for row in every if row.part == CALIBRATING]
-    for name, own in (("memory_types_words.json", None), ("memory_types_bge_small.json", space)):
-        head = trained(rows, others, own)
+    rows, space = asyncio.run(read_rows(arguments.folder, arguments.worlds))
+    words, joint = cross_validated(rows, space)
+    for name, own, judged in (
+        ("memory_types_words.json", None, words),
+        ("memory_types_bge_small.json", space, joint),
+    ):
+        head = trained(rows, judged, own)
         if arguments.write:
             write(head, MODELS / name, rows)
 

@@ -101,7 +101,7 @@ def _weighed(seen: Features, embedding: Embedding | None) -> Verdict:
     words, head = head_for(None), head_for(embedding.space if embedding else None)
     probabilities = joint_probabilities([words] if head is words else [words, head], seen, embedding)
     likeliest = max(probabilities, key=lambda type_: probabilities[type_])
-    confidence = head.confidence(probabilities[likeliest])
+    confidence = head.confidence(probabilities[likeliest], laid_out=seen.laid_out)
     if probabilities[likeliest] < UNSURE:
         return Verdict(MemoryType.UNKNOWN, confidence, "none", probabilities=probabilities)
     evidence = _readable(words.telling(seen, likeliest, count=12))

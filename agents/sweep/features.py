@@ -52,6 +52,7 @@ _FORMS = {
         "tick": r"[✅☑✔🎉⏳🚧❌]|^\s*[-*]?\s*\[[ xX]\]",
     }.items()
 }
+_LAYOUT = frozenset(f"form:{name}" for name in ("bold", "bullet", "heading", "label", "number", "table"))
 _HAS_FORM = 0.5
 _FIRST_WORDS = 3
 _MOST = 2.0
@@ -66,6 +67,11 @@ class Features:
 
     words: Mapping[str, int]
     signs: Mapping[str, float]
+
+    @property
+    def laid_out(self) -> bool:
+        """Whether the text is more than sentences: it has headings, lists, tables, labels or bold type."""
+        return not _LAYOUT.isdisjoint(self.signs)
 
 
 def features(text: str) -> Features:

@@ -35,7 +35,8 @@ class Head:
 
     `space` is the only one whose embeddings it may see.
 
-    `slope` and `offset` turn the log-odds of the likeliest type into those of being right.
+    `slope` and `offset` turn the log-odds of the likeliest type into those of being right; of texts that are laid out
+    with headings, lists or labels `slope` and `laid_out_offset` do.
     """
 
     space: str | None
@@ -45,6 +46,7 @@ class Head:
     vector: Sequence[Sequence[float]]
     slope: float
     offset: float
+    laid_out_offset: float
 
     def probabilities(self, seen: Features, embedding: Embedding | None = None) -> dict[MemoryType, float]:
         """How likely each type is, before calibration; they add up to 1."""
@@ -57,10 +59,11 @@ class Head:
         parts = [math.exp(score - top) for score in scores]
         return {type_: part / sum(parts) for type_, part in zip(MemoryType, parts, strict=True)}
 
-    def confidence(self, probability: float) -> float:
+    def confidence(self, probability: float, *, laid_out: bool) -> float:
         """The chance that the likeliest type is right, when the head gives it `probability`."""
         bounded = min(1 - 1e-6, max(1e-6, probability))
-        return 1 / (1 + math.exp(-self.slope * math.log(bounded / (1 - bounded)) - self.offset))
+        offset = self.laid_out_offset if laid_out else self.offset
+        return 1 / (1 + math.exp(-self.slope * math.log(bounded / (1 - bounded)) - offset))
 
     def telling(self, seen: Features, type_: MemoryType, count: int = 5) -> list[str]:
         """The words and signs of the text that speak most for `type_`, the strongest first."""
@@ -109,6 +112,7 @@ def parse_head(record: Mapping[str, Any]) -> Head:
         vector=list(zip(*record["vector"], strict=True)) if record["vector"] else (),
         slope=record["calibration"]["slope"],
         offset=record["calibration"]["offset"],
+        laid_out_offset=record["calibration"]["laid_out_offset"],
     )
 
 
