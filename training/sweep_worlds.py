@@ -66,7 +66,7 @@ def count_sections(world: World) -> Counter[str]:
     memories = {memory["uid"]: memory for memory in world["memories"]}
     for uid, wanted in world.get("templates", {}).items():
         type_ = memories[uid].get("type") or world["types"][uid]
-        made = templated(memories[uid]["text"], MemoryType.parse(type_))
+        made = templated(memories[uid]["text"], MemoryType.parse(type_), [f"domain:{world['name']}"])
         for name, heading in (("reasoning_has", "## REASONING"), ("outcome_has", "## OUTCOME")):
             if name in wanted:
                 section = made.text.partition(f"{heading}\n")[2].partition("\n## ")[0] if made.changed else ""

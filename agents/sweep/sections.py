@@ -9,18 +9,22 @@ from agents.sweep.template import Section
 _ANY_SECTION = re.compile(rf"^## (?:{'|'.join(Section)})$", re.MULTILINE)
 _HEADINGS = frozenset(f"## {section}" for section in Section)
 _TAGS = f"## {Section.TAGS}"
+_CONTEXT = f"## {Section.CONTEXT}"
+# What a sweep writes under CONTEXT where the text tells no circumstances.
+_CIRCUMSTANCE = re.compile(r"- (?:date:\d{4}-\d\d-\d\d|domain:\S.*)")
 _TYPES = {type_.casefold(): type_ for type_ in MemoryType}
 _TYPE = re.compile(r"^(?:-[ \t]*)?type:[ \t]*([^\W\d_]+)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 
 
 def without_sections(content: str) -> str:
-    """`content` without the sections' headings and without tags, each of its lines as it is; all of it where that is
-    nothing.
+    """`content` without the sections' headings, without tags and without the circumstances that a sweep has added, each
+    of its lines as it is; all of it where that is nothing.
     """
     if not _ANY_SECTION.search(content):
         return content
     kept = "".join(
-        unit.before if tag or unit.text in _HEADINGS else unit.before + unit.text for unit, _, tag in _placed(content)
+        unit.before if added or unit.text in _HEADINGS else unit.before + unit.text
+        for unit, _, added in _placed(content)
     )
     return kept.strip() or content
 
@@ -44,8 +48,8 @@ def _type_tag(content: str) -> tuple[MemoryType, int, int] | None:
     """The type that the tags name, and from where to where."""
     if _TAGS not in content:
         return None
-    for unit, start, tag in _placed(content):
-        found = _TYPE.search(unit.text) if tag else None
+    for unit, start, added in _placed(content):
+        found = _TYPE.search(unit.text) if added else None
         type_ = _TYPES.get(found[1].casefold()) if found else None
         if found and type_:
             return type_, start + found.start(1), start + found.end(1)
@@ -53,13 +57,14 @@ def _type_tag(content: str) -> tuple[MemoryType, int, int] | None:
 
 
 def _placed(content: str) -> list[tuple[Unit, int, bool]]:
-    """The units of `content`, where each begins, and whether it stands under TAGS."""
+    """The units of `content`, where each begins, and whether a sweep has added it: a tag, or a circumstance."""
     placed = []
-    at, tags = 0, False
+    at, heading = 0, ""
     for unit in units(content):
         at += len(unit.before)
         if unit.form is Form.HEADING:
-            tags = unit.text == _TAGS
-        placed.append((unit, at, tags and unit.form is not Form.HEADING))
+            heading = unit.text
+        circumstance = heading == _CONTEXT and _CIRCUMSTANCE.fullmatch(unit.text) is not None
+        placed.append((unit, at, (heading == _TAGS or circumstance) and unit.form is not Form.HEADING))
         at += len(unit.text)
     return placed

@@ -3,7 +3,8 @@
 Sentences are assigned to sections and never rewritten: by the heading or label they stand under, by what they do (give
 a reason, tell a result, describe circumstances), else by their place. A decision stands under OUTCOME; the clause that
 gives its reason is parted from it. Code, tables and lists move whole. Headings of the text stay as headings below the
-sections'. A section without content is not written, and a text with nothing to divide is left alone; so is what has
+sections'. No section is empty: where a text tells what and why but not the circumstances, those that are known of the
+memory (its date, its domain) stand under CONTEXT, and a text that fills fewer sections is left alone. So is what has
 sections already, and what cannot be written without loss.
 """
 
@@ -50,7 +51,6 @@ _NOISE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]")
 _MOST_NOISE = 0.02
 _TOP_LEVEL = 3
 _DEEPEST = 6
-_FEWEST_SECTIONS = 2
 
 _NAMES: Mapping[Section, re.Pattern[str]] = {
     Section.REASONING: re.compile(
@@ -110,22 +110,28 @@ def _words(kind: str) -> re.Pattern[str]:
     return re.compile("|".join(tomllib.loads(text)["does"][kind]), re.IGNORECASE)
 
 
-def apply_template(content: str, type_: MemoryType) -> str:
+def apply_template(content: str, type_: MemoryType, circumstances: Sequence[str] = ()) -> str:
     """`content` in sections; unchanged where it has them already or where something would be lost."""
-    return templated(content, type_).text
+    return templated(content, type_, circumstances).text
 
 
-def templated(content: str, type_: MemoryType) -> Templated:
-    """`content` in sections, and what there is to say about it. Never raises for any text."""
+def templated(content: str, type_: MemoryType, circumstances: Sequence[str] = ()) -> Templated:
+    """`content` in sections, and what there is to say about it. Never raises for any text.
+
+    `circumstances` are known of the memory, each as `date:2026-03-01` or `domain:billing`; they stand under CONTEXT
+    where the text itself tells none.
+    """
     if reason := _left_alone(content, type_):
         return Templated(content, changed=False, warnings=(reason,))
     if present := sections_in(content):
         return Templated(content, changed=False, warnings=tuple(_malformations(content, present)))
     body = _sorted(units(content), type_)
-    texts = {section: text for section in _SORTED if (text := _joined(body[section]))}
-    if len(texts) < _FEWEST_SECTIONS:
+    told = {section: _joined(body[section]) for section in _SORTED}
+    known = "".join(f"- {circumstance}\n" for circumstance in circumstances)
+    texts = {**told, Section.CONTEXT: told[Section.CONTEXT] or known}
+    if not all(texts.values()):
         return Templated(content, changed=False)
-    if lost := losses(content, "\n".join(texts.values())):
+    if lost := losses(content, "\n".join(told.values())):
         return Templated(content, changed=False, warnings=(_refusal(lost),), losses=tuple(lost))
     return Templated(_written(texts, _tags(content, type_)), changed=True)
 

@@ -45,10 +45,16 @@ def plan_text(memory: SweptMemory, verdict: Verdict, model: str | None = None) -
     changes: list[Change] = [] if typing is None else [typing]
     if after in _UNTYPED or isinstance(typing, Flag):
         return changes, False
-    made = templated(memory.item.text, MemoryType.parse(str(after)))
+    made = templated(memory.item.text, MemoryType.parse(str(after)), circumstances(memory.item))
     if made.changed:
         changes.append(_template(memory, made))
     return changes, bool(made.losses)
+
+
+def circumstances(memory: Memory) -> list[str]:
+    """Return what is known of when and where a memory belongs."""
+    day = [f"date:{memory.occurred_at:%Y-%m-%d}"] if memory.occurred_at else []
+    return day + ([f"domain:{memory.domain}"] if memory.domain else [])
 
 
 def undecided(memory: SweptMemory, verdict: Verdict) -> bool:
