@@ -308,13 +308,14 @@ WITH uid, r ORDER BY r.version
 RETURN uid, head(collect(properties(r))) AS revision
 
 // name: changes_since
-// purpose: why locked memories were changed since they had a version
+// purpose: why locked memories were changed since they had a version, and what they were at that version
 // params: namespace, rows (uid, version)
-// returns: uid, reasons (one for each change)
+// returns: uid, reasons (one for each change), left (properties)
 // access: read
 // scope: namespace
 CYPHER 25
 UNWIND $rows AS row
 MATCH (m:Item:Memory {namespace: $namespace, uid: row.uid})-[:HAS_REVISION]->(r:Revision)
 WHERE r.namespace = $namespace AND r.version >= row.version
-RETURN row.uid AS uid, collect(r.reason) AS reasons
+WITH row, r ORDER BY r.version
+RETURN row.uid AS uid, collect(r.reason) AS reasons, head(collect(properties(r))) AS left

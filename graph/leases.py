@@ -40,10 +40,8 @@ async def leased(executor: Executor, name: str, who: str, ttl_s: float = TTL_S) 
     try:
         yield lease
     finally:
-        renewal.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await renewal
-        await _release(executor, lease)
+        # A caller whose client has gone may be cancelled while it gives the lease back, too.
+        await asyncio.shield(_end(executor, lease, renewal))
 
 
 async def _renew(executor: Executor, lease: Lease, ttl_s: float) -> None:
@@ -57,6 +55,13 @@ async def _renew(executor: Executor, lease: Lease, ttl_s: float) -> None:
             )
         except GraphError as error:
             logger.warning("lease not renewed", extra={"reason": str(error)})
+
+
+async def _end(executor: Executor, lease: Lease, renewal: asyncio.Task[None]) -> None:
+    renewal.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await renewal
+    await _release(executor, lease)
 
 
 async def _release(executor: Executor, lease: Lease) -> None:

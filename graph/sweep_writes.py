@@ -215,12 +215,24 @@ async def _rewrite(
 async def _intact(
     transaction: Transaction, namespace: str, rewritten: Sequence[RecordedChange], versions: Mapping[str, int]
 ) -> set[str]:
-    """Return memories that are as the run has left them: not changed since, or only by later runs that are undone."""
+    """Return memories whose type and text are as the run has left them: not changed since, or only by later runs that
+    are undone, or only in what no sweep writes.
+    """
     left = {change.uid: change.version for change in rewritten if change.uid in versions}
     rows = [{"uid": uid, "version": version} for uid, version in left.items() if versions[uid] != version]
     since = await transaction.run("changes_since", {"namespace": namespace, "rows": rows}) if rows else []
-    undone = {row["uid"] for row in since if _only_undone(row["reasons"])}
-    return {uid for uid, version in left.items() if versions[uid] == version or uid in undone}
+    stored = {memory.uid: memory for memory in await _read(transaction, namespace, {row["uid"] for row in since})}
+    back = {
+        row["uid"]
+        for row in since
+        if _only_undone(row["reasons"]) or _swept(memory_of(row["left"])) == _swept(stored[row["uid"]])
+    }
+    return {uid for uid, version in left.items() if versions[uid] == version or uid in back}
+
+
+def _swept(memory: Memory) -> tuple[object, ...]:
+    """Return what a sweep writes of a memory, and what is derived from it."""
+    return memory.text, memory.name, memory.type, memory.type_confidence, memory.tags
 
 
 def _only_undone(reasons: Sequence[str]) -> bool:

@@ -85,6 +85,17 @@ async def test_undoing_restores_what_was(sweep, memories, stored, librarian, nam
     assert (await librarian.get_sweep(namespace, done.sweep_id, SweepQuery())).status == "undone"
 
 
+async def test_what_no_sweep_writes_may_change_without_keeping_its_text(sweep, memories, memory, librarian, namespace):
+    """Another importance given since stays; the text and the type go back all the same."""
+    before = await memory("decision")
+    done = await sweep()
+    assert (await memory("decision"))["text"] != before["text"]
+    await librarian.patch_item(namespace, "decision", {"importance": 2})
+    out = await librarian.undo_sweep(namespace, done.sweep_id)
+    assert (out.changes_kept, out.kept) == (0, [])
+    assert await memory("decision") == before | {"importance": 2}
+
+
 async def test_a_memory_is_restored_once(sweep, ingest, stored, librarian, namespace):
     """Its type and its text go back together, also where a page of an undoing would end between the two."""
     rows = [{"uid": "a", "text": "Blue, mostly."}]
