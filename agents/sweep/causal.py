@@ -7,6 +7,7 @@ such a statement there is at most RELATES_TO, where the texts themselves are clo
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import lru_cache
 
 from agents.sweep.causal_arguments import Match, Memories, ReadNote
@@ -24,7 +25,13 @@ _MOST = 0.97
 _SAME_STORY = 0.6
 _CLEARLY = 0.15
 _ENOUGH, _FEW, _WHOLE, _ALONE = 1.0, 0.7, 0.95, 0.9
-"""How much a memory must tell of a clause: so much, or, where it tells all of it and no other does, a little less."""
+_TOLD_WORDS, _NAMED = 2, 2.0
+"""How much a memory must tell of a clause: so much, or, where it tells all of it and no other does, a little less; of a
+consequence more than one word, since any memory may hold one, unless it is a name.
+"""
+_CLAUSE_CHARS = 80
+_SOON = timedelta(days=7)
+"""What a memory tells of its consequences may be noted so much later."""
 
 _PHRASES: Mapping[Relation, str] = {
     Relation.CAUSES: "as the cause of what {effect} tells",
@@ -89,13 +96,13 @@ class CausalReader:
         forward_looking = name == "effect" and statement.relation is not Relation.CAUSES
 
         def possible(other: Note) -> bool:
-            return forward_looking or not _later(other, speaker)
+            return forward_looking or not _later(other, speaker, _SOON if name == "effect" else timedelta(0))
 
         for match in self.memories.meant_by(statement.argument(name), speaker.uid, possible)[:1]:
             other = self.memories.read[match.uid]
             if not _same_story(statement, name, other):
                 source, target = (match.uid, speaker.uid) if name == "cause" else (speaker.uid, match.uid)
-                confidence = _confidence(statement, match)
+                confidence = _confidence(statement, name, match)
                 if confidence >= _TYPED_FROM:
                     yield Claim(statement.relation, source, target, speaker.uid, name, statement, match, confidence)
 
@@ -155,10 +162,13 @@ def stated(text: str) -> tuple[Statement, ...]:
     return tuple(statements(text))
 
 
-def _confidence(statement: Statement, match: Match) -> float:
+def _confidence(statement: Statement, name: Argument, match: Match) -> float:
     sure = 0.35 + 0.5 * match.share + 0.1 * min(1.0, match.mass / 2) + 0.15 * match.lead - 0.1 * statement.weak
-    whole = match.share >= _WHOLE and match.lead >= _ALONE and match.mass >= _FEW
-    if match.mass < _ENOUGH and not whole:
+    alone = match.share >= _WHOLE and match.lead >= _ALONE
+    told = match.mass >= _ENOUGH or (alone and match.mass >= _FEW)
+    if name == "effect" and len(match.words) < _TOLD_WORDS and match.mass < _NAMED:
+        told = False
+    if not told:
         sure = min(sure, _SUPPOSED)
     return round(min(sure, _SUPPOSED if statement.supposed else _MOST), 2)
 
@@ -173,11 +183,13 @@ def _either_way(surer: Claim, other: Claim) -> bool:
     return surer.match.uid == other.match.uid and surer.confidence - other.confidence < _CLEARLY
 
 
-def _later(other: Note, speaker: Note) -> bool:
-    """Return whether what `other` tells happened after `speaker` spoke, so that it cannot be meant."""
+def _later(other: Note, speaker: Note, grace: timedelta) -> bool:
+    """Return whether what `other` tells happened after `speaker` spoke, by more than `grace`, so that it cannot be
+    meant.
+    """
     if other.occurred_at is None or speaker.occurred_at is None:
         return False
-    return other.occurred_at > speaker.occurred_at
+    return other.occurred_at > speaker.occurred_at + grace
 
 
 def _same_story(statement: Statement, name: Argument, other: ReadNote) -> bool:
@@ -192,11 +204,12 @@ def _same_story(statement: Statement, name: Argument, other: ReadNote) -> bool:
 
 
 def _reason(claim: Claim) -> str:
-    words = ", ".join(claim.match.words[:4])
+    clause = claim.statement.argument(claim.argument)
+    words = clause if len(clause) <= _CLAUSE_CHARS else f"{clause[:_CLAUSE_CHARS].rstrip()}…"
     effect = "it" if claim.argument == "cause" else "the other"
     named = "the other" if claim.argument == "cause" else "itself"
     said = _PHRASES[claim.relation].format(effect=effect)
-    reason = f'with "{claim.statement.cue}" it names {named} ({words}) {said}'
+    reason = f'with "{claim.statement.cue}" it names {named} ("{words}") {said}'
     return f"{reason}, but only supposes it" if claim.statement.supposed else reason
 
 

@@ -253,7 +253,7 @@ def _plain(clause: str) -> str:
 
 def _relation(form: Form, effect: str) -> Relation:
     """Return the form's relation; of a plain cause what the words of its effect make of it."""
-    if form.relation is not Relation.CAUSES:
+    if form.relation is not Relation.CAUSES or form.needs:
         return form.relation
     if form.behind == "cause" or form.speaks == "cause":
         if _effect_words("blocked").search(effect):

@@ -92,6 +92,36 @@ TOLD = {
         FORWARD,
     ),
     "one ticket blocks another": ("HRB-7: the lock leaks", "HRB-9 is stuck, HRB-7 blocks it.", BLOCKS, FORWARD),
+    "trouble since": (
+        "The bank turned off the old payout endpoint.",
+        "Payouts have been stuck since the bank turned off the old payout endpoint.",
+        CAUSES,
+        FORWARD,
+    ),
+    "depends on whether": (
+        "The roof inspection of the ferry is still open.",
+        "We can't publish the timetable: it depends on whether the roof inspection of the ferry is done.",
+        BLOCKS,
+        FORWARD,
+    ),
+    "possible when": (
+        "The booking app takes bicycles as well now.",
+        "Booking for groups became possible when the booking app started to take bicycles.",
+        ENABLES,
+        FORWARD,
+    ),
+    "Japanese, the cause": (
+        "循環ポンプ3号が空気を吸って止まった。",
+        "クラゲが底に沈んだ。循環ポンプ3号の停止が原因。",
+        CAUSES,
+        FORWARD,
+    ),
+    "Japanese, not before": (
+        "新しい調理師の健康診断の結果が届いていない。",
+        "新しい調理師は、健康診断の結果が届くまで調理場に入れない。",
+        BLOCKS,
+        FORWARD,
+    ),
     "Japanese, because of a ticket": (
         "ADR-12 セッションはデータベースに保存する",
         "ログインが遅い。原因は ADR-12 である。",
@@ -160,6 +190,12 @@ DENIED = {
         "回線を新しい会社へ切り替えた。",
         "回線の切替のせいだと思っていたが、実際は受信メモリがいっぱいだった。",
     ),
+    "a date of then": ("The mast was painted.", "All has been fine since the mast was painted."),
+    "an allowance": (
+        "The crate is opened only after a day.",
+        "No flash in any room; the newspaper was allowed one for the opening.",
+    ),
+    "a noun like a verb": ("The clock sends breaks as records.", "The clock API delivers breaks separately."),
     "no cue, though plausible": ("It rained all night.", "The cellar was under water in the morning."),
 }
 
@@ -250,6 +286,23 @@ def test_sections_do_not_hide_what_a_memory_says(name):
     assert (verdict.relation, verdict.direction) == (relation, direction)
 
 
+def test_one_word_of_a_consequence_is_not_enough():
+    """Any memory may hold it; of a cause, where it stands alone in the clause, it is."""
+    assert not infer_relationship(
+        Note("The crate is opened after a day."), Note("The grant allows an opening.")
+    ).accepted
+    assert infer_relationship(Note("The certificate is under review."), Note("We wait for the certificate.")).accepted
+
+
+@pytest.mark.parametrize(("days", "drawn"), [(0, True), (6, True), (8, False)])
+def test_a_consequence_may_be_noted_a_little_later(days, drawn):
+    said = Note(
+        "The seals dried out, which forced us to steam every keg by hand.", "a", datetime(2026, 5, 1, tzinfo=UTC)
+    )
+    noted = Note("All kegs are steamed by hand, two people.", "b", datetime(2026, 5, 1 + days, tzinfo=UTC))
+    assert infer_relationship(said, noted).accepted is drawn
+
+
 def test_of_many_memories_the_one_that_fits_best_is_meant():
     notes = [
         Note("The certificate of the mail gateway expired on Friday.", uid="gateway"),
@@ -267,7 +320,7 @@ def test_an_accepted_edge_says_in_words_why():
     verdict = infer_relationship(
         Note("ADR-12: sessions live in the database"), Note("Logins are slow because of ADR-12.")
     )
-    assert verdict.reason == 'with "because of" it names the other (adr-12) as the cause of what it tells'
+    assert verdict.reason == 'with "because of" it names the other ("ADR-12") as the cause of what it tells'
 
 
 @pytest.mark.parametrize("text", ["", " \n", "\0\ud800", "```\n| a | b |\n```", "why? " * 50_000])
