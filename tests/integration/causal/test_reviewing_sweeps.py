@@ -263,8 +263,9 @@ async def test_decisions_become_labels(
         "types.jsonl": 1,
         "merges.jsonl": 1,
     }
-    cases, _ = read_cases(tmp_path / "causal.jsonl")
-    assert {(case.second.text, case.relation) for case in cases} == {("memory b", "CAUSES"), ("memory c", None)}
+    cases = read_cases(tmp_path / "causal.jsonl")
+    relations = {(case.second.text, tuple(relation for relation, _ in case.answers)) for case in cases}
+    assert relations == {("memory b", ("CAUSES",)), ("memory c", ())}
     (typed,) = read_texts(tmp_path / "types.jsonl")
     assert typed.type == "Problem"
 

@@ -27,6 +27,7 @@ def memory(number):
         "kind": "memory",
         "uid": f"m{number:04}",
         "text": f"Decision: queue q{number} is drained before ticket OPS-{number} is closed. Otherwise mails are lost.",
+        "domain": "mail",
     }
 
 

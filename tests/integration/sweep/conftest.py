@@ -59,7 +59,10 @@ def many(ingest, namespace) -> Many:
 
     async def store(into: str = namespace) -> int:
         count = 2 * PAGE + 20
-        rows = [{"kind": "memory", "uid": f"m{number:04}", "text": _text(number)} for number in range(count)]
+        rows = [
+            {"kind": "memory", "uid": f"m{number:04}", "text": _text(number), "domain": "mail"}
+            for number in range(count)
+        ]
         assert (await ingest(*rows, into=into, embed=False)).failed == 0
         return count
 
