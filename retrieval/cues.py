@@ -121,7 +121,7 @@ DENIES = _any(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot|against|except|unable|must not"
     r"|banned)\b|\w+n['’]t\b",
     r"\b(?:refuse[ds]?|reject(?:ed|s)?|forbid|forbidden|avoid|decline[ds]?|miss(?:es|ed)?|regrets?|drop(?:ped)?)\b",
-    r"\b(?:cancel(?:led|ed)?|lack(?:s|ed)?|instead of|rather than|ruled? out|gets? along without)\b",
+    r"\b(?:cancel(?:led|ed)?|lack(?:s|ed)?|instead of|rather than|free (?:of|from)|ruled? out|gets? along without)\b",
     "ない|ません|ず(?:に|、)|なし|禁止|不可|避け|見送|欠席|断|やめ|除|以外|無理|不参加|苦手|休み",
 )
 """A negative statement."""
@@ -152,7 +152,7 @@ KNOWS_NOT = _any(
     r"|\bsearching my memory\b",
     r"\byou (?:want|wanted|would like|asked) (?:to know|me|about|where|when|who|what|how|why|which)\b",
     "(?:分か|わか|判)り(?:ません|かねます)|(?:分か|わか)らない|知りません|知らない(?:です|んです)?|存じ(?:ません|上げません)",
-    "知りたい|不明です|記録(?:が|は)(?:ありません|ない|見当たり|見つかり|残って)|見つかりません|見当たりません",
+    "知りたい|不明です|記録(?:が|は|には?|にも)(?:ありません|ない|見当たり|見つかり|残って)|見つかりません|見当たりません",
     "覚えて(?:い)?(?:ません|ない)|思い出せ|確認して(?:み)?(?:てください|ます)|(?:聞|訊)いてみ|気になって(?:い)?(?:ます|た)",
     "誰か知って|どなたか|教えてほしい|(?:登録|保存|メモ)(?:されて)?(?:い)?(?:ません|ない)|お答えできません|手元にありません",
     "(?:情報|資料|データ)(?:が|は)(?:ありません|ない)|調べて(?:おきます|みます)|ご質問ですね",

@@ -12,21 +12,38 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from retrieval import cues
-from retrieval.answering import Question, Verdict, asks_for_all, question, sentences_of
+from retrieval.answering import (
+    Question,
+    Verdict,
+    asks_for_all,
+    held,
+    question,
+    reading,
+    sentences_of,
+    terms_of,
+)
 from retrieval.excerpts import excerpt
 from retrieval.text import has_cjk
 from retrieval.times import spans
+from retrieval.words import words
 
 MAX_QUOTED = 8
 """Hits quoted at most, where all are asked for."""
 
 LEAST_SUPPORT = 0.55
 LEAST_SUPPORT_UNREAD = 0.4
-"""How well the question's own words and meaning have to back a hit that answers (0..1), where the question is in a
-language without similarity words alone.
+"""How well the question's own words and meaning have to back a hit that answers (0..1). The second one does where the
+question is in a language without similarity, or where the hit also answers well and is about the time or words asked
+for.
 """
 
+LEAST_RELEVANCE = 0.6
+_SURELY_NAMED = 0.7
+_SURELY_NEAR = 0.62
+_SAID = 0.6
+
 _NEARLY = 0.7
+_LISTED, _LISTED_OF_A_TIME = 0.5, 0.8
 _WHOLE_CHARS = 320
 _MAX_CHARS = 400
 _TELLS = frozenset({Verdict.ANSWERS.value, Verdict.SHARES_TOPIC.value})
@@ -47,6 +64,14 @@ class Answering(Protocol):
     @property
     def content(self) -> str:
         """Its text."""
+
+    @property
+    def author_name(self) -> str | None:
+        """Who wrote it."""
+
+    @property
+    def score(self) -> float:
+        """About how similar it is to the question (0..1)."""
 
     @property
     def sent_at(self) -> datetime | None:
@@ -91,12 +116,37 @@ class Extract:
     times: Sequence[str] = field(default=())
 
 
-def supporting(hits: Sequence[H], query: str) -> list[H]:
+def supporting(hits: Sequence[H], query: str, now: datetime) -> list[H]:
     """Return the hits that may support an answer, in their order; none where the best is not backed well enough."""
+    asked = question(query, now)
     telling = [hit for hit in hits if hit.verdict is None or hit.verdict in _TELLS]
-    least = LEAST_SUPPORT_UNREAD if has_cjk(query) else LEAST_SUPPORT
-    backed = [hit for hit in telling if (hit.support or 0.0) >= least]
-    return backed if backed and backed[0] in telling[:3] else []
+    backed = [hit for hit in telling if _backs(hit, asked)]
+    if not backed or backed[0] not in telling[:3]:
+        return []
+    # Of a list each item is named by few words of the question.
+    return telling[telling.index(backed[0]) :] if asks_for_all(query) else backed
+
+
+def _backs(hit: Answering, asked: Question) -> bool:
+    """Whether a hit is near enough to what is asked, and is about it: not only about somebody named in it."""
+    names, others = _held(hit, asked)
+    if names and not asked.spans:
+        if sum(names) / len(names) < 0.5 and hit.score < _SURELY_NAMED:
+            return False
+        if others and max(others) < _SAID and hit.score < _SURELY_NEAR:
+            return False
+    support = hit.support or 0.0
+    if support >= (LEAST_SUPPORT_UNREAD if has_cjk(asked.text) else LEAST_SUPPORT):
+        return True
+    is_about_it = bool(asked.spans) or asks_for_all(asked.text) or max(others, default=0.0) >= _SAID
+    return is_about_it and support >= LEAST_SUPPORT_UNREAD and (hit.relevance or 0.0) >= LEAST_RELEVANCE
+
+
+def _held(hit: Answering, asked: Question) -> tuple[list[float], list[float]]:
+    """How much (0..1) of each name and of each other word of the question the hit says."""
+    said, author = reading(hit.content).terms, terms_of(words(hit.author_name or ""))
+    shares = [(word.proper, max(held(word, said), held(word, author))) for word in asked.words]
+    return [share for proper, share in shares if proper], [share for proper, share in shares if not proper]
 
 
 def extracts(hits: Sequence[Answering], query: str, now: datetime) -> list[Extract]:
@@ -104,9 +154,17 @@ def extracts(hits: Sequence[Answering], query: str, now: datetime) -> list[Extra
     if not hits:
         return []
     asked = question(query, now)
-    nearly = [index for index, hit in enumerate(hits) if _worth(hit, hits[0]) >= _NEARLY * _worth(hits[0], hits[0])]
-    quoted = nearly[:MAX_QUOTED] if asks_for_all(query) else [_best(hits, nearly or [0], asked)]
-    return [_extract(index, hits[index]) for index in quoted]
+    if asks_for_all(query):
+        items = _nearly(hits, _LISTED_OF_A_TIME if asked.spans else _LISTED)
+        return [_extract(index, hits[index]) for index in items[:MAX_QUOTED]]
+    best = _best(hits, _nearly(hits, _NEARLY), asked)
+    return [_extract(best, hits[best])]
+
+
+def _nearly(hits: Sequence[Answering], share: float) -> list[int]:
+    """The first hit and those that are at least `share` (0..1) as good."""
+    least = share * _worth(hits[0], hits[0])
+    return [index for index, hit in enumerate(hits) if index == 0 or _worth(hit, hits[0]) >= least]
 
 
 def _worth(hit: Answering, best: Answering) -> float:
@@ -152,8 +210,8 @@ def _times(text: str, said: datetime) -> list[str]:
     """The words of `text` that are seen from the day on which it was said, with what they mean."""
     found = []
     for span in spans(text, said.date(), looking="nearest"):
-        words = text[span.start : span.end].strip()
-        if _RELATIVE.search(words.casefold()) and span.first != said.date():
+        wording = text[span.start : span.end].strip()
+        if _RELATIVE.search(wording.casefold()) and span.first != said.date():
             days = f"{span.first}" if span.days == 1 else f"{span.first} to {span.last}"
-            found.append(f"{words}: {days}")
+            found.append(f"{wording}: {days}")
     return found

@@ -18,6 +18,7 @@ from librarian.evaluation.contracts import (
     DEFAULT_LIMIT,
     DEFAULT_SYSTEMS,
     CausalEvalReport,
+    ContextEvalReport,
     EdgeScores,
     EvalReport,
     EvidenceEvalReport,
@@ -28,6 +29,7 @@ from librarian.evaluation.contracts import (
     TypesEvalReport,
     WeightsReport,
 )
+from librarian.search.contracts import DEFAULT_CONTEXT_TOKENS
 
 if TYPE_CHECKING:
     from librarian.base.settings.settings import Settings
@@ -290,6 +292,41 @@ def _causal_rows(report: CausalEvalReport) -> Iterator[tuple[str, ...]]:
 def _causal_row(name: str, scores: EdgeScores, alarms: str = "") -> tuple[str, ...]:
     shares = (_share(scores.precision), _share(scores.recall))
     return name, str(scores.edges), str(scores.claimed), str(scores.right), *shares, alarms
+
+
+@evaluate.command()
+def context(
+    data: DataOption = None,
+    max_tokens: Annotated[
+        int, typer.Option(min=100, max=100_000, help="How many tokens a context pack has at most.")
+    ] = DEFAULT_CONTEXT_TOKENS,
+    report: ReportOption = None,
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask for the context packs of labelled questions, and score how much of what answers them they hold."""
+
+    async def work() -> None:
+        _check_reports(report or [])
+        settings = settings_for()
+        named = _data_of(data, settings)
+        async with opened(settings, "eval") as librarian:
+            with Bar("Asking") as bar:
+                found = await lab.Lab(librarian).contexts(named, max_tokens=max_tokens, on_progress=bar.update)
+        _write_reports(report or [], found)
+        print_answer(found, _show_contexts, as_json=as_json)
+
+    run_async(work)
+
+
+def _show_contexts(report: ContextEvalReport) -> None:
+    head = ("data", "questions", "held", "all of it", "tokens, mean", "most", "supported", "unanswerable", "supported")
+    rows = [
+        (name, scores.questions, _share(scores.held), _share(scores.whole), round(scores.mean_tokens),
+         scores.most_tokens, _share(scores.supported), scores.unanswerable, _share(scores.unanswerable_supported))
+        for name, scores in report.datasets.items()
+    ]  # fmt: skip
+    table(head, rows, title=f"Context packs of at most {report.max_tokens} tokens")
 
 
 _EVIDENCE_HEAD = ("system", "questions", "precision", "recall", "F1", "size / labelled", "searches")

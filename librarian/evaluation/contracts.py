@@ -195,6 +195,30 @@ class EvidenceEvalReport(EvidenceSystem, kw_only=True):
     notes: list[str] = msgspec.field(default_factory=list)
 
 
+class ContextScores(Struct, kw_only=True):
+    """Context packs of labelled questions. Of the answerable ones: `held` is the mean share (0..1) of what answers that
+    stands in the pack, `whole` the share of packs that hold all of it, `supported` the share of packs that claim to
+    answer; `unanswerable_supported` is that of the questions without an answer. Tokens are those of all packs.
+    """
+
+    questions: int
+    held: float
+    whole: float
+    by_category: dict[str, float]
+    mean_tokens: float
+    most_tokens: int
+    supported: float
+    unanswerable: int
+    unanswerable_supported: float
+
+
+class ContextEvalReport(Struct, kw_only=True):
+    """Scores by data set, of packs of at most `max_tokens` tokens."""
+
+    max_tokens: int
+    datasets: dict[str, ContextScores]
+
+
 class FindScores(Struct, kw_only=True):
     """Finding files by one form of their names: share whose first path is right, and milliseconds."""
 

@@ -14,7 +14,15 @@ from librarian.app import Librarian
 from librarian.base.errors import InvalidInput
 from librarian.embeddings.room import OnProgress
 from librarian.evaluation.compare_rankings import Ask, LoggedSearch, SearchLog, compare_rankings, read_log
-from librarian.evaluation.contracts import DEFAULT_K, EvalReport, ReplayReport, SpaceComparison, WeightsReport
+from librarian.evaluation.context import evaluate_contexts
+from librarian.evaluation.contracts import (
+    DEFAULT_K,
+    ContextEvalReport,
+    EvalReport,
+    ReplayReport,
+    SpaceComparison,
+    WeightsReport,
+)
 from librarian.evaluation.data import Row, read_datasets
 from librarian.evaluation.retrieval import Evaluation, evaluate
 from librarian.evaluation.systems import searched, variant_of
@@ -32,6 +40,15 @@ class Lab:
         """Return the quality of each system on labelled data. Raises InvalidInput for unknown data or systems."""
         load = partial(self.load, on_progress=on_progress)
         return await evaluate(self._librarian.parts, wanted, load, on_progress)
+
+    async def contexts(
+        self, data: Sequence[str], *, max_tokens: int, on_progress: OnProgress | None = None
+    ) -> ContextEvalReport:
+        """Return how much of what answers labelled questions their context packs hold. Raises InvalidInput."""
+        datasets = read_datasets(data, seed=0)
+        for dataset in datasets:
+            await self.load(dataset.rows, on_progress=on_progress)
+        return await evaluate_contexts(self._librarian, datasets, max_tokens=max_tokens, on_progress=on_progress)
 
     async def weights(self, data: Sequence[str], *, on_progress: OnProgress | None = None) -> WeightsReport:
         """Return what weights tuned on all other conversations reach on each. Raises InvalidInput."""

@@ -60,7 +60,7 @@ async def answer_events(
     language model that fails: the answer is an extract then, and its notes say why.
     """
     yield AnswerHits(hits=found.hits)
-    quotable = supporting(found.hits, found.query)
+    quotable = supporting(found.hits, found.query, moment_of(found))
     if not quotable:
         yield _output(found, status="refused", method="llm" if chat else "extractive", reason=_NO_SUPPORT)
         return
@@ -130,7 +130,7 @@ def _of_reply(found: RelevantOutput, context: Context, reply: Reply, model: str)
 
 def _extractive(found: RelevantOutput, evidence: Sequence[MemoryHit], note: str) -> AnswerOutput:
     """What the best hits say, each with its author, its date and its citation."""
-    now = found.now or datetime.now(UTC)
+    now = moment_of(found)
     quoted = extracts(evidence, found.query, now)
     ids = citation_ids(evidence)
     text = "\n".join(
@@ -141,6 +141,11 @@ def _extractive(found: RelevantOutput, evidence: Sequence[MemoryHit], note: str)
     extract.citations = [Citation(id=ids[part.hit], uid=evidence[part.hit].uid) for part in quoted]
     extract.notes.append(note)
     return extract
+
+
+def moment_of(found: RelevantOutput) -> datetime:
+    """Return the moment that the question was seen from."""
+    return found.now or datetime.now(UTC)
 
 
 def _source(hit: MemoryHit, times: Sequence[str], now: datetime) -> str:

@@ -6,6 +6,7 @@ from graph.executor import Executor
 from graph.item import Fact, Item
 from graph.search import Turns, hydrate, turns_beside
 from librarian.items.reading import open_end
+from librarian.search.answer import moment_of
 from librarian.search.contracts import ContextInput, ContextItem, ContextOutput, MemoryHit, RelevantOutput
 from librarian.search.relevant import author_of
 from retrieval.answering import Verdict
@@ -24,7 +25,7 @@ async def context_pack(executor: Executor, found: RelevantOutput, asked: Context
     turns, others = await _around(executor, found.namespace, hits)
     ids = _ids(hits, turns, others)
     blocks = [_block(hit, ids, turns.get(hit.uid), others) for hit in hits]
-    supported = bool(supporting(hits, found.query))
+    supported = bool(supporting(hits, found.query, moment_of(found)))
     pack = packed(blocks, asked.max_tokens, supported=supported)
     return ContextOutput(
         namespace=found.namespace,

@@ -11,12 +11,12 @@ from retrieval.extractive import extracts, supporting
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 
 
-def hit(content, *, uid="m", relevance=0.8, support=0.8, verdict="answers", passage=None, **fields):
+def hit(content, *, uid="m", score=0.5, relevance=0.8, support=0.8, verdict="answers", passage=None, **fields):
     return MemoryHit(
         uid=uid,
         kind="message",
         content=content,
-        score=0.5,
+        score=score,
         relevance=relevance,
         support=support,
         verdict=verdict,
@@ -40,11 +40,11 @@ def test_what_asks_knows_nothing_or_gives_orders_supports_no_answer():
         hit("?", verdict=verdict) for verdict in ("repeats the question", "says that nobody knows", "gives orders")
     ]
     told = hit("It was over after 16 minutes.")
-    assert supporting([*silent, told], "how long?") == [told]
+    assert supporting([*silent, told], "how long?", NOW) == [told]
 
 
 def test_nothing_is_quoted_where_the_best_is_not_backed():
-    assert supporting([hit("Lunch is at noon.", support=0.1)], "who won?") == []
+    assert supporting([hit("Lunch is at noon.", support=0.1)], "who won?", NOW) == []
 
 
 def test_one_hit_answers_a_question_and_all_that_are_nearly_as_good_one_for_a_list():
@@ -116,3 +116,30 @@ def test_words_seen_from_the_day_of_a_text_are_told_as_days(text, times):
 )
 def test_a_list_is_asked_for(query, wants_all):
     assert asks_for_all(query) == wants_all
+
+
+@pytest.mark.parametrize(
+    ("query", "told", "backed"),
+    [
+        ("Which company does Ravi work for?", hit("Ravi was late today.", support=0.6, score=0.4), False),
+        ("Which company does Ravi work for?", hit("Ravi works for Nordkai.", support=0.6, score=0.4), True),
+        ("How much do we pay for AWS?", hit("We pay 40 euros for the fax.", support=0.6, score=0.6), False),
+        ("Who gave us money last month?", hit("The fund gives us 40,000.", support=0.5, relevance=0.8), True),
+        ("What did Rosa complain about last week?", hit("The scanner eats pages.", support=0.42, relevance=0.7), True),
+        ("Who won the regatta?", hit("The regatta is in May.", support=0.45, relevance=0.7), True),
+        ("Who won the regatta?", hit("Lunch is at noon.", support=0.45, relevance=0.7), False),
+        ("Who won the regatta?", hit("The regatta is in May.", support=0.45, relevance=0.5), False),
+    ],
+)
+def test_a_hit_backs_what_it_is_about(query, told, backed):
+    """Not what only names somebody of the question, or lacks whom it names; a weak one has to be about its words or
+    its time.
+    """
+    assert bool(supporting([told], query, NOW)) == backed
+
+
+def test_items_of_a_list_need_less_each():
+    """The best has to be backed; the others are named by few words of the question."""
+    hits = [hit("All ideas for the day out: canoes."), hit("Or the zoo?", support=0.35, relevance=0.5)]
+    assert len(supporting(hits, "all ideas for the day out", NOW)) == 2
+    assert len(supporting(hits, "what for the day out", NOW)) == 1
