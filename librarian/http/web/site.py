@@ -14,6 +14,16 @@ from librarian.http.responses import routing_problem
 from librarian.http.web.pages import for_browsers, page_endpoint, wants_page
 from librarian.http.web.render import error_page, routing_page
 from librarian.http.web.shipped import STATIC_ROUTE
+from librarian.http.web.views.changes import (
+    correct_item,
+    edit_item,
+    forget_item,
+    keep_item,
+    link_item,
+    restore_item,
+    show_change,
+    unlink_items,
+)
 from librarian.http.web.views.explorer import ExplorerPage, show_explorer
 from librarian.http.web.views.health import NamespacesPage, show_health, show_namespaces
 from librarian.http.web.views.items import ItemPage, show_item
@@ -29,6 +39,14 @@ PAGES: tuple[Endpoint[Any, Any], ...] = (
     page_endpoint("/logout", logout, None, method="POST"),
     page_endpoint("/", show_search, "read", query=SearchPage),
     page_endpoint("/items/{uid}", show_item, "read", query=ItemPage),
+    page_endpoint("/remember", keep_item, "write", method="POST"),
+    page_endpoint("/items/{uid}/change", show_change, "read"),
+    page_endpoint("/items/{uid}/edit", edit_item, "write", method="POST"),
+    page_endpoint("/items/{uid}/restore", restore_item, "write", method="POST"),
+    page_endpoint("/items/{uid}/correct", correct_item, "write", method="POST"),
+    page_endpoint("/items/{uid}/link", link_item, "write", method="POST"),
+    page_endpoint("/items/{uid}/forget", forget_item, "write", method="POST"),
+    page_endpoint("/edges/{edge_id}/unlink", unlink_items, "write", method="POST"),
     page_endpoint("/explore/{uid}", show_explorer, "read", query=ExplorerPage),
     page_endpoint("/reviews", show_reviews, "read", query=ReviewsPage),
     page_endpoint("/reviews", decide_review, "write", method="POST", query=ReviewsPage),

@@ -1,5 +1,9 @@
-"""What people see and do on the web page, in a real Chromium over the shipped sample."""
+"""What people see and do on the web page, in a real Chromium over the shipped sample.
 
+TEST_ARTEFACTS names a folder that keeps a picture of every page, light and dark, of a desktop and a phone.
+"""
+
+import os
 import re
 from pathlib import Path
 
@@ -400,7 +404,20 @@ async def test_no_page_shuts_anybody_out(opened, keys, librarian, shelf, propose
             assert answer is not None
             assert (path, answer.status) == (path, status)
             found[path] = await violations(page, options)
+            await keep_pictures(page, f"{path.strip('/').partition('?')[0].replace('/', '-') or 'search'}-{scheme}")
     assert {path: rules for path, rules in found.items() if rules} == {}
+
+
+async def keep_pictures(page: Page, name: str) -> None:
+    """Keep the page as a desktop and a phone show it, where TEST_ARTEFACTS names a folder."""
+    folder = os.environ.get("TEST_ARTEFACTS")
+    before = page.viewport_size
+    if folder is None or before is None:
+        return
+    for device, width in (("desktop", 1280), ("phone", 375)):
+        await page.set_viewport_size({"width": width, "height": 900})
+        await page.screenshot(path=f"{folder}/web/{name}-{device}.png", full_page=True)
+    await page.set_viewport_size(before)
 
 
 async def violations(page: Page, options: dict[str, object]) -> list[str]:

@@ -114,7 +114,13 @@ async def test_a_session_does_not_outlive_its_keys_replacement(client, logged_in
     assert (await client.get("/health")).status_code == 303
 
 
-@pytest.mark.parametrize("path", ["/logout", "/reviews", "/edges/x", "/sweeps/sweep-20260101-001/undo"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/logout", "/reviews", "/edges/x", "/edges/x/unlink", "/sweeps/sweep-20260101-001/undo", "/remember",
+        *(f"/items/mem-chart-cleanup/{act}" for act in ("edit", "restore", "correct", "link", "forget")),
+    ],
+)  # fmt: skip
 async def test_a_form_without_its_token_is_refused(client, logged_in, key, path):
     """A form that another site posts changes nothing, nor does the token of another session."""
     await logged_in(key)

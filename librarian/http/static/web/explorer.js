@@ -18,6 +18,7 @@
     container: stage,
     maxZoom: 3,
     minZoom: 0.1,
+    textureOnViewport: true, // moving the paper moves a picture of it
     style: [
       {
         selector: "node",

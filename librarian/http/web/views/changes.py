@@ -1,0 +1,98 @@
+"""Keeping and changing: remember, edit, correct, link, unlink and forget, each with a way back."""
+
+from typing import Any, get_args
+
+import msgspec
+from starlette.responses import RedirectResponse, Response
+
+from librarian.base.errors import Forbidden, InvalidInput, NotFound
+from librarian.base.fields import EdgeType, MemoryType
+from librarian.http.endpoints import Call
+from librarian.http.web.forms import Form, struct_of
+from librarian.http.web.render import HEADERS, link, page
+from librarian.items.contracts import Correction, DeleteInput, LinkInput, RememberInput
+
+TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
+EDGE_TYPES: tuple[EdgeType, ...] = get_args(EdgeType)
+
+
+async def keep_item(call: Call[Form, None]) -> Response:
+    """Remember what was typed, and show it."""
+    put = await call.librarian.remember(call.namespace, struct_of(call.body, RememberInput))
+    return _go(call, f"/items/{put.item.uid}", "kept" if put.outcome == "added" else "known")
+
+
+async def show_change(call: Call[Form, None]) -> Response:
+    """Show the forms that change an item."""
+    item = await call.librarian.get_item(call.namespace, call.path("uid"))
+    return page(call.request, "change.html", item=item, types=TYPES, edge_types=EDGE_TYPES)
+
+
+async def edit_item(call: Call[Form, None]) -> Response:
+    """Replace text and type of an item, unless somebody else has changed it since the form was shown."""
+    uid, fields = call.path("uid"), dict(call.body)
+    patch: dict[str, Any] = {name: fields[name] for name in ("text", "type") if name in fields}
+    await call.librarian.patch_item(call.namespace, uid, patch, if_version=_number(fields, "version"))
+    return _go(call, f"/items/{uid}", "changed")
+
+
+async def restore_item(call: Call[Form, None]) -> Response:
+    """Give an item the text and type of one of its revisions again."""
+    uid, wanted = call.path("uid"), _number(call.body, "version")
+    history = await call.librarian.revisions(call.namespace, uid)
+    before = next((one for one in history.revisions if one.version == wanted), None)
+    if before is None:
+        raise NotFound("the item has no such revision", field="version")
+    patch = {"text": before.text, **({"type": before.properties.get("type")} if "type" in before.properties else {})}
+    await call.librarian.patch_item(call.namespace, uid, patch)
+    return _go(call, f"/items/{uid}", "changed")
+
+
+async def correct_item(call: Call[Form, None]) -> Response:
+    """Say what is true instead, and show the item that holds now."""
+    done = await call.librarian.correct(call.namespace, call.path("uid"), struct_of(call.body, Correction))
+    return _go(call, f"/items/{done.item.uid}", "kept" if done.superseded else "changed")
+
+
+async def link_item(call: Call[Form, None]) -> Response:
+    """Draw an edge from an item to another one, and show the edge, where it can be removed again."""
+    asked = {**call.body, "source": call.path("uid")}
+    done = await call.librarian.link(call.namespace, struct_of(asked, LinkInput))
+    return _go(call, f"/edges/{done.edge.edge_id}", "linked")
+
+
+async def unlink_items(call: Call[Form, None]) -> Response:
+    """Remove an edge, and offer to draw it again."""
+    _check_reads(call)
+    removed = await call.librarian.delete_edge(call.namespace, call.path("edge_id"))
+    kept = msgspec.structs.asdict(removed)
+    again = {name: kept[name] for name in LinkInput.__struct_fields__ if kept.get(name) not in (None, "")}
+    return page(call.request, "unlinked.html", edge=removed, again=again)
+
+
+async def forget_item(call: Call[Form, None]) -> Response:
+    """Say what would go, and with the token of that preview take it away; what was forgotten can be kept again."""
+    _check_reads(call)
+    uid, token = call.path("uid"), call.body.get("confirm_token")
+    item = await call.librarian.get_item(call.namespace, uid)
+    done = await call.librarian.delete_items(call.namespace, DeleteInput(uids=[uid], confirm_token=token))
+    fields = {"kind": item.kind, "uid": uid, "text": item.text, "type": item.properties.get("type")}
+    again = {name: value for name, value in fields.items() if value} if item.kind in ("memory", "fact") else {}
+    return page(call.request, "forget.html", item=item, done=done, again=again)
+
+
+def _check_reads(call: Call[Form, None]) -> None:
+    """Raise Forbidden for a key that may write and not read: what is taken away is shown."""
+    if call.key is None or not call.key.has_scope("read"):
+        raise Forbidden("This page shows what it takes away, which your key may not read.")
+
+
+def _number(fields: Form, name: str) -> int:
+    try:
+        return int(fields[name])
+    except (KeyError, ValueError):
+        raise InvalidInput("a whole number is needed", field=name) from None
+
+
+def _go(call: Call[Form, None], path: str, said: str) -> Response:
+    return RedirectResponse(link(call.namespace, path, said=said), 303, HEADERS)
