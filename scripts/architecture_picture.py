@@ -62,29 +62,29 @@ def architecture() -> Picture:
     )
 
 
-# The files that a search passes, in order: down to the statement, and from its rows up to the answer. A row of the
-# picture, then the file and what it does.
+# The files that a search passes, in order, as a test traces them: each waits for the next, and the answer comes back
+# through the same ones. Beside them what is called on the way back: the row, then the file and what it does.
 _SEARCH_DOWN = (
     ("librarian/http/server.py", "socket, TLS, draining at the end"),
-    ("librarian/http/middleware.py", "request id, deadline, body limit, problems"),
-    ("librarian/http/endpoints.py", "key, rate, scope, namespace, slot; decodes SearchInput"),
-    ("librarian/http/calls.py", "from the row of the table to the room's method"),
-    ("librarian/app.py", "the facade: librarian.search"),
+    ("librarian/http/middleware.py", "request id, log line, problems, body limit"),
+    ("librarian/http/bookmarks.py", "reads what the caller has written"),
+    ("librarian/base/problems.py", "any error as a value"),
+    ("librarian/http/deadline.py", "ends a request whose time is up"),
+    ("librarian/http/endpoints.py", "key, rate, scope, slot; decodes SearchInput"),
+    ("librarian/http/calls.py", "calls the room's method; renders its output"),
     ("librarian/search/room.py", "the room, with its pipeline and its defaults"),
-    ("librarian/search/search.py", "SearchInput becomes a SearchPlan with an ItemFilter"),
-    ("retrieval/pipeline.py", "normalises, finds languages, looks again when too few fit"),
-    ("retrieval/encoders/onnx.py", "all queries in one batch: vectors"),
-    ("retrieval/arms.py", "both arms in one statement for each query, side by side"),
-    ("graph/search.py", "filters become parameters"),
+    ("librarian/search/search.py", "SearchInput becomes a SearchPlan"),
+    ("retrieval/pipeline.py", "languages, vectors, a deeper look when too few fit"),
+    ("retrieval/arms.py", "both arms in one statement for each query"),
+    ("graph/search.py", "filters become parameters, rows become values"),
     ("graph/executor.py", "one managed read transaction within the deadline"),
     ("cypher/search.cypher", "vector index and full text, bound to $namespace"),
 )
 _SEARCH_UP = (
     (11, "retrieval/pool.py", "candidates with properties and missing cosines"),
-    (9, "retrieval/linear.py", "signals and both arms fused into one score"),
-    (8, "retrieval/dedupe.py", "items that say the same are dropped; cut to the limit"),
-    (6, "librarian/search/results.py", "hits with evidence, dates and explanation"),
-    (3, "librarian/http/responses.py", "SearchOutput as JSON, with its headers"),
+    (10, "retrieval/linear.py", "signals and both arms fused into one score"),
+    (9, "retrieval/dedupe.py", "items that say the same are dropped"),
+    (8, "librarian/search/results.py", "hits with evidence, dates and explanation"),
 )
 # The files that a memory passes in a sweep, and the value that each hands on.
 _SWEEP = (
@@ -113,7 +113,7 @@ def search_path() -> Picture:
         "what becomes of its rows.",
         _SEARCH_DOWN,
         _SEARCH_UP,
-        turn=12,
+        turn=13,
     )
 
 

@@ -156,7 +156,7 @@ def _point_to(source: Path, link: Path) -> None:
 
 
 def _link(source: Path, target: Path) -> None:
-    """The same files under a second name: nothing is copied, and either name may go."""
+    """Give the files a second name: nothing is copied, and either name may go."""
     if source.is_dir():
         shutil.copytree(source, target, copy_function=os.link)
     else:

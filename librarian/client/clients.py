@@ -154,7 +154,7 @@ class LibrarianClient(_Client, BlockingVerbs):
 
 
 class AsyncLibrarianClient(_Client, AsyncVerbs):
-    """The same for asyncio; all methods are safe for concurrent tasks of one event loop.
+    """The client for asyncio; all methods are safe for concurrent tasks of one event loop.
 
     Use it as an asynchronous context manager, or `aclose` it.
     """

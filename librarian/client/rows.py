@@ -58,7 +58,7 @@ def ndjson(rows: Rows) -> Iterator[bytes]:
 
 
 async def async_ndjson(rows: Rows) -> AsyncIterator[bytes]:
-    """The same, for either kind of source."""
+    """Yield the rows of either kind of source as chunks."""
     lines = _Lines()
     async for row in _each(rows):
         lines.add(row)

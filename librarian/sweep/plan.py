@@ -215,10 +215,4 @@ async def scope_of(context: SweepContext, config: SweepConfig, *, ask: bool = Tr
 
 def config_of(request: SweepRequest) -> SweepConfig:
     """Return how the sweep was asked for."""
-    return SweepConfig(
-        domains=request.domains,
-        limit=request.limit,
-        min_importance=request.min_importance,
-        filters=request.filters,
-        llm=request.llm,
-    )
+    return SweepConfig(**{name: getattr(request, name) for name in SweepConfig.__struct_fields__})

@@ -63,8 +63,8 @@ class SweepsRoom:
         return shortened(await self.sweep(namespace, request, report))
 
     async def sweep_events(self, namespace: str, request: SweepRequest) -> SweepEvents:
-        """The same part by part, each with all of its changes, which are committed then. With a language model, what it
-        will be asked comes first; last comes the report, without changes. Raises ChatModelError too.
+        """Sweep as `sweep` does and yield each part once it is committed, with all of its changes. With a language
+        model, what it will be asked comes first; last comes the report, without changes. Raises ChatModelError too.
         """
         parts = self._lifecycle.parts
         async with aclosing(sweep(SweepContext(parts.executor, namespace, parts.space, self._llm), request)) as events:
@@ -98,7 +98,7 @@ class SweepsRoom:
         return out
 
     async def undo_events(self, namespace: str, sweep_id: str) -> UndoEvents:
-        """The same page by page; last comes the outcome."""
+        """Undo as `undo_sweep` does and yield each page; last comes the outcome."""
         async with aclosing(undo(self._lifecycle.parts.executor, namespace, sweep_id)) as events:
             async for event in events:
                 if isinstance(event, SweepUndoOutput):

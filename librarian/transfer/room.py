@@ -69,7 +69,7 @@ class TransferRoom:
         compress: bool = False,
         on_progress: Counted | None = None,
     ) -> ExportReport:
-        """The same into an empty file that can be read, written and sought in; zipped if `compress`."""
+        """Export into an empty file that can be read, written and sought in; zipped if `compress`."""
         executor = self._lifecycle.parts.executor
         return _audited(
             await export_into(executor, file, namespaces, vectors=vectors, compress=compress, on_progress=on_progress)

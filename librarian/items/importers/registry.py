@@ -49,7 +49,7 @@ class Rows:
                 yield self.read, line
 
     async def lines(self) -> AsyncIterator[tuple[int, bytes]]:
-        """The same, read and parsed beside the event loop."""
+        """Yield the lines, read and parsed beside the event loop."""
         rows = iter(self)
         while chunk := await asyncio.to_thread(list, islice(rows, _CHUNK_ROWS)):
             for row in chunk:
