@@ -151,7 +151,7 @@ class Operation:
         return "" if self.tool is None else self.tool.name or self.name
 
 
-def told_to(key: ApiKey | None, output: Any) -> Any:
+def visible_to(key: ApiKey | None, output: Any) -> Any:
     """Return `output` as the owner of `key` may see it: who may write and not read learns nothing of what is stored."""
     if key is None or key.has_scope("read") or not hasattr(output, "without_content"):
         return output

@@ -13,7 +13,7 @@ from librarian.http.requests import FILES, JSON, NDJSON, PATCHES, file_body, if_
 from librarian.http.responses import item_response, json_response
 from librarian.items.contracts import ItemOut
 from librarian.mcp.tools import OfferedTool
-from librarian.operations import Http, Operation, told_to
+from librarian.operations import Http, Operation, visible_to
 
 Handler = Callable[[Call[Any, Any]], Awaitable[Response]]
 
@@ -47,7 +47,7 @@ def tool_endpoint(tool: OfferedTool) -> Endpoint[Any, None]:
     """Return the endpoint that calls one tool."""
 
     async def call_tool(call: Call[Any, None]) -> Response:
-        return json_response(told_to(call.key, await tool.run(call.librarian, call.namespace, call.body)))
+        return json_response(visible_to(call.key, await tool.run(call.librarian, call.namespace, call.body)))
 
     return Endpoint(
         method="POST",
@@ -77,7 +77,7 @@ async def perform(operation: Operation, http: Http, call: Call[Any, Any]) -> Res
         *map(call.path, operation.path_parameters),
         *([] if operation.unpacked or operation.input is None else [given]),
     ]
-    output = told_to(call.key, await operation.call(call.librarian)(*arguments, **options))
+    output = visible_to(call.key, await operation.call(call.librarian)(*arguments, **options))
     if isinstance(output, ItemOut):
         return item_response(output)
     return json_response(output, status=201 if http.created and http.created(output) else 200)

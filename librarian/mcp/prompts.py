@@ -82,4 +82,4 @@ def job(name: str) -> Job:
     for job in JOBS:
         if job.name == name:
             return job
-    raise InvalidInput(f"there is no such prompt; there are {', '.join(one.name for one in JOBS)}", field="name")
+    raise InvalidInput(f"there is no such prompt; there are {', '.join(job.name for job in JOBS)}", field="name")

@@ -26,7 +26,7 @@ from librarian.mcp import prompts as mcp_prompts
 from librarian.mcp.schemas import quickly_checked
 from librarian.mcp.token_budget import within
 from librarian.mcp.tools import TOOLS, OfferedTool, OnStep, tools_for
-from librarian.operations import told_to
+from librarian.operations import visible_to
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -218,7 +218,7 @@ async def _answer(
     else:
         async with _reported(session) as on_step:
             found = await tool.run(caller.librarian, caller.namespace, given, on_step)
-    return _result(told_to(caller.key, found), max_tokens)
+    return _result(visible_to(caller.key, found), max_tokens)
 
 
 _BUDGET = {

@@ -10,7 +10,7 @@ from librarian.http.requests import Rows, if_match
 from librarian.http.responses import item_response, json_response, report_response
 from librarian.items.contracts import ImportQuery, ItemIn
 from librarian.items.importers.registry import rows_of
-from librarian.operations import told_to
+from librarian.operations import visible_to
 
 
 async def ingest(call: Call[Rows, None]) -> Response:
@@ -36,7 +36,7 @@ async def put_item(call: Call[ItemIn, None]) -> Response:
     version = if_match(call.request)
     put = await call.librarian.items.put_item(call.namespace, call.path("uid"), call.body, if_version=version)
     return item_response(
-        told_to(call.key, put.item), status=201 if put.outcome == "added" else 200, outcome=put.outcome
+        visible_to(call.key, put.item), status=201 if put.outcome == "added" else 200, outcome=put.outcome
     )
 
 
