@@ -18,7 +18,7 @@ _BIN = Path(sys.executable).parent / "librarian"
 @asynccontextmanager
 async def served(settings: Settings, *, ready_within_s: float = 240, **env: str) -> AsyncIterator[tuple[str, str]]:
     """`librarian serve` on the home of `settings`, with `env` besides; yields its URL and an admin key."""
-    port = _free_port()
+    port = free_port()
     env = {**os.environ, "LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_LOG_LEVEL": "warning", **env}
     process = await asyncio.create_subprocess_exec(_BIN, "serve", "--port", str(port), env=env)
     url = f"http://127.0.0.1:{port}"
@@ -48,7 +48,8 @@ async def _key(env: dict[str, str]) -> str:
     return output.decode().split()[-1]
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

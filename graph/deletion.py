@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
 from graph.executor import Executor, Row, Transaction
+from graph.patience import Patience
 from graph.search import filter_params
 from graph.types import Cascade, ItemFilter, Kind
 
@@ -43,10 +44,14 @@ async def delete_items(executor: Executor, namespace: str, versions: Mapping[str
 
 
 async def delete_item(executor: Executor, namespace: str, uid: str, check: Callable[[int | None], None]) -> Cascade:
-    """Delete one item. `check` gets its version, None where there is no such item, and may raise to keep it."""
+    """Delete one item. `check` gets its version, None where there is no such item, and may raise to keep it. Raises
+    ItemBusy.
+    """
+    patience = Patience()
 
     async def work(transaction: Transaction) -> Cascade:
-        rows = await _lock(transaction, namespace, [uid])
+        async with patience.waiting():
+            rows = await _lock(transaction, namespace, [uid])
         check(rows[0]["version"] if rows else None)
         return await _delete(transaction, namespace, rows)
 

@@ -5,6 +5,7 @@ GraphError
 ├── DatabaseCannotWrite   its disk is full, or it has stopped itself after a fault
 ├── DatabaseBusy          deadlocks or memory limits that outlasted the retries (retryable)
 ├── DeletedMeanwhile      a statement met a node that somebody else was deleting (retryable)
+├── ItemBusy              an item that somebody else is changing for longer than one waits (retryable)
 ├── LeaseHeld             somebody else is at work where only one may be (retryable)
 ├── LeaseLost             somebody else has taken over the work
 ├── InvalidBookmark       a bookmark that the database cannot read
@@ -56,6 +57,13 @@ class DeletedMeanwhile(GraphError):
     """Something that was to be read or changed was deleted at the same time. Try again."""
 
     code = "deleted_meanwhile"
+    retryable = True
+
+
+class ItemBusy(GraphError):
+    """Somebody else is changing this item, and has been for longer than one waits. Nothing was changed; try again."""
+
+    code = "item_busy"
     retryable = True
 
 

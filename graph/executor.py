@@ -24,6 +24,7 @@ from graph.driver_errors import from_driver
 from graph.errors import (
     BookmarkNotReached,
     DatabaseBusy,
+    DatabaseUnavailable,
     DeletedMeanwhile,
     InvalidBookmark,
     QueryTimeout,
@@ -92,6 +93,7 @@ class Executor:
         self._link = _Link(driver)
         self._causality = bookmarks.Causality()
         self._in_use = 0
+        self._in_flight: set[asyncio.Timeout] = set()
         self._database = database
         self._timeout_s = timeout_s
         self._statements = load() if statements is None else statements
@@ -111,6 +113,12 @@ class Executor:
     def forget_bookmarks(self) -> None:
         """Wait for no earlier work: the database may have been restored since."""
         self._causality.forget()
+
+    def give_up(self) -> None:
+        """End the work in flight with DatabaseUnavailable: nobody will start the database again for it."""
+        now = asyncio.get_running_loop().time()
+        for waiting in self._in_flight:
+            waiting.reschedule(now)
 
     async def aclose(self) -> None:
         """Close the driver; nothing may run any more."""
@@ -212,13 +220,17 @@ class Executor:
         link = self._link
         self._count(link, +1)
         try:
-            yield link.driver
+            async with self._until_given_up():
+                yield link.driver
         except _DRIVER_ERRORS as error:
             ours = from_driver(error, name)
             if isinstance(ours, InvalidBookmark | BookmarkNotReached):
                 self.forget_bookmarks()
             self.observer.failed(name, time.perf_counter() - started, ours.code)
             raise ours from error
+        except DatabaseUnavailable as error:
+            self.observer.failed(name, time.perf_counter() - started, error.code)
+            raise
         except asyncio.CancelledError:
             self.observer.failed(name, time.perf_counter() - started, "cancelled")
             raise
@@ -226,6 +238,20 @@ class Executor:
             self._count(link, -1)
             if link is not self._link and not link.users:
                 await link.driver.close()
+
+    @asynccontextmanager
+    async def _until_given_up(self) -> AsyncIterator[None]:
+        waiting = asyncio.timeout(None)
+        try:
+            async with waiting:
+                self._in_flight.add(waiting)
+                yield
+        except TimeoutError:
+            if waiting.expired():
+                raise DatabaseUnavailable from None
+            raise
+        finally:
+            self._in_flight.discard(waiting)
 
     def _count(self, link: _Link, change: int) -> None:
         link.users += change

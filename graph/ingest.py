@@ -8,6 +8,7 @@ from graph.citations import put_citations
 from graph.edges import NewEdge
 from graph.executor import Executor, Transaction
 from graph.item import Fact, Memory, Message, NewItem, written_properties
+from graph.patience import Patience
 from graph.tokens import item_tokens
 from graph.types import FOREVER, UNKNOWN_TIME, Kind, Provenance, Stored
 
@@ -36,11 +37,12 @@ async def store_batch(
 
     Items whose `source_hash` is stored already are left as they are, so that what a sweep or a person made of them
     survives. Of two items with one uid the later wins. A replaced fact or memory keeps a revision; an item whose text
-    changed becomes pending again.
+    changed becomes pending again. Raises ItemBusy.
     """
+    patience = Patience()
 
     async def work(transaction: Transaction) -> Stored:
-        return await _store(transaction, namespace, items, edges, provenance)
+        return await _store(transaction, namespace, items, edges, provenance, patience)
 
     return await executor.transaction("store_batch", work)
 
@@ -97,12 +99,14 @@ async def _store(
     items: Sequence[NewItem],
     edges: Sequence[NewEdge],
     provenance: Provenance,
+    patience: Patience,
 ) -> Stored:
     latest = {new.item.uid: new for new in items}
     known = await transaction.run("known_items", {"namespace": namespace, "uids": list(latest)})
     # Most rows of a repeated ingest end here, without a lock.
     unchanged = [row["uid"] for row in known if _same(latest[row["uid"]], row["kind"], row["source_hash"])]
-    claimed = await claim(transaction, namespace, latest.keys() - set(unchanged))
+    async with patience.waiting():
+        claimed = await claim(transaction, namespace, latest.keys() - set(unchanged))
     unchanged += [locked.uid for locked in claimed if _same(latest[locked.uid], locked.kind, locked.source_hash)]
     clashes = [locked.uid for locked in claimed if locked.kind not in (None, latest[locked.uid].item.kind)]
     added = [locked.uid for locked in claimed if locked.kind is None]

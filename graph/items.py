@@ -9,6 +9,7 @@ from graph.errors import ConstraintViolated
 from graph.executor import Executor, Row, Transaction
 from graph.ingest import claim, keep_revisions, put
 from graph.item import Fact, Item, NewItem, Unchanged, item_of
+from graph.patience import Patience
 from graph.search import filter_params, found_item
 from graph.types import ItemFilter, Provenance, native
 
@@ -67,11 +68,13 @@ async def change_item(executor: Executor, namespace: str, uid: str, decide: Deci
     `decide` gets None where there is no such item, and never says of that that it is as wanted; what it raises ends the
     change with nothing written. It may run more than once, and may answer with an item of another uid: a fact that
     supersedes this one, which keeps a revision too. Nobody else changes the item between what `decide` sees and what it
-    leads to.
+    leads to. Raises ItemBusy.
     """
+    patience = Patience()
 
     async def work(transaction: Transaction) -> Changed:
-        (claimed,) = await claim(transaction, namespace, [uid])
+        async with patience.waiting():
+            (claimed,) = await claim(transaction, namespace, [uid])
         stored = None if claimed.kind is None else await _read(transaction, namespace, uid)
         wanted = decide(stored)
         if isinstance(wanted, Unchanged):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec.structs import fields
 
 from agents.errors import ToolContractBroken, ToolFailed, ToolRetry
-from graph.errors import LeaseHeld, LeaseLost
+from graph.errors import ItemBusy, LeaseHeld, LeaseLost
 from librarian.agent.contracts import FindEvidenceInput, SearchAgentInput, SearchAgentOutput
 from librarian.base.errors import Conflict, NotFound, PreconditionFailed
 from librarian.base.keys import ApiKey, Scope
@@ -364,6 +364,7 @@ OPERATIONS: tuple[Operation, ...] = (
         argument="rows",
         output=items.IngestReport,
         scope="write",
+        errors=(ItemBusy,),
         http=Http("POST", "/v1/items", id="post_items", form="rows", statuses=(200, 207, 422)),
         cli="ingest",
         doc="""Store rows.
@@ -417,7 +418,7 @@ OPERATIONS: tuple[Operation, ...] = (
         argument="correction",
         output=items.CorrectOutput,
         scope="write",
-        errors=(NotFound, Conflict),
+        errors=(NotFound, Conflict, ItemBusy),
         http=Http("POST", "/v1/items/{uid}:correct", id="correct_item"),
         tool=Tool(
             "Say what is true instead of a stored fact or memory. The old fact stays in the history and is no"
@@ -460,7 +461,7 @@ OPERATIONS: tuple[Operation, ...] = (
         argument="row",
         output=items.PutOutput,
         scope="write",
-        errors=(Conflict, PreconditionFailed),
+        errors=(Conflict, PreconditionFailed, ItemBusy),
         http=Http("PUT", "/v1/items/{uid}", answer=items.ItemOut, statuses=(200, 201), versioned=True),
         cli="put",
         doc="""Create or replace one item.
@@ -475,7 +476,7 @@ OPERATIONS: tuple[Operation, ...] = (
         argument="patch",
         output=items.ItemOut,
         scope="write",
-        errors=(NotFound, PreconditionFailed),
+        errors=(NotFound, PreconditionFailed, ItemBusy),
         http=Http("PATCH", "/v1/items/{uid}", form="merge-patch", versioned=True),
         cli="edit",
         doc="""Change some fields of one item.
@@ -489,7 +490,7 @@ OPERATIONS: tuple[Operation, ...] = (
         call=lambda app: app.items.delete_item,
         output=items.DeleteCounts,
         scope="write",
-        errors=(NotFound, PreconditionFailed),
+        errors=(NotFound, PreconditionFailed, ItemBusy),
         http=Http("DELETE", "/v1/items/{uid}", versioned=True),
         doc="Delete one item with all that hangs on it: edges, evidence links, revisions, embeddings.",
     ),
@@ -500,7 +501,7 @@ OPERATIONS: tuple[Operation, ...] = (
         argument="what",
         output=items.PutOutput,
         scope="write",
-        errors=(Conflict,),
+        errors=(Conflict, ItemBusy),
         tool=Tool(
             "Keep one thing for later: a memory (what was decided, learned, gone wrong) or, with kind `fact`,"
             " a statement about somebody or something with the evidence for it. The same content twice is "

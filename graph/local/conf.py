@@ -10,6 +10,8 @@ BROWSER_GUIDE_HOSTS = ("localhost", "127.0.0.1")
 
 _HEAP_MB = (512, 2048)
 _PAGECACHE_MB = (256, 1024)
+# After a kill everything since the last checkpoint is replayed, vectors slowest of all: 15 minutes by default.
+_CHECKPOINTS = {"db.checkpoint.interval.time": "30s", "db.checkpoint.interval.tx": "2000"}
 _READ_ONLY = {
     "server.databases.default_to_read_only": "true",
     # LOAD CSV could carry what was read to any address.
@@ -77,6 +79,7 @@ def render_conf(ports: Ports, memory: Memory, *, read_only: bool = False) -> str
         # The default file is 256 MB, allocated at once: too much for a store of a few MB.
         "db.tx_log.rotation.size": "32m",
         "db.tx_log.rotation.retention_policy": "2 days 512M",
+        **_CHECKPOINTS,
         # Bolt waits this long twice, after everything is closed, in case someone still calls: 5 s by default.
         "internal.dbms.bolt.netty_server_shutdown_quiet_period_duration": "0s",
         "server.config.strict_validation.enabled": "true",

@@ -204,7 +204,8 @@ def _make_folders(home: Home) -> None:
         for folder in (home.conf, home.leases, home.console_log.parent):
             folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise HomeRefused(f"{home.path} cannot be used as a home: {error.strerror}.") from error
+        remedy = "Let it be written, or set LIBRARIAN_HOME to a folder that can be."
+        raise HomeRefused(f"{home.path} cannot be used as a home: {error.strerror}. {remedy}") from error
 
 
 def finish_exchange(home: Home) -> None:

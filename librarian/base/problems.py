@@ -102,6 +102,7 @@ RULES: dict[type[Exception], Rule] = {
     graph.DatabaseCannotWrite: _of(graph.DatabaseCannotWrite, 503, 69),
     graph.DatabaseBusy: _of(graph.DatabaseBusy, 503, 75),
     graph.DeletedMeanwhile: _of(graph.DeletedMeanwhile, 503, 75),
+    graph.ItemBusy: _of(graph.ItemBusy, 409, 75),
     graph.LeaseHeld: _of(graph.LeaseHeld, 409, 75),
     graph.LeaseLost: _of(graph.LeaseLost, 409, 75),
     graph.InvalidBookmark: _of(graph.InvalidBookmark, 422, 65),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from graph.errors import ItemBusy
 from librarian.base.errors import PayloadTooLarge
 from librarian.http.calls import Handler, endpoint_of, tool_endpoint
 from librarian.http.endpoints import Body, Endpoint
@@ -44,7 +45,7 @@ _IMPORT = Endpoint(
     body=Body(bytes, FILES, file_body),
     query=ImportQuery,
     answers=dict.fromkeys((200, 207, 422), IngestReport),
-    errors=(PayloadTooLarge,),
+    errors=(PayloadTooLarge, ItemBusy),
 )
 _TOOLS = Endpoint(
     method="GET",

@@ -9,8 +9,10 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from graph.errors import QueryTimeout
 from graph.executor import deadline
-from librarian.base.errors import DeadlineExceeded, InvalidInput
+from librarian.app import Librarian
+from librarian.base.errors import DeadlineExceeded, InvalidInput, NotReady
 
 TIMEOUT_HEADER = "Request-Timeout-Ms"
 
@@ -95,7 +97,9 @@ class RequestDeadline:
         self._max_s = max_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run one request. Raises DeadlineExceeded, or ClientDisconnect."""
+        """Run one request. Raises DeadlineExceeded, NotReady where it waited for a graph that is not there, or
+        ClientDisconnect.
+        """
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -115,14 +119,22 @@ class RequestDeadline:
                 if "expect" not in headers:  # reading asks for a body that the application may refuse unseen
                     client.listen()
                 await self._app(scope, client.receive, answering)
+        except QueryTimeout as error:
+            raise _absence(scope) or error from None
         except TimeoutError:
             if client.gone:
                 raise ClientDisconnect from None
             if not clock.timeout.expired():
                 raise
-            raise DeadlineExceeded(remedy=_TRY_AGAIN) from None
+            raise _absence(scope) or DeadlineExceeded(remedy=_TRY_AGAIN) from None
         finally:
             client.release()
+
+
+def _absence(scope: Scope) -> NotReady | None:
+    """Return why there is no graph, which is why the time was not enough; None where there is one."""
+    librarian: Librarian | None = scope["state"].get("librarian")
+    return None if librarian is None else librarian.lifecycle.absence()
 
 
 def _granted_s(headers: Headers) -> float:

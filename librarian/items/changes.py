@@ -10,11 +10,12 @@ import msgspec
 from agents.sweep.memory_types import MemoryType
 from agents.sweep.sections import retagged
 from graph import items as graph
+from graph.deletion import select_items
 from graph.executor import Executor
 from graph.ingest import finish_ingest
 from graph.item import Fact, Item, Memory, NewItem, Unchanged
 from graph.items import Changed, StoredItem
-from graph.types import Provenance
+from graph.types import ItemFilter, Provenance
 from librarian.base import strictjson
 from librarian.base.audit import actor
 from librarian.base.errors import Conflict, InvalidInput, PreconditionFailed
@@ -32,12 +33,14 @@ from librarian.items.contracts import (
 from librarian.items.reading import item_out, no_item
 from librarian.items.rows import RowBuilder, as_utc, correction_uid, fact_row, memory_row, row_of
 
+_READ_AGAIN = "Read it again and decide anew."
 _ITEM = cast("type[ItemIn]", ItemIn)  # a union of classes decodes like one
 
 
 async def put(executor: Executor, namespace: str, uid: str, row: ItemIn, if_version: int | None) -> PutOutput:
     """Make the item what `row` says, whatever it was; the same row again changes nothing."""
     _check_uid(uid)
+    await refuse_stale(executor, namespace, uid, if_version)
     if row.uid not in (None, uid):
         raise InvalidInput("the row names another uid than the request", field="$.uid")
     if row.namespace not in (None, namespace):
@@ -74,6 +77,7 @@ async def patch(
     """Apply a JSON merge patch (RFC 7396) to the item's row. It keeps its source_hash, so that ingesting again the row
     it came from does not undo the patch.
     """
+    await refuse_stale(executor, namespace, uid, if_version)
 
     def decide(stored: StoredItem | None) -> NewItem | Unchanged:
         if stored is None:
@@ -106,6 +110,15 @@ async def correct(executor: Executor, namespace: str, uid: str, correction: Corr
     return CorrectOutput(item=item_out(changed.item), superseded=None if changed.item.uid == uid else uid)
 
 
+async def refuse_stale(executor: Executor, namespace: str, uid: str, if_version: int | None) -> None:
+    """Raise PreconditionFailed where the item is there at another version: nobody has to wait for its lock to know."""
+    if if_version is None:
+        return
+    found = await select_items(executor, ItemFilter(namespace), [uid])
+    if found.get(uid, if_version) != if_version:
+        raise _changed_meanwhile(found[uid])
+
+
 async def _change(executor: Executor, namespace: str, uid: str, decide: graph.Decide, reason: str) -> Changed:
     changed = await graph.change_item(executor, namespace, uid, decide, Provenance(reason, actor.get()))
     if changed.outcome != "unchanged":
@@ -128,8 +141,13 @@ def _check_uid(uid: str) -> None:
 def _check_version(stored: StoredItem | None, if_version: int | None) -> None:
     version = stored.item.version if stored else 0
     if if_version is not None and version != if_version:
-        now = f"is at version {version}" if stored else "does not exist"
-        raise PreconditionFailed(f"the item {now}", remedy="Read it again and decide anew.")
+        raise (
+            _changed_meanwhile(version) if stored else PreconditionFailed("the item does not exist", remedy=_READ_AGAIN)
+        )
+
+
+def _changed_meanwhile(version: int) -> PreconditionFailed:
+    return PreconditionFailed(f"the item is at version {version}", remedy=_READ_AGAIN)
 
 
 def _check_kind(stored: StoredItem, new: NewItem) -> None:

@@ -11,6 +11,7 @@ from graph.ingest import finish_ingest
 from graph.search import hydrate
 from graph.types import Cascade
 from librarian.base.errors import Conflict, InvalidInput, PreconditionFailed
+from librarian.items.changes import refuse_stale
 from librarian.items.contracts import DeleteCounts, DeleteInput, DeleteOutput, PreviewItem
 from librarian.items.filters import item_filter
 from librarian.items.reading import no_item
@@ -21,6 +22,7 @@ _PREVIEW_AGAIN = "Ask for the preview again, without confirm_token."
 
 async def delete_item(executor: Executor, namespace: str, uid: str, if_version: int | None) -> DeleteCounts:
     """Delete one item with all that hangs on it. Raises NotFound, PreconditionFailed."""
+    await refuse_stale(executor, namespace, uid, if_version)
 
     def check(version: int | None) -> None:
         if version is None:

@@ -153,6 +153,10 @@ class Lifecycle:
             raise self._not_ready()
         return self._parts
 
+    def absence(self) -> NotReady | None:
+        """Return why the graph cannot be used now; None where it can, or where there is none for good."""
+        return None if self._phase == "ready" else self._not_ready()
+
     def _not_ready(self) -> NotReady:
         return NotReady(self._client_reason, phase=self.phase, retry_after_s=self._retry_after_s)
 

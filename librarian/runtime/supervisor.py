@@ -103,7 +103,7 @@ class Supervisor:
             await asyncio.sleep(_LOOK_S)
             silent = silent + 1 if await self._is_silent() else 0
             if gone := absence(self._assembly.server):
-                return self._lose(*gone)
+                return self._give_up(*gone)
             if silent >= _SILENT_LOOKS:
                 return self._lose(*self._lifecycle.silence("the database does not answer"))
             if await self._has_moved():
@@ -127,6 +127,12 @@ class Supervisor:
     def _lose(self, phase: Phase, reason: str) -> None:
         self._lifecycle.unavailable(phase, reason)
         log.warning("not ready", phase=phase, reason=reason)
+
+    def _give_up(self, phase: Phase, reason: str) -> None:
+        """Lose a database that comes back only when somebody starts it, which nothing in flight waits for."""
+        self._lose(phase, reason)
+        if self._assembly.executor is not None:
+            self._assembly.executor.give_up()
 
     async def _is_silent(self) -> bool:
         """Return whether the database does not answer or refuses the login; a busy server is not silent."""

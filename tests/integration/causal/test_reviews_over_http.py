@@ -55,3 +55,25 @@ async def test_flags_and_merges_are_decided_over_http(client, librarian, namespa
     assert fault.value.status == 404
     accepted = await remote.list_reviews(namespace, ReviewQuery(states=["accepted"], sorts=["flag", "merge"]))
     assert {one.review_id for one in accepted.reviews} == {flag.review_id, merge.review_id}
+
+
+async def test_reviews_of_another_tenant_can_neither_be_seen_nor_decided(
+    client, librarian, serve_app, namespace, connect, tmp_path
+):
+    """Whoever has got hold of an id is told that there is nothing, and what it names stays open."""
+    remote, _ = client
+    await connect(("a CAUSES b", {"state": "proposed"}))
+    (one,) = (await remote.list_reviews(namespace, ReviewQuery(states=["open"]))).reviews
+    keys = KeyFile(tmp_path / "other-keys.json")
+    _, secret = keys.create("other", namespaces=[f"{namespace}-other"], scopes=["read", "write", "sweep"])
+    async with serve_app(librarian, keys) as url, AsyncLibrarianClient(url, secret) as other:
+        theirs = f"{namespace}-other"
+        assert (await other.list_reviews(theirs, ReviewQuery())).reviews == []
+        for verdict in ("accept", "reject"):
+            with pytest.raises(ApiError) as fault:
+                await other.review(theirs, one.review_id, ReviewInput(verdict=verdict))
+            assert fault.value.status == 404
+            with pytest.raises(ApiError) as fault:
+                await other.review(namespace, one.review_id, ReviewInput(verdict=verdict))
+            assert fault.value.status == 403
+    assert (await remote.list_reviews(namespace, ReviewQuery(states=["open"]))).reviews == [one]

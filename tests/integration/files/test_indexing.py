@@ -1,11 +1,12 @@
 """Indexing a source tree: what is stored, what is left out, and what a second run does."""
 
 import asyncio
+import contextlib
 import os
 
 import pytest
 
-from librarian.base.errors import InvalidInput, NotFound
+from librarian.base.errors import Conflict, InvalidInput, NotFound
 from librarian.files.contracts import FileListQuery, SpanQuery
 
 NODES = "MATCH (n) WHERE n.namespace = $namespace RETURN count(n) AS n"
@@ -194,3 +195,27 @@ async def parts(executor, namespace):
 async def count(executor, namespace):
     found = await executor.driver.execute_query(NODES, namespace=namespace)
     return found.records[0]["n"]
+
+
+async def test_a_namespace_that_is_deleted_while_it_is_indexed_is_whole_afterwards(
+    librarian, namespace, executor, tree, grep
+):
+    """Whatever the deletion meets: no part is left without its file, and the next run stores what is missing."""
+    root = tree({f"f{i:03}.py": f"needle {i}\n" for i in range(200)})
+
+    async def delete():
+        for _ in range(6):
+            with contextlib.suppress(NotFound, Conflict):
+                preview = await librarian.delete_namespace(namespace, None)
+                await librarian.delete_namespace(namespace, preview.confirm_token)
+            await asyncio.sleep(0.05)
+
+    await asyncio.gather(librarian.index_files(namespace, root), delete())
+    orphans, _, _ = await executor.driver.execute_query(
+        "MATCH (c:FileChunk {namespace: $ns}) WHERE NOT EXISTS { (:File {namespace: $ns})-[:HAS_CHUNK]->(c) } "
+        "RETURN count(c) AS parts",
+        {"ns": namespace},
+    )
+    assert orphans[0]["parts"] == 0
+    await librarian.index_files(namespace, root)
+    assert len(await grep("needle", limit=1000)) == 200

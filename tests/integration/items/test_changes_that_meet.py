@@ -3,6 +3,9 @@
 import asyncio
 from typing import Any
 
+import pytest
+
+from graph.errors import ItemBusy
 from librarian.base.errors import Conflict, NotFound, PreconditionFailed
 from librarian.items.contracts import Correction, CorrectOutput, FactIn, MemoryIn
 
@@ -99,3 +102,50 @@ async def test_the_same_correction_at_once_gives_one_chain(librarian, namespace)
     mixed = await attempted(*(librarian.correct(namespace, uid, Correction(object=f"city {n}")) for n in range(TASKS)))
     assert sum(isinstance(done, CorrectOutput) for done in mixed) == 1
     assert sum(isinstance(done, Conflict) for done in mixed) == TASKS - 1
+
+
+@pytest.fixture
+async def held(librarian, executor, namespace):
+    """An item that another transaction holds for as long as the test runs."""
+    await librarian.put_item(namespace, "k", MemoryIn(text="one"))
+    async with executor.driver.session() as session, await session.begin_transaction() as holding:
+        await holding.run("MATCH (m:Item {namespace: $ns, uid: 'k'}) REMOVE m:Locked", {"ns": namespace})
+        yield "k"
+        await holding.rollback()
+
+
+async def test_nobody_waits_for_ever_for_an_item(librarian, executor, ingest, namespace, held, monkeypatch):
+    """Whoever wants to change it is told to come again, and nothing is changed; what was asked of another version is
+    refused without waiting at all.
+    """
+    monkeypatch.setattr("graph.patience.LOCK_PATIENCE_S", 0.5)
+    row = {"kind": "memory", "uid": held, "text": "three"}
+    for change in (
+        librarian.patch_item(namespace, held, {"text": "two"}),
+        librarian.put_item(namespace, held, MemoryIn(text="two"), if_version=1),
+        librarian.delete_item(namespace, held),
+        ingest(row, embed=False),
+    ):
+        with pytest.raises(ItemBusy):
+            await change
+    for change in (
+        librarian.patch_item(namespace, held, {"text": "two"}, if_version=7),
+        librarian.put_item(namespace, held, MemoryIn(text="two"), if_version=0),
+        librarian.delete_item(namespace, held, if_version=7),
+    ):
+        with pytest.raises(PreconditionFailed):
+            await change
+    assert (await librarian.get_item(namespace, held)).version == 1
+    assert await executor.fetch_one("ping") == {"alive": 1}
+
+
+async def test_a_lock_that_is_given_back_in_time_is_waited_for(librarian, executor, namespace):
+    """Two writers in a row are no fault of the second."""
+    await librarian.put_item(namespace, "k", MemoryIn(text="one"))
+    async with executor.driver.session() as session, await session.begin_transaction() as holding:
+        await holding.run("MATCH (m:Item {namespace: $ns, uid: 'k'}) REMOVE m:Locked", {"ns": namespace})
+        patching = asyncio.create_task(librarian.patch_item(namespace, "k", {"text": "two"}))
+        await asyncio.sleep(0.5)
+        assert not patching.done()
+        await holding.rollback()
+    assert (await patching).version == 2

@@ -201,3 +201,14 @@ async def test_as_of_tells_facts_apart_and_nothing_else(
     await ingest(*FACTS)
     answer = await librarian.search(namespace, wire({"as_of": as_of} if as_of else {}, 10, "the team"))
     assert {hit.uid for hit in answer.results} == facts | {"late", "undated"}
+
+
+async def test_as_of_shows_nothing_of_another_tenant(ingest: Any, librarian: Librarian, namespace: str):
+    """What another namespace knew then, under the same uids and about the same person, does not show, nor supersede."""
+    others = [{**row, "text": f"{row['text']} elsewhere"} for row in FACTS]
+    await ingest(*others, into=f"{namespace}s")
+    await ingest(FACTS[0])
+    for as_of in ("2025-06-01T00:00:00Z", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z", None):
+        answer = await librarian.search(namespace, wire({"as_of": as_of} if as_of else {}, 10, "the team"))
+        assert {hit.uid for hit in answer.results} <= {FACTS[0]["uid"]}
+        assert "elsewhere" not in repr(answer.results)

@@ -11,6 +11,7 @@ from graph.errors import (
     DatabaseUnavailable,
     DeletedMeanwhile,
     GraphError,
+    ItemBusy,
     LeaseHeld,
     QueryTimeout,
     SchemaMismatch,
@@ -67,6 +68,7 @@ def test_only_passing_troubles_are_retryable():
         DatabaseBusy,
         DatabaseUnavailable,
         DeletedMeanwhile,
+        ItemBusy,
         LeaseHeld,
         QueryTimeout,
     }

@@ -1,5 +1,6 @@
 """A home is private, local, and never older than its store."""
 
+import errno
 import stat
 from pathlib import Path
 
@@ -89,3 +90,14 @@ def test_a_file_in_the_place_of_the_home_is_refused(tmp_path):
     (tmp_path / "taken").write_text("")
     with pytest.raises(HomeRefused, match="taken cannot be used"):
         open_home(tmp_path / "taken", version=VERSION)
+
+
+def test_a_home_that_cannot_be_written_is_refused_with_what_to_do(tmp_path, monkeypatch):
+    """As on a file system that is mounted read-only, where not even root may write."""
+
+    def refuse(*_args, **_options):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(Path, "chmod", refuse)
+    with pytest.raises(HomeRefused, match=r"Read-only file system\. .*LIBRARIAN_HOME"):
+        open_home(tmp_path / "h", version=VERSION)

@@ -13,8 +13,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 
+from graph.errors import QueryTimeout
 from graph.executor import deadline
-from librarian.base.settings.settings import HttpSettings
+from librarian.app import Librarian
+from librarian.base.errors import DeadlineExceeded, NotReady
+from librarian.base.settings.settings import HttpSettings, Settings
 from librarian.http.deadline import RequestDeadline
 from librarian.http.limits import Limits
 from librarian.http.middleware import Problems, RequestContext
@@ -200,3 +203,26 @@ async def test_a_client_that_goes_away_while_it_uploads_is_noticed(address, hand
         await writer.wait_closed()
     assert (await client.get("/echo")).status_code == 200
     assert not handlers.started.is_set()
+
+
+@pytest.mark.parametrize(
+    ("phase", "error"), [("unreachable", NotReady), ("recovering", NotReady), ("ready", DeadlineExceeded)]
+)
+async def test_a_request_that_waited_for_the_graph_in_vain_is_told_so(phase, error):
+    """503 as documented, whether its own time or that of its statement was up; 504 only where the graph is there."""
+    librarian = Librarian(Settings.from_env({}))
+    librarian.lifecycle.unavailable(phase, "because")
+
+    async def hang(_scope, _receive, _send):
+        await asyncio.Event().wait()
+
+    async def fail(_scope, _receive, _send):
+        raise QueryTimeout
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    for app, expected in ((hang, error), (fail, NotReady if error is NotReady else QueryTimeout)):
+        scope = {"type": "http", "headers": [], "state": {"librarian": librarian}}
+        with pytest.raises(expected):
+            await RequestDeadline(app, max_s=0.05)(scope, receive, None)
