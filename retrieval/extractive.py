@@ -25,6 +25,7 @@ from retrieval.answering import (
 from retrieval.excerpts import excerpt
 from retrieval.text import has_cjk
 from retrieval.times import spans
+from retrieval.tokens import tokens
 from retrieval.words import words
 
 MAX_QUOTED = 8
@@ -38,13 +39,14 @@ for.
 """
 
 LEAST_RELEVANCE = 0.6
-_SURELY_NAMED = 0.7
+_SURELY_NAMED, _SURELY_ABBREVIATED = 0.85, 0.7
 _SURELY_NEAR = 0.62
 _SAID = 0.6
 
 _NEARLY = 0.7
-_LISTED, _LISTED_OF_A_TIME = 0.5, 0.8
-_WHOLE_CHARS = 320
+_LISTED, _LISTED_OF_A_TIME = 0.6, 0.8
+_WHOLE_TOKENS = 107
+_FEW_WORDS = 4
 _MAX_CHARS = 400
 _TELLS = frozenset({Verdict.ANSWERS.value, Verdict.SHARES_TOPIC.value})
 # Words that mean another day with every day on which they are said.
@@ -131,7 +133,7 @@ def _backs(hit: Answering, asked: Question) -> bool:
     """Whether a hit is near enough to what is asked, and is about it: not only about somebody named in it."""
     names, others = _held(hit, asked)
     if names and not asked.spans:
-        if sum(names) / len(names) < 0.5 and hit.score < _SURELY_NAMED:
+        if sum(names) / len(names) < 0.5 and hit.score < _surely_named(asked) and not has_cjk(hit.content):
             return False
         if others and max(others) < _SAID and hit.score < _SURELY_NEAR:
             return False
@@ -140,6 +142,12 @@ def _backs(hit: Answering, asked: Question) -> bool:
         return True
     is_about_it = bool(asked.spans) or asks_for_all(asked.text) or max(others, default=0.0) >= _SAID
     return is_about_it and support >= LEAST_SUPPORT_UNREAD and (hit.relevance or 0.0) >= LEAST_RELEVANCE
+
+
+def _surely_named(asked: Question) -> float:
+    """How similar a hit has to be that lacks what is named: an abbreviation has other wordings, a name has none."""
+    abbreviated = all(word.key.upper() in asked.text for word in asked.words if word.proper)
+    return _SURELY_ABBREVIATED if abbreviated else _SURELY_NAMED
 
 
 def _held(hit: Answering, asked: Question) -> tuple[list[float], list[float]]:
@@ -197,12 +205,13 @@ def _extract(index: int, hit: Answering) -> Extract:
 
 
 def _said(hit: Answering) -> str:
-    """A short text as a whole, of a longer one the sentence that answers best and the next."""
+    """A short text as a whole, of a longer one the sentence that answers best, with the next where it says little."""
     text = hit.content.strip()
-    if len(text) > _WHOLE_CHARS and hit.passage:
+    if tokens(text) > _WHOLE_TOKENS and hit.passage:
         sentences = sentences_of(text)
         at = sentences.index(hit.passage) if hit.passage in sentences else 0
-        text = " ".join(sentences[at : at + 2])
+        says_little = len(reading(sentences[at]).own_words) < _FEW_WORDS
+        text = " ".join(sentences[at : at + (2 if says_little else 1)])
     return " ".join(excerpt(text, hit.passage, _MAX_CHARS).split())
 
 
