@@ -285,6 +285,7 @@ class ReviewInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_default
     verdict: Verdict
     reason: Reason | None = None
     type: TypeOfMemory | None = None
+    revise: Annotated[bool, Meta(description="Decide otherwise about what was decided before; takes a reason.")] = False
 
 
 class ReviewOut(Struct, kw_only=True):

@@ -211,6 +211,37 @@ async def test_a_type_is_given_once(librarian: Librarian, namespace: str, ingest
     assert (await librarian.revisions(namespace, "b")).revisions[0].reason == f"review of {flag.run_id}"
 
 
+async def test_a_decision_about_a_type_is_revised_with_a_reason(librarian: Librarian, namespace: str, ingest: Any):
+    """The memory goes back to the type that it had, and to the given one when that is decided after all."""
+    await ingest(memory("a", STATED, type="Pattern"), embed=False)
+    await librarian.sweep(namespace, SweepRequest())
+    (flag,) = await proposed(librarian, namespace, "flag")
+
+    async def decide(verdict: Any, **more: Any) -> tuple[bool, str, Any]:
+        done = await librarian.review(namespace, flag.review_id, ReviewInput(verdict=verdict, **more))
+        return done.decided, done.review.state, (await librarian.get_item(namespace, "a")).properties["type"]
+
+    assert await decide("accept") == (True, "accepted", "Problem")
+    with pytest.raises(InvalidInput, match="takes a reason"):
+        await decide("reject", revise=True)
+    with pytest.raises(Conflict, match="decided about this before"):
+        await decide("reject", reason="it is how we work")
+    assert await decide("reject", reason="it is how we work", revise=True) == (True, "rejected", "Pattern")
+    assert await decide("accept", reason="no, it is broken", revise=True) == (True, "accepted", "Problem")
+    await librarian.patch_item(namespace, "a", {"type": "Insight"})
+    assert await decide("reject", reason="learned since", revise=True) == (True, "rejected", "Insight")
+
+
+async def test_a_merge_is_carried_out_after_all_and_not_taken_back(librarian: Librarian, namespace: str, twins: str):
+    """What was rejected may be revised; two memories that became one stay one."""
+    await librarian.review(namespace, twins, ReviewInput(verdict="reject"))
+    again = ReviewInput(verdict="accept", reason="they are the same", revise=True)
+    assert (await librarian.review(namespace, twins, again)).review.state == "accepted"
+    with pytest.raises(Conflict) as refused:
+        await librarian.review(namespace, twins, ReviewInput(verdict="reject", reason="they are not", revise=True))
+    assert "history" in str(refused.value.remedy)
+
+
 @pytest.mark.parametrize("verdict", ["accept", "reject"])
 async def test_no_sweep_and_no_undo_touches_a_decided_edge(
     librarian: Librarian, namespace: str, ingest: Any, verdict: Any
