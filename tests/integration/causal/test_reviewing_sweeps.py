@@ -14,6 +14,7 @@ from librarian.evaluation.causal import read_cases
 from librarian.evaluation.types import read_texts
 from librarian.items.contracts import DeleteInput, EdgeQuery, ItemQuery, LinkInput
 from librarian.sweep.contracts import ReviewInput, ReviewQuery, SweepRequest
+from librarian.sweep.lessons import ENOUGH
 
 TWIN = "TIL: the cache of the search page is warmed by the deploy hook at 06:00 every day"
 STATED = "Problem: the nightly export failed, error: disk quota exceeded on the export volume."
@@ -230,6 +231,32 @@ async def test_a_decision_about_a_type_is_revised_with_a_reason(librarian: Libra
     assert await decide("accept", reason="no, it is broken", revise=True) == (True, "accepted", "Problem")
     await librarian.patch_item(namespace, "a", {"type": "Insight"})
     assert await decide("reject", reason="learned since", revise=True) == (True, "rejected", "Insight")
+
+
+async def test_what_is_rejected_again_and_again_is_only_proposed(librarian: Librarian, namespace: str, ingest: Any):
+    """Three rejections of one kind of reason teach the sweeps of the namespace; a revised one takes that back."""
+    pairs = [
+        (f"c{n}", f"OPS-{n}: the valve {n} was replaced", f"e{n}", f"Line {n} stood still because of OPS-{n}.")
+        for n in range(1, 6)
+    ]
+    rows = [[memory(cause, told), memory(effect, said)] for cause, told, effect, said in pairs]
+    await ingest(*(row for pair in rows[:3] for row in pair), embed=False)
+    await librarian.sweep(namespace, SweepRequest())
+    query = ReviewQuery(sorts=["edge"], states=["unreviewed"])
+    drawn = [one.review_id for one in (await librarian.list_reviews(namespace, query)).reviews]
+    assert len(drawn) == ENOUGH
+    for review_id in drawn:
+        await librarian.review(namespace, review_id, ReviewInput(verdict="reject"))
+    await ingest(*rows[3], embed=False)
+    taught = await librarian.sweep(namespace, SweepRequest())
+    (edge,) = [change for change in taught.changes if change.action == "causal_edge"]
+    assert (edge.edge_state, taught.findings.lessons) == ("proposed", {'with "because of"': ENOUGH})
+    again = ReviewInput(verdict="accept", reason="it was right", revise=True)
+    await librarian.review(namespace, drawn[0], again)
+    await ingest(*rows[4], embed=False)
+    untaught = await librarian.sweep(namespace, SweepRequest())
+    (edge,) = [change for change in untaught.changes if change.action == "causal_edge"]
+    assert (edge.edge_state, untaught.findings.lessons) == ("accepted", {})
 
 
 async def test_a_merge_is_carried_out_after_all_and_not_taken_back(librarian: Librarian, namespace: str, twins: str):
