@@ -104,7 +104,8 @@ async def list_items(
     params = filter_params(where) | {"limit": limit}
     if order in ("newest", "latest"):
         time, uid = after or _LAST
-        rows = await executor.fetch_all(f"list_{order}", params | {"before_time": time, "before_uid": uid})
+        statement = "list_newest" if order == "newest" else "list_latest"
+        rows = await executor.fetch_all(statement, params | {"before_time": time, "before_uid": uid})
     else:
         time, uid = after or _FIRST
         rows = await executor.fetch_all("list_oldest", params | {"after_time": time, "after_uid": uid})
