@@ -205,6 +205,9 @@ async def test_a_key_of_many_namespaces_chooses(client, logged_in, keys, shelf, 
         303,
         "/namespaces?next=%2Fitems%2Fone%3Fdepth%3D1&auto=1",
     )
+    search = (await client.get(f"/?ns={namespace}")).text
+    assert f"<option selected>{namespace}</option>" in search
+    assert f"<option>{shelf}</option>" in search
     choice = await client.get(answer.headers["location"])
     assert f'href="/items/one?depth=1&amp;ns={namespace}"' in choice.text
     _, key = keys.create("one of many", namespaces=[f"{namespace}:*", namespace], scopes=["read"])

@@ -24,6 +24,7 @@ MOST_HITS = 50
 _STEP = 10
 _FACETS = ("kind", "type", "author", "domain", "month")
 _MOST_SHOWN = 8
+_MOST_NAMESPACES = 200
 _Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$(?!\n)")]
 _Counts: TypeAlias = Mapping[str, Sequence[tuple[str, int]]]
 
@@ -116,7 +117,7 @@ async def _namespaces(call: Call[Form, SearchPage], *, empty: bool) -> list[Name
     """Return the namespaces to choose from: where the key opens several, or this one holds nothing."""
     if call.key is None or (call.key.only_namespace() and not empty):
         return []
-    return (await call.librarian.namespaces(call.key.allows)).namespaces
+    return (await call.librarian.namespaces(call.key.allows)).namespaces[:_MOST_NAMESPACES]
 
 
 def _filters(form: SearchPage, authors: Sequence[str]) -> dict[str, Any]:
