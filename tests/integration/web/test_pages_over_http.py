@@ -326,3 +326,12 @@ async def test_scripts_and_styles_are_served_to_everyone(client):
         assert (answer.status_code, "immutable" in answer.headers["cache-control"]) == (200, True)
     assert (await client.get("/static/none.js")).status_code == 404
     assert (await client.get("/static/..%2Findex.html")).status_code == 404
+
+
+async def test_a_hit_says_what_led_to_it(client, logged_in, key, shelf):
+    """With a link to the cause; a question that asks why shows its root first."""
+    await logged_in(key)
+    page = (await client.get("/", params={"ns": shelf, "q": "why did the deploy fail?"})).text
+    uids = re.findall(r"<code>([^<]+)</code>", page)
+    assert uids[0] == "mem-chart-cleanup"
+    assert re.search(r'led to by <a href="/items/mem-chart-cleanup[^>]*>The chart clean-up HRB-398', page)
