@@ -144,9 +144,9 @@ DETACH DELETE f
 RETURN count(*) AS deleted
 
 // name: find_files
-// purpose: files of this very name, and those whose stem is one of these, in folders of these words
-// params: namespace, name, suffix (end of the path, or ''), absolute (whole path on the machine, or ''), stems (list of {stem, folders, ending}), limit
-// returns: found (list of path)
+// purpose: files of this very name, those whose stem is one of these, in folders of these words, those whose stem begins so, and those that define a name
+// params: namespace, name, suffix (end of the path, or ''), absolute (whole path on the machine, or ''), stems (list of {stem, folders, ending}), prefix (of a stem, or ''), names (without case), limit (of each way)
+// returns: found (list of [path, whether it defines a name])
 // access: read
 // scope: namespace
 CYPHER 25
@@ -155,28 +155,69 @@ CALL () {
   // Planned while there were few files, it would walk all paths of the namespace for ever after.
   USING INDEX SEEK f:File(namespace, name_key)
   WHERE f.path_key ENDS WITH $suffix OR $absolute ENDS WITH f.path_key
-  RETURN f.path AS path
+  WITH f.path AS path ORDER BY size(path), path LIMIT $limit
+  RETURN path, false AS defines
   UNION
   UNWIND $stems AS row
   MATCH (f:File {namespace: $namespace, stem_key: row.stem})
   USING INDEX SEEK f:File(namespace, stem_key)
   WHERE f.name_key ENDS WITH row.ending AND all(folder IN row.folders WHERE f.path_key CONTAINS folder)
-  RETURN f.path AS path
+  WITH f.path AS path ORDER BY size(path), path LIMIT $limit
+  RETURN path, false AS defines
+  UNION
+  WITH * WHERE $prefix <> ''
+  MATCH (f:File)
+  USING INDEX SEEK f:File(namespace, stem_key)
+  WHERE f.namespace = $namespace AND f.stem_key STARTS WITH $prefix
+  WITH f.path AS path LIMIT $limit
+  RETURN path, false AS defines
+  UNION
+  UNWIND $names AS key
+  MATCH (s:Symbol {namespace: $namespace, key: key})
+  USING INDEX SEEK s:Symbol(namespace, key)
+  WHERE NOT s.kind IN ['variable', 'method', 'property']
+  WITH s.path AS path ORDER BY size(path), path LIMIT $limit
+  RETURN path, true AS defines
 }
-WITH path ORDER BY size(path), path LIMIT $limit
-RETURN collect(path) AS found
+RETURN collect([path, defines]) AS found
 
 // name: find_files_by_words
-// purpose: files whose paths hold these words, or words like them
-// params: namespace, words (Lucene text), limit
-// returns: found (list of path)
+// purpose: files whose paths hold these words, or words like them, and files whose outline holds some
+// params: namespace, words (Lucene text for paths), told (Lucene text for outlines), stems (how the words begin, each behind a blank), limit (of each)
+// returns: found (list of [path, indexes of the words that its outline holds])
 // access: read
 // scope: namespace
 CYPHER 25
-MATCH (f:File) SEARCH f IN (FULLTEXT INDEX file_words FOR $words LIMIT $limit) SCORE AS score
-WHERE f.namespace = $namespace
-WITH f.path AS path, score ORDER BY score DESC, size(path), path
-RETURN collect(path) AS found
+CALL () {
+  MATCH (f:File) SEARCH f IN (FULLTEXT INDEX file_words FOR $words LIMIT $limit)
+  WHERE f.namespace = $namespace
+  RETURN f
+  UNION
+  MATCH (f:File) SEARCH f IN (FULLTEXT INDEX file_outline FOR $told LIMIT $limit)
+  WHERE f.namespace = $namespace
+  RETURN f
+}
+WITH f, coalesce(f.outline, '') AS outline
+RETURN collect([f.path, [number IN range(0, size($stems) - 1) WHERE outline CONTAINS $stems[number]]]) AS found
+
+// name: find_files_by_outline
+// purpose: files whose outline holds some of these words, and files whose path does, each best first
+// params: namespace, told (Lucene text for outlines), words (Lucene text for paths), limit (of each)
+// returns: found (list of [path, whether it is here for its outline])
+// access: read
+// scope: namespace
+CYPHER 25
+CALL () {
+  MATCH (f:File) SEARCH f IN (FULLTEXT INDEX file_outline FOR $told LIMIT $limit) SCORE AS score
+  WHERE f.namespace = $namespace
+  RETURN f.path AS path, score, true AS told
+  UNION ALL
+  MATCH (f:File) SEARCH f IN (FULLTEXT INDEX file_words FOR $words LIMIT $limit) SCORE AS score
+  WHERE f.namespace = $namespace
+  RETURN f.path AS path, score, false AS told
+}
+WITH path, told, score ORDER BY score DESC, size(path), path
+RETURN collect([path, told]) AS found
 
 // fragment: chunk_filters
 ($languages IS NULL OR c.language IN $languages)
@@ -228,14 +269,15 @@ RETURN collect({{chunk_row}}) AS found
 // name: find_symbols
 // purpose: where a name is defined
 // params: namespace, symbol (case-folded name), languages, included (regular expressions of paths, or null), excluded, limit
-// returns: path, name, kind, line, end_line
+// returns: path, name, kind, line, end_line, scope (names around it, with dots)
 // access: read
 // scope: namespace
 CYPHER 25
 MATCH (c:Symbol {namespace: $namespace, key: $symbol})
 USING INDEX SEEK c:Symbol(namespace, key)
 WHERE {{chunk_filters}}
-RETURN c.path AS path, c.name AS name, c.kind AS kind, c.line AS line, c.end_line AS end_line
+RETURN c.path AS path, c.name AS name, c.kind AS kind, c.line AS line, c.end_line AS end_line,
+  coalesce(c.scope, '') AS scope
 ORDER BY path, line LIMIT $limit
 
 // name: chunks_named

@@ -58,12 +58,13 @@ class NewChunk:
 
 @dataclass(frozen=True, slots=True)
 class NewSymbol:
-    """A definition in a file; lines count from 1."""
+    """A definition in a file; lines count from 1. `scope` has the names around it, outermost first, with dots."""
 
     name: str
     kind: str
     line: int
     end_line: int
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class FileContent:
     lines: int = 0
     chunks: Sequence[NewChunk] = ()
     symbols: Sequence[NewSymbol] = ()
+    outline: str = field(default="", repr=False)
     unread: str | None = None
 
 
@@ -102,13 +104,14 @@ class FileFilter:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """Where a name is defined."""
+    """Where a name is defined; `scope` has the names around it, outermost first, with dots."""
 
     path: str
     name: str
     kind: str
     line: int
     end_line: int
+    scope: str = ""
 
 
 async def known_files(executor: Executor, namespace: str) -> AsyncIterator[KnownFile]:
@@ -213,16 +216,37 @@ async def delete_unchanged_files(
     return await executor.transaction("delete_files", work)
 
 
-async def find_by_name(executor: Executor, namespace: str, keys: Mapping[str, Any], limit: int) -> list[str]:
-    """Return paths of at most `limit` files whose name or stem is one of `keys`, shortest first."""
+async def find_by_name(
+    executor: Executor, namespace: str, keys: Mapping[str, Any], limit: int
+) -> list[tuple[str, bool]]:
+    """Return paths of at most `limit` files for each way in which a name may mean one, and whether a file is here since
+    it defines what is asked for.
+    """
     found = await executor.fetch_list("find_files", {"namespace": namespace, "limit": limit, **keys})
-    return [path for path in found if path is not None]
+    return [(path, defines) for path, defines in found if path is not None]
 
 
-async def find_by_words(executor: Executor, namespace: str, words: str, limit: int) -> list[str]:
-    """Return paths of at most `limit` files for Lucene terms, best first."""
-    params = {"namespace": namespace, "words": words, "limit": limit}
-    return [path for path in await executor.fetch_list("find_files_by_words", params) if path is not None]
+async def find_by_words(
+    executor: Executor, namespace: str, paths: str, outlines: str, beginnings: Sequence[str], limit: int
+) -> list[tuple[str, list[int]]]:
+    """Return paths of files for Lucene terms about paths and about outlines, at most `limit` for each, with the indexes
+    of those `beginnings` of words that the file's outline holds.
+    """
+    stems = [f" {one}" for one in beginnings]
+    params = {"namespace": namespace, "words": paths, "told": outlines, "stems": stems, "limit": limit}
+    return [(path, told) for path, told in await executor.fetch_list("find_files_by_words", params) if path is not None]
+
+
+async def find_by_outline(
+    executor: Executor, namespace: str, outlines: str, paths: str, limit: int
+) -> tuple[list[str], list[str]]:
+    """Return at most `limit` paths of files for Lucene terms about what they define and say of it, and as many for terms
+    about paths, each best first.
+    """
+    params = {"namespace": namespace, "told": outlines, "words": paths, "limit": limit}
+    found = await executor.fetch_list("find_files_by_outline", params)
+    about = [path for path, told in found if told and path is not None]
+    return about, [path for path, told in found if not told and path is not None]
 
 
 async def chunks_containing(
@@ -346,6 +370,7 @@ def _symbols_row(content: FileContent) -> Row:
             "kind": symbol.kind,
             "line": symbol.line,
             "end_line": symbol.end_line,
+            "scope": symbol.scope,
             "language": content.language,
         }
         for symbol in content.symbols
@@ -360,6 +385,7 @@ def _finished_row(content: FileContent) -> Row:
         "mtime_ns": content.mtime_ns,
         "lines": content.lines,
         "unread": content.unread,
+        "outline": content.outline,
     }
     return {"path": content.path, "properties": properties}
 

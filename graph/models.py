@@ -272,6 +272,7 @@ class File(_DeclaredNode):
     stem_key = StringProperty()  # its letters and digits, without the ending
     path_key = StringProperty()  # "/" and the path without case
     search_text = StringProperty()  # the words of the path
+    outline = StringProperty()  # words of the path, of what the file defines, and of what is said of it
     tokens = StringProperty()
 
     chunks = _links("HAS_CHUNK", "FileChunk")
@@ -289,6 +290,7 @@ class Symbol(_DeclaredNode):
     language = StringProperty()
     line = IntegerProperty()  # from 1
     end_line = IntegerProperty()
+    scope = StringProperty()  # the names around it, outermost first, with dots
 
 
 class Citation(_DeclaredNode):

@@ -45,9 +45,9 @@ def _range(name: str, label: str, *properties: str) -> Rule:
     return Rule(name, "RANGE", (label,), properties)
 
 
-def _fulltext(name: str, analyzer: str, *labels: str) -> Rule:
+def _fulltext(name: str, analyzer: str, *labels: str, text: str = "search_text") -> Rule:
     options: dict[str, str | bool] = {"fulltext.analyzer": analyzer, "fulltext.eventually_consistent": False}
-    return Rule(name, "FULLTEXT", labels, ("search_text", "tokens"), MappingProxyType(options))
+    return Rule(name, "FULLTEXT", labels, (text, "tokens"), MappingProxyType(options))
 
 
 CONSTRAINTS: tuple[Rule, ...] = (
@@ -89,6 +89,7 @@ INDEXES: tuple[Rule, ...] = (
     _fulltext("item_text_cjk", "cjk", "CjkText"),
     _fulltext("chunk_text", "standard-no-stop-words", "FileChunk"),
     _fulltext("file_words", "standard-no-stop-words", "File"),
+    _fulltext("file_outline", "english", "File", text="outline"),
 )
 
 

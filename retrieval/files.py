@@ -1,26 +1,76 @@
 """Finding files by what people call them: keys of a path, keys of a query, and the order of what was found. Pure.
 
 A query may be a path or the end of one, a file name, a stem, the words of a stem ("agent panel" for AgentPanel.tsx),
-folder words before them, or any of these with one typo.
+folder words around them, the beginning of any, a name that the file defines, or any of these with one typo. Words that
+only carry the request ("open the … module") ask for nothing by themselves.
 """
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 from graph.tokens import token
-from retrieval.text import clean, split_identifier
+from retrieval.file_roles import ASKING_WORDS, Role, asked_roles, preference, role_of
+from retrieval.stopwords import ENGLISH
+from retrieval.text import clean, has_cjk, split_identifier
 
 MAX_QUERY_CHARS = 1_000
 MAX_WORDS = 12
 _TYPO_LENGTH = 4
-_PREFIX_LENGTH = 3
+_PREFIX_LENGTH = 2
+_INSIDE_LENGTH = 4
 _WORD = re.compile(r"[^\W_]+")
 # What tools print behind a path: `app.py:12`, `app.py:12:5`, `app.py#L12-L20`.
 _PLACE = re.compile(r"(?:(?::\d+){1,2}:?|#L\d+(?:-L?\d+)?)$")
 _QUOTES = "'\"`"
+_POSSESSIVE = re.compile(r"['’]s\b")
+_BETWEEN_SCRIPTS = re.compile(
+    r"(?<=[\x21-\x7e])(?=[\u3040-\u30ff\u3400-\u9fff])|(?<=[\u3040-\u30ff\u3400-\u9fff])(?=[\x21-\x7e])"
+)
+_CODE_LIKE = re.compile(r"_|[a-z][A-Z]|[A-Z]{2,}[a-z]|^[A-Z][a-z]")
+# Endings that make two forms of one word of each other: trace, traced, tracing, traces.
+_ENDS = "e r rs s es d ed er ers or ors ing ings ion ions ation ations al ment ments y ies ive able"
+_INFLECTIONS = frozenset(_ENDS.split()) | {""}
+_COMMON_STEM = 4
+
+_REQUEST_WORDS = """
+open show find locate see look view display go jump get give bring read need want please take called named contains
+containing holds holding implements implementing implementation implemented lives live located defined defines
+definition declared file files module modules source code thing class classes function functions method methods
+type types interface struct enum exception part notes package script scripts page handling handled stuff
+"""
+_REQUESTS = frozenset(_REQUEST_WORDS.split())
+"""Words that carry a request rather than a name. In a path that has them they speak for it; nothing has to."""
+
+_KIND_WORDS = "class classes function functions method methods type interface struct enum exception"
+_KINDS = frozenset(_KIND_WORDS.split())
+_ENDINGS_OF = {
+    "python": "py", "py": "py", "typescript": "ts", "ts": "ts", "tsx": "tsx", "javascript": "js", "js": "js",
+    "jsx": "jsx", "rust": "rs", "rs": "rs", "golang": "go", "markdown": "md", "md": "md", "rst": "rst", "cpp": "cpp",
+}  # fmt: skip
+"""Words for the ending of a file name."""
+
+
+_FIRST = frozenset({Role.TEST, Role.DOCS})
+"""Roles whose files, where a query asks for them, come before others that are called so."""
+
+
+class Tier(IntEnum):
+    """How a path meets a query, best first."""
+
+    PATH = 0
+    SUFFIX = 1
+    NAME = 2
+    STEM = 3
+    STEM_IN_FOLDERS = 4
+    DEFINES = 5
+    PREFIX = 6
+    WORDS = 7
+    TYPO = 8
+    SOME_WORDS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +85,21 @@ class PathKeys:
 
 @dataclass(frozen=True, slots=True)
 class StemKey:
-    """A stem to look for, in folders that hold these words, with this end of the file name ("" for any)."""
+    """A stem to look for, in folders that hold these words, with this end of the file name ("" for any); `varied` where
+    the query has the word in the other number.
+    """
 
     stem: str
     folders: tuple[str, ...] = ()
     ending: str = ""
+    varied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FileQuery:
     """A query for a file: `suffix` is the end of its path where a folder is named, `absolute` a whole path of the
-    machine; "" where there is no such thing.
+    machine; "" where there is no such thing. `words` have to be in the path, or in what the file defines; `hints` speak
+    for it. `names` are those that it may define.
     """
 
     text: str
@@ -54,11 +108,37 @@ class FileQuery:
     absolute: str
     stems: tuple[StemKey, ...]
     words: tuple[str, ...]
+    hints: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    roles: frozenset[Role] = frozenset()
 
     @property
     def compact(self) -> str:
         """The words written together."""
         return "".join(self.words)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is a whole file name or the end of a path: similar files are then not meant."""
+        return " " not in self.text and bool(self.suffix or _split_name(self.name)[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A path that may be meant; `defines` what the query names, `told` are words of the query in its outline."""
+
+    path: str
+    defines: bool = False
+    told: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A path, how it meets the query, and that in words."""
+
+    path: str
+    tier: Tier
+    why: str
 
 
 def path_keys(path: str) -> PathKeys:
@@ -67,36 +147,67 @@ def path_keys(path: str) -> PathKeys:
     name = key.rpartition("/")[2]
     original = path.rpartition("/")[2]
     stem, _ = _split_name(original)
-    return PathKeys(name, compact(stem), f"/{key}", " ".join(_words(path)))
+    return PathKeys(name, compact(stem), f"/{key}", " ".join(words_of(path)))
 
 
 def file_query(text: str) -> FileQuery:
     """The keys of a query; without a single letter or digit it has no words, and finds at most an exact name."""
     wanted = _PLACE.sub("", clean(text).strip().strip(_QUOTES)).replace("\\", "/")
-    wanted = re.sub(r"/{2,}", "/", wanted.removeprefix("./")).rstrip("/")[:MAX_QUERY_CHARS]
+    wanted = re.sub(r"/{2,}", "/", wanted.removeprefix("./")).rstrip("/?？")[:MAX_QUERY_CHARS]
     key = fold(wanted)
     name = key.rpartition("/")[2]
     absolute = key if key.startswith("/") else ""
     suffix = "" if "/" not in key else f"/{key.lstrip('/')}"
-    words = _query_words(wanted)
-    return FileQuery(wanted, name, suffix, absolute, _stems(wanted, words), words)
+    spoken = [part for part in _spoken(wanted) if compact(part)]
+    roles = asked_roles(wanted)
+    asked, hints = (spoken, ()) if suffix and " " not in wanted else _told_apart(spoken, roles)
+    words = _parts(asked)
+    stems = dict.fromkeys([*_stems(wanted, spoken, _parts(spoken)), *_stems(wanted, asked, words)])
+    return FileQuery(wanted, name, suffix, absolute, tuple(stems), words, hints, _names(asked, hints), roles)
 
 
 def lucene_words(query: FileQuery, namespace: str) -> str | None:
     """Lucene terms for the words of a query, each also as the start of a word and with one typo; None without words.
 
-    Only letters and digits of the query survive, so that nothing in it is an operator.
+    Paths with every word come before those with some. Only letters and digits of the query survive, so that nothing in
+    it is an operator.
     """
     if not query.words:
         return None
-    every = " ".join(f"+({_alternatives(word)})" for word in query.words)
+    alternatives = [f"({_alternatives(word)})" for word in query.words]
+    every = " ".join(f"+{one}" for one in alternatives)
+    some = f" {' '.join(alternatives)}" if len(alternatives) > 1 else ""
     together = f" ({_alternatives(query.compact)})^4" if len(query.compact) >= _TYPO_LENGTH else ""
-    return f"+tokens:{token('namespace', namespace)}^0 +(({every}){together})"
+    return f"+tokens:{token('namespace', namespace)}^0 +(({every})^4{some}{together})"
 
 
-def ranked(query: FileQuery, paths: Sequence[str]) -> list[str]:
-    """The paths, best first: the nearer the path comes to the query the better, then the shorter."""
-    return sorted(dict.fromkeys(paths), key=lambda path: (_distance(query, path), path.count("/"), len(path), path))
+def some_words(field: str, words: Sequence[str], namespace: str) -> str | None:
+    """Lucene terms for a `field` that holds some of `words`; None without a word of letters and digits."""
+    terms = [f"{field}:{word}" for word in words if word.isalnum()]
+    return f"+tokens:{token('namespace', namespace)}^0 +({' '.join(terms)})" if terms else None
+
+
+def ranked(query: FileQuery, candidates: Sequence[Candidate]) -> list[FoundFile]:
+    """Return the files that are meant, best first: by tier, then sources before tests and the like, then how much of
+    the path the query says. Similar names come only where nothing is called so.
+    """
+    merged: dict[str, Candidate] = {}
+    for one in candidates:
+        known = merged.get(one.path)
+        merged[one.path] = (
+            one if known is None else Candidate(one.path, known.defines or one.defines, known.told | one.told)
+        )
+    found = [(key, file) for one in merged.values() if (found := _judged(query, one)) for key, file in [found]]
+    found.sort(key=lambda pair: pair[0])
+    files = [file for _, file in found]
+    if not files:
+        return []
+    best = min(file.tier for file in files)
+    if query.is_exact and best <= Tier.NAME:
+        return [file for file in files if file.tier <= Tier.NAME]
+    if best <= Tier.PREFIX:
+        return [file for file in files if file.tier <= Tier.WORDS]
+    return [file for file in files if file.tier != Tier.TYPO] if best == Tier.WORDS else files
 
 
 def fold(text: str) -> str:
@@ -121,61 +232,265 @@ def within_one_edit(left: str, right: str) -> bool:
     return a == b or a[1:] == b[1:] or a[1:] == b or a == b[1:] or exchanged
 
 
+def same_word(left: str, right: str) -> bool:
+    """Whether two words are forms of one: sessions and session, traced and trace."""
+    if left == right:
+        return True
+    common = 0
+    while common < min(len(left), len(right)) and left[common] == right[common]:
+        common += 1
+    if common < _COMMON_STEM - (left[common:] in ("", "s") and right[common:] in ("", "s")):
+        return False
+    return left[common:] in _INFLECTIONS and right[common:] in _INFLECTIONS
+
+
 def parameters(query: FileQuery) -> Mapping[str, Any]:
     """The query as the look-up by names takes it."""
     rows = [{"stem": one.stem, "folders": list(one.folders), "ending": one.ending} for one in query.stems]
-    return {"name": query.name, "suffix": query.suffix, "absolute": query.absolute, "stems": rows}
+    prefix = "" if query.is_exact or len(query.compact) < _PREFIX_LENGTH else query.compact
+    return {
+        "name": query.name,
+        "suffix": query.suffix,
+        "absolute": query.absolute,
+        "stems": rows,
+        "prefix": prefix,
+        "names": list(query.names),
+    }
 
 
-def _stems(text: str, words: Sequence[str]) -> tuple[StemKey, ...]:
-    """Every way to read the query as folder words, then a stem, perhaps with the ending of the file name as a word."""
+def words_of(text: str) -> list[str]:
+    """Words of a path or a text, each once: parts of its names, and each name written together."""
+    words: dict[str, None] = {}
+    for name in _nfkc(text).split("/"):
+        for found in _WORD.findall(name):
+            words.update(dict.fromkeys([found.casefold(), *_camel(found)]))
+        stem, _ = _split_name(name)
+        if " " not in stem:
+            words[compact(stem)] = None
+    return [word for word in words if word]
+
+
+def _spoken(text: str) -> list[str]:
+    """The query's words as they were written, Latin ones apart from Japanese."""
+    if "/" in text and " " not in text:
+        return text.split("/")
+    return _BETWEEN_SCRIPTS.sub(" ", _POSSESSIVE.sub("", _nfkc(text))).split()
+
+
+def _told_apart(spoken: Sequence[str], roles: Collection[Role]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the words that name something, and those that only hint at it; all name where no other is left."""
+    latin = any(part.isascii() for part in spoken)
+    for_role = ASKING_WORDS if not _FIRST.isdisjoint(roles) else frozenset()
+    hints = [
+        part
+        for index, part in enumerate(spoken)
+        if _is_hint(spoken, index) or compact(part) in for_role or (latin and has_cjk(part))
+    ]
+    named = [part for part in spoken if part not in hints]
+    if not named:
+        return [part for part in spoken if compact(part) not in ENGLISH] or list(spoken), ()
+    plain = dict.fromkeys(_ENDINGS_OF.get(compact(part), compact(part)) for part in hints if part.isascii())
+    return named, tuple(word for word in plain if word not in ENGLISH)
+
+
+def _is_hint(spoken: Sequence[str], index: int) -> bool:
+    word = compact(spoken[index])
+    if word in ENGLISH or word in _REQUESTS or word in _ENDINGS_OF:
+        return True
+    behind = compact(spoken[index + 1]) if index + 1 < len(spoken) else ""
+    return spoken[index].startswith(".") or (
+        behind in ("file", "files") and word in ("json", "yaml", "toml", "css", "html", "sql")
+    )
+
+
+def _names(asked: Sequence[str], hints: Sequence[str]) -> tuple[str, ...]:
+    """Names, without case, that the file may define: those written like code, or all where the query says so."""
+    names = [_nfkc(part).strip("`,;:?!()").removesuffix("()") for part in asked]
+    if not _KINDS.isdisjoint(hints):
+        names.append("".join(names))
+    else:
+        names = [name for name in names if _CODE_LIKE.search(name) and name.isidentifier()]
+    return tuple(dict.fromkeys(form for name in names for form in (name.casefold(), _singular(name.casefold()))))
+
+
+def _stems(text: str, spoken: Sequence[str], words: Sequence[str]) -> tuple[StemKey, ...]:
+    """Every way to read the query as folder words around a stem, perhaps with the ending of the file name as a word."""
     folder, _, name = text.rpartition("/")
-    if folder:
+    if folder and " " not in text:
         stem, ending = _split_name(name)
         parts = tuple(f"/{part}" for part in fold(folder).split("/") if part)
         readings = [(name, ""), (stem, ending)] if ending else [(name, "")]
         return tuple(StemKey(compact(one), parts, end) for one, end in readings if compact(one))
-    spoken = [fold(part) for part in text.split() if compact(part)][:MAX_WORDS]
-    keys = [StemKey(compact("".join(spoken[i:])), tuple(spoken[:i])) for i in range(len(spoken))]
+    parts = tuple(fold(part) for part in spoken)[:MAX_WORDS]
+    keys = [StemKey(compact("".join(parts[i:])), parts[:i]) for i in range(len(parts))]
+    keys += [StemKey(compact("".join(parts[:i])), parts[i:]) for i in range(len(parts) - 1, 0, -1)]
     if len(words) > 1 and 1 <= len(words[-1]) <= 4:
         keys.append(StemKey("".join(words[:-1]), (), f".{words[-1]}"))
-    return tuple(key for key in keys if key.stem)
+    # One or several may be meant: folders are looked for by the shorter form, stems by both.
+    found = []
+    for key in keys:
+        folders = tuple(_singular(part) for part in key.folders)
+        found.append(StemKey(key.stem, folders, key.ending))
+        if not key.ending:
+            found.append(StemKey(_other_number(key.stem), folders, varied=True))
+    return tuple(key for key in dict.fromkeys(found) if key.stem)
 
 
-def _distance(query: FileQuery, path: str) -> tuple[int, int, int]:
-    """How far a path is from the query: its tier, whether letters differ in case, and how many words it lacks."""
-    keys = path_keys(path)
-    exact = 0 if query.text in path else 1
-    return _tier(query, keys), exact, _missing(query, keys)
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
-def _tier(query: FileQuery, keys: PathKeys) -> int:
-    if query.suffix:
-        if keys.path_key == query.suffix:
-            return 0
-        if keys.path_key.endswith(query.suffix) or query.absolute.endswith(keys.path_key):
-            return 1
-    elif keys.name_key == query.name:
-        return 1 if keys.path_key != f"/{query.name}" else 0
-    for rank, stem in enumerate(query.stems):
-        if keys.stem_key == stem.stem and keys.name_key.endswith(stem.ending):
-            return 2 + rank
-    near = len(query.stems) + 2
+def _other_number(word: str) -> str:
+    if not word:
+        return ""
+    shorter = _singular(word)
+    return shorter if shorter != word else f"{word}s"
+
+
+_Key = tuple[bool, int, int, int, float, int, int, str]
+
+
+def _judged(query: FileQuery, candidate: Candidate) -> tuple[_Key, FoundFile] | None:
+    """Return the place of a candidate among others and why it is there; None for one that is not meant."""
+    keys = path_keys(candidate.path)
+    met = _Met.of(query, candidate)
+    reading = _reading(query, keys)
+    found = _tier(query, keys, candidate, met, reading)
+    if found is None:
+        return None
+    tier, why = found
+    first = query.roles & _FIRST
+    other = tier > Tier.NAME and bool(first) and role_of(candidate.path) not in first
+    role = preference(candidate.path, query.roles) if tier > Tier.NAME else 0
+    score = met.score(query) + (0.1 if query.text in candidate.path else 0.0)
+    level = int(tier)
+    if tier == Tier.STEM_IN_FOLDERS:
+        level = Tier.STEM
+    elif tier >= Tier.WORDS:
+        score, role = score - _OTHER_ROLE * bool(role) - 0.05 * role, 0
+        level = Tier.WORDS if tier == Tier.SOME_WORDS and met.says_stem else level
+    key = (other, level, role, reading or 0, -score, candidate.path.count("/"), len(candidate.path))
+    return (*key, candidate.path), FoundFile(candidate.path, tier, why)
+
+
+def _reading(query: FileQuery, keys: PathKeys) -> int | None:
+    """Return which way to read the query gives this stem, in folders of the other words; None for no way."""
+    own = _untested(keys.stem_key) if Role.TEST in query.roles else keys.stem_key
+    for number, stem in enumerate(query.stems):
+        is_called = stem.stem in (own, keys.stem_key) and keys.name_key.endswith(stem.ending)
+        if is_called and all(folder in keys.path_key for folder in stem.folders):
+            return number
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """How well (0..1) a path meets each word of a query, and the share of its stem's words that the query says."""
+
+    qualities: Mapping[str, float]
+    hinted: int
+    share_of_stem: float
+    in_stem: int
+
+    @classmethod
+    def of(cls, query: FileQuery, candidate: Candidate) -> "_Met":
+        have = words_of(candidate.path)
+        stem = _split_name(candidate.path.rpartition("/")[2])[0]
+        own = words_of(stem)
+        qualities, in_stem = {}, 0
+        for word in query.words:
+            near = max((_quality(word, one) for one in own), default=0.0)
+            anywhere = max((_quality(word, one) for one in have), default=0.0)
+            in_stem += near >= _FORM
+            qualities[word] = max(near, _IN_FOLDER * anywhere, _TOLD if word in candidate.told else 0.0)
+        parts = [word for word in own if word != compact(stem)] or own
+        said = sum(any(_quality(word, one) >= _FORM for word in [*query.words, *query.hints]) for one in parts)
+        hinted = sum(any(same_word(hint, one) for one in have) for hint in query.hints)
+        return cls(qualities, hinted, said / max(1, len(parts)), in_stem)
+
+    @property
+    def says_stem(self) -> bool:
+        """Whether all of the file's own name is said."""
+        return self.share_of_stem >= 1.0
+
+    @property
+    def worst(self) -> float:
+        return min(self.qualities.values(), default=0.0)
+
+    def score(self, query: FileQuery) -> float:
+        """The mean quality, more for words in the file's own name, for a name that is all said, and for hints."""
+        most = max(1, len(query.words))
+        own = 0.3 * self.in_stem / most + 0.3 * self.share_of_stem
+        return sum(self.qualities.values()) / most + own + 0.1 * self.hinted
+
+
+# What a test or a document is behind a source that meets as many words.
+_OTHER_ROLE = 0.25
+_FORM, _BEGINS, _INSIDE, _TOLD, _TYPO = 0.95, 0.8, 0.65, 0.52, 0.5
+_IN_FOLDER = 0.9
+
+
+def _quality(word: str, other: str) -> float:
+    """How well a word of a path stands for one of the query."""
+    if word == other:
+        return 1.0
+    if same_word(word, other):
+        return _FORM
+    if (len(word) >= _PREFIX_LENGTH and other.startswith(word)) or (
+        len(other) >= _INSIDE_LENGTH and word.startswith(other)
+    ):
+        return _BEGINS
+    if len(word) >= _INSIDE_LENGTH and word in other:
+        return _INSIDE
+    return _TYPO if len(word) >= _TYPO_LENGTH and within_one_edit(word, other) else 0.0
+
+
+def _tier(
+    query: FileQuery, keys: PathKeys, candidate: Candidate, met: _Met, reading: int | None
+) -> tuple[Tier, str] | None:
+    if (query.suffix and keys.path_key == query.suffix) or (not query.suffix and keys.path_key == f"/{query.name}"):
+        return Tier.PATH, "it is this path"
+    if query.suffix and (keys.path_key.endswith(query.suffix) or query.absolute.endswith(keys.path_key)):
+        return Tier.SUFFIX, "its path ends so"
+    if not query.suffix and keys.name_key == query.name:
+        return Tier.NAME, "it is called so"
+    if reading is not None:
+        stem = query.stems[reading]
+        if not stem.folders and stem.varied:
+            return Tier.PREFIX, "its name is a form of this word"
+        if not stem.folders:
+            return Tier.STEM, "its name without the ending is this"
+        return Tier.STEM_IN_FOLDERS, f"it is called {stem.stem}, in folders of the other words"
+    return _similar(query, keys, candidate, met)
+
+
+def _similar(query: FileQuery, keys: PathKeys, candidate: Candidate, met: _Met) -> tuple[Tier, str] | None:
+    """The tier of a path that is not called what the query says."""
+    if candidate.defines:
+        return Tier.DEFINES, "it defines this name"
+    if not query.words:
+        return None
+    if len(query.compact) >= _PREFIX_LENGTH and keys.stem_key.startswith(query.compact):
+        return Tier.PREFIX, "its name begins so"
+    told = [word for word, quality in met.qualities.items() if quality == _TOLD]
+    if met.worst > _TOLD:
+        return Tier.WORDS, "its path has every word"
     whole_name = compact(keys.name_key)
-    if any(within_one_edit(query.compact, one) for one in (keys.stem_key, whole_name)):
-        return near
-    return near + 1
+    near = len(query.compact) >= _TYPO_LENGTH and any(
+        within_one_edit(query.compact, one) for one in (keys.stem_key, whole_name)
+    )
+    if near or (met.worst >= _TYPO * _IN_FOLDER and not told):
+        return Tier.TYPO, "its name differs by one letter"
+    has = [word for word, quality in met.qualities.items() if quality > _TOLD]
+    if met.worst == _TOLD or (met.in_stem and 2 * len(has) >= len(query.words)):
+        said = [f"its path has {', '.join(has)}"] if has else []
+        return Tier.SOME_WORDS, " and ".join([*said, *([f"it defines {', '.join(told)}"] if told else [])])
+    return None
 
 
-def _missing(query: FileQuery, keys: PathKeys) -> int:
-    """Words of the query that the path lacks; one that only begins or almost is a word of it counts half of that."""
-    have = set(keys.search_text.split())
-    missing = 0
-    for word in query.words:
-        if word not in have:
-            missing += 1 if any(one.startswith(word) or within_one_edit(word, one) for one in have) else 2
-    in_name = set(_words(keys.name_key)) | {keys.stem_key}
-    return 4 * missing + sum(word not in in_name for word in query.words)
+def _untested(stem: str) -> str:
+    """The stem of what a test is about."""
+    return re.sub(r"^tests?(?=.)|(?<=.)(?:tests?|spec)$", "", stem)
 
 
 def _alternatives(word: str) -> str:
@@ -187,21 +502,10 @@ def _alternatives(word: str) -> str:
     return " ".join(forms)
 
 
-def _query_words(text: str) -> tuple[str, ...]:
-    """Words of the query in order, with no whole names beside their parts."""
-    words = [part for found in _WORD.findall(_nfkc(text)) for part in (_camel(found) or [found.casefold()])]
-    return tuple(words[:MAX_WORDS])
-
-
-def _words(path: str) -> list[str]:
-    """Words of a path: parts of its names, and each name written together."""
-    words: dict[str, None] = {}
-    for name in _nfkc(path).split("/"):
-        for found in _WORD.findall(name):
-            words.update(dict.fromkeys([found.casefold(), *_camel(found)]))
-        stem, _ = _split_name(name)
-        words[compact(stem)] = None
-    return [word for word in words if word]
+def _parts(spoken: Sequence[str]) -> tuple[str, ...]:
+    """Words of names in order, with no whole names beside their parts."""
+    found = (found for part in spoken for found in _WORD.findall(_nfkc(part)))
+    return tuple(part for word in found for part in (_camel(word) or [word.casefold()]))[:MAX_WORDS]
 
 
 def _camel(word: str) -> list[str]:

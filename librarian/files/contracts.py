@@ -66,6 +66,9 @@ AfterPath = Annotated[str, Meta(max_length=1_500, description="The last path of 
 StaleLimit = Annotated[int, Meta(ge=1, le=1_000, description="How many at most.")]
 
 StaleState = Literal["changed", "gone", "not_found"]
+NameMatch = Literal[
+    "path", "suffix", "name", "stem", "stem_in_folders", "defines", "prefix", "words", "typo", "some_words"
+]
 Shape = Literal["path", "definition", "identifier", "phrase", "question"]
 
 
@@ -204,12 +207,26 @@ class FindFileInput(Struct, forbid_unknown_fields=True, kw_only=True):
     limit: FileLimit = 10
 
 
+class FileMatch(Struct, kw_only=True, frozen=True):
+    """A file that is meant, and `why`.
+
+    `match` says how its path meets the name, best first: it is this `path` or ends so (`suffix`); its `name`, or its
+    `stem` (the name without the ending), is this, also `stem_in_folders` of the other words; it `defines` what is
+    named; its name begins so (`prefix`); it has all `words`; they differ by a `typo`; it has `some_words`.
+    """
+
+    path: str
+    match: NameMatch
+    why: str
+
+
 class FindFileOutput(Struct, kw_only=True, frozen=True):
-    """Paths of files, best first."""
+    """Paths of files, best first, and why each is there."""
 
     namespace: Namespace
     name: str
     paths: list[str]
+    matches: list[FileMatch]
 
 
 class SearchTextInput(Struct, forbid_unknown_fields=True, kw_only=True):
@@ -241,7 +258,8 @@ class LineHit(Struct, kw_only=True, frozen=True):
 
 
 class SearchTextOutput(Struct, kw_only=True, frozen=True):
-    """Lines that match: definitions of the name first, then by path and line.
+    """Lines that match: definitions of the name first, then sources before tests, documents, change logs and generated
+    files, then by path and line.
 
     `more` says that others match which are not shown; `total` counts all that match, null where that was not counted.
     """
@@ -271,7 +289,7 @@ class LocateInput(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class ChunkHit(Struct, kw_only=True, frozen=True):
-    """A part of a file that is near the question in meaning."""
+    """A part of a file that is near the question in meaning; `score` is that of its file."""
 
     uid: str
     path: str
@@ -281,13 +299,27 @@ class ChunkHit(Struct, kw_only=True, frozen=True):
     score: float
 
 
+class Place(Struct, kw_only=True, frozen=True):
+    """A file or a line of it (with its text, "" where only the file is meant), and `why` it is meant."""
+
+    path: str
+    line: int | None
+    text: str
+    why: str
+
+
 class LocateOutput(Struct, kw_only=True, frozen=True):
-    """What was found, and `why` the layers that ran were chosen; a layer that did not run is an empty list."""
+    """What was found, and `why` the layers that ran were chosen; a layer that did not run is an empty list.
+
+    `places` has the best of all layers, `paths` their files; `lines` begin with definitions; `parts` are those near in
+    meaning, the best of each file first.
+    """
 
     namespace: Namespace
     query: str
     shape: Shape
     why: str
+    places: list[Place]
     paths: list[str]
     lines: list[str]
     parts: list[ChunkHit]

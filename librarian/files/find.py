@@ -1,20 +1,59 @@
 """Finding files by what they are called."""
 
+from collections.abc import Mapping, Sequence
+from typing import get_args
+
 from graph.executor import Executor
 from graph.files import find_by_name, find_by_words
-from librarian.files.contracts import FindFileInput, FindFileOutput
-from retrieval.files import file_query, lucene_words, parameters, ranked
+from librarian.files.contracts import FileMatch, FindFileInput, FindFileOutput, NameMatch
+from retrieval.files import (
+    Candidate,
+    FileQuery,
+    FoundFile,
+    Tier,
+    file_query,
+    lucene_words,
+    parameters,
+    ranked,
+    some_words,
+)
 
 # Of one name there may be hundreds: the server gives those with the shortest paths, the best are chosen here.
-_CANDIDATES = 200
+_CANDIDATES = 100
+_MATCH: Mapping[Tier, NameMatch] = dict(zip(Tier, get_args(NameMatch), strict=True))
+_LEAST_BEGINNING = 4
+_ENDING_LETTERS = 3
 
 
 async def find_file(executor: Executor, namespace: str, wanted: FindFileInput) -> FindFileOutput:
-    """Return paths of files, best first: those that are called so, and only where there are none, those with such
-    words.
+    """Return paths of files, best first, each with the reason why it is there."""
+    found = (await found_files(executor, namespace, wanted.name))[: wanted.limit]
+    return FindFileOutput(
+        namespace=namespace,
+        name=wanted.name,
+        paths=[file.path for file in found],
+        matches=[FileMatch(path=file.path, match=_MATCH[file.tier], why=file.why) for file in found],
+    )
+
+
+async def found_files(executor: Executor, namespace: str, text: str) -> list[FoundFile]:
+    """Return files that are called what `text` says, best first: the words of paths are asked only where no file has
+    this very name.
     """
-    query = file_query(wanted.name)
-    paths = await find_by_name(executor, namespace, parameters(query), _CANDIDATES)
-    if not paths and (words := lucene_words(query, namespace)) is not None:
-        paths = await find_by_words(executor, namespace, words, _CANDIDATES)
-    return FindFileOutput(namespace=namespace, name=wanted.name, paths=ranked(query, paths)[: wanted.limit])
+    query = file_query(text)
+    named = await find_by_name(executor, namespace, parameters(query), _CANDIDATES)
+    candidates = [Candidate(path, defines) for path, defines in named]
+    found = ranked(query, candidates)
+    if found and query.is_exact and found[0].tier <= Tier.NAME:
+        return found
+    return ranked(query, [*candidates, *await _with_words(executor, namespace, query)])
+
+
+async def _with_words(executor: Executor, namespace: str, query: FileQuery) -> Sequence[Candidate]:
+    paths = lucene_words(query, namespace)
+    outlines = some_words("outline", [*query.words, *query.hints], namespace)
+    if paths is None or outlines is None:
+        return []
+    beginnings = [word[: max(_LEAST_BEGINNING, len(word) - _ENDING_LETTERS)] for word in query.words]
+    found = await find_by_words(executor, namespace, paths, outlines, beginnings, _CANDIDATES)
+    return [Candidate(path, told=frozenset(query.words[number] for number in told)) for path, told in found]

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from graph.files import FileContent, NewFile
 from librarian.files.chunks import chunks_of
-from librarian.files.languages import language_of
+from librarian.files.outline import outline_of
 from librarian.files.reading import BINARY, OVERSIZED, UNREADABLE, lines_of, text_of
 from librarian.files.symbols import symbols_of
+from retrieval.file_languages import language_of
 from retrieval.files import path_keys
 from retrieval.text import caption_of
 
@@ -57,6 +58,7 @@ class Loader:
             return self._unread(path, BINARY, len(data), mtime_ns, data)
         lines = lines_of(text)
         language = language_of(path)
+        symbols = symbols_of(language, text)
         return FileContent(
             path,
             _digest(data),
@@ -65,7 +67,8 @@ class Loader:
             language,
             len(lines),
             chunks_of(self.namespace, path, lines),
-            symbols_of(language, text),
+            symbols,
+            outline_of(path, lines, symbols),
         )
 
     def _read(self, file: Path) -> tuple[bytes | None, int]:

@@ -1,38 +1,91 @@
 """One question about files, asked of the layers that can answer it."""
 
 import asyncio
-from typing import TypeVar
+from collections.abc import Sequence
 
 from graph.executor import Executor
+from graph.file_lines import Lines, lines_by_place
+from graph.files import FileFilter, Symbol, chunks_at, find_by_outline, find_symbols
 from graph.item import FileChunk
 from graph.types import ItemFilter, Kind
-from librarian.files.contracts import ChunkHit, FindFileInput, LocateInput, LocateOutput, SearchTextInput
-from librarian.files.find import find_file
-from librarian.files.text import hit_lines, search_text
-from retrieval.locate import LookupPlan, plan_lookup
+from librarian.files.contracts import ChunkHit, LocateInput, LocateOutput, Place, SearchTextInput
+from librarian.files.find import found_files
+from librarian.files.text import MAX_DEFINITIONS, MAX_SHOWN_CHARS, hit_lines, search_text
+from retrieval.definitions import by_meaning
+from retrieval.file_questions import FilePart, question_words, ranked_files
+from retrieval.file_roles import asked_roles
+from retrieval.files import FoundFile, some_words
+from retrieval.locate import LookupPlan, identifier_plan, plan_lookup
 from retrieval.pipeline import SearchPipeline
+from retrieval.text_matching import cut_around
 from retrieval.types import SearchRequest
 
-T = TypeVar("T")
+# Parts and files that a question's best are chosen from.
+_CANDIDATES = 50
+_OUTLINES = 50
 
 
 async def locate(executor: Executor, pipeline: SearchPipeline, namespace: str, wanted: LocateInput) -> LocateOutput:
-    """Return paths, lines and parts of files for a question."""
+    """Return paths, lines and parts of files for a question, and the places of all of them, best first."""
     plan = plan_lookup(wanted.query)
-    paths, lines, parts = await asyncio.gather(
-        _paths(executor, namespace, plan, wanted.limit),
-        _lines(executor, namespace, plan, wanted.limit),
-        _parts(pipeline, namespace, plan, wanted.limit),
-    )
-    return LocateOutput(
-        namespace=namespace, query=wanted.query, shape=plan.shape, why=plan.why, paths=paths, lines=lines, parts=parts
-    )
+    found = await _asked(executor, pipeline, namespace, wanted, plan)
+    if not found.places and (other := identifier_plan(wanted.query, plan)) is not None:
+        return await _asked(executor, pipeline, namespace, wanted, other)
+    return found
 
 
-async def _paths(executor: Executor, namespace: str, plan: LookupPlan, limit: int) -> list[str]:
-    if plan.path is None:
+async def definitions(executor: Executor, namespace: str, plan: LookupPlan, roles_of: str = "") -> list[Symbol]:
+    """Return the definitions of the name that a plan asks for, likeliest first; those that lack every one of its
+    qualifiers only where no other is there.
+    """
+    if plan.text is None or not plan.definition:
         return []
-    return (await find_file(executor, namespace, FindFileInput(name=plan.path, limit=limit))).paths
+    found = await find_symbols(executor, FileFilter(namespace), plan.text, MAX_DEFINITIONS)
+    return by_meaning(
+        found, plan.text, qualifiers=plan.qualifiers, kind=plan.kind, roles=asked_roles(roles_of.replace(plan.text, ""))
+    )
+
+
+async def _asked(
+    executor: Executor, pipeline: SearchPipeline, namespace: str, wanted: LocateInput, plan: LookupPlan
+) -> LocateOutput:
+    defined, files, lines, parts = await asyncio.gather(
+        _defined(executor, namespace, plan, wanted),
+        _files(executor, namespace, plan),
+        _lines(executor, namespace, plan, wanted.limit),
+        _parts(executor, pipeline, namespace, plan),
+    )
+    places = _places(plan, defined, files, parts)
+    return LocateOutput(
+        namespace=namespace,
+        query=wanted.query,
+        shape=plan.shape,
+        why=plan.why,
+        places=places[: wanted.limit],
+        paths=list(dict.fromkeys(place.path for place in places))[: wanted.limit],
+        lines=list(dict.fromkeys([*(_shown(place) for place in defined), *lines]))[: wanted.limit],
+        parts=[_hit(part.item, part.score) for part in parts if part.item is not None][: wanted.limit],
+    )
+
+
+async def _defined(executor: Executor, namespace: str, plan: LookupPlan, wanted: LocateInput) -> list[Place]:
+    """Return the definitions of the name that is asked for, with their lines."""
+    symbols = (await definitions(executor, namespace, plan, wanted.query))[: wanted.limit]
+    spans = [Lines(symbol.path, symbol.line, symbol.line) for symbol in symbols]
+    lines = lines_by_place(await chunks_at(executor, namespace, spans)) if spans else {}
+    return [
+        Place(
+            path=symbol.path,
+            line=symbol.line,
+            text=cut_around(lines.get((symbol.path, symbol.line), ""), 0, 0, MAX_SHOWN_CHARS),
+            why=f"it defines the {symbol.kind} {'.'.join([*([symbol.scope] if symbol.scope else []), symbol.name])}",
+        )
+        for symbol in symbols
+    ]
+
+
+async def _files(executor: Executor, namespace: str, plan: LookupPlan) -> list[FoundFile]:
+    return [] if plan.path is None else await found_files(executor, namespace, plan.path)
 
 
 async def _lines(executor: Executor, namespace: str, plan: LookupPlan, limit: int) -> list[str]:
@@ -42,20 +95,64 @@ async def _lines(executor: Executor, namespace: str, plan: LookupPlan, limit: in
     return [line for hit in found.hits for line in hit_lines(hit)]
 
 
-async def _parts(pipeline: SearchPipeline, namespace: str, plan: LookupPlan, limit: int) -> list[ChunkHit]:
+async def _parts(
+    executor: Executor, pipeline: SearchPipeline, namespace: str, plan: LookupPlan
+) -> list[FilePart[FileChunk]]:
+    """Return parts of files that are about the question, those of the best file first."""
     if plan.meaning is None:
         return []
     where = ItemFilter(namespace, kinds=[Kind.FILE_CHUNK])
-    found = await pipeline.search(SearchRequest([plan.meaning], where, limit=limit))
-    return [
-        ChunkHit(
-            uid=hit.item.uid,
-            path=hit.item.path,
-            start=hit.item.start_line,
-            end=hit.item.end_line,
-            text=hit.item.text,
-            score=hit.score,
+    found, (about, called) = await asyncio.gather(
+        pipeline.search(SearchRequest([plan.meaning], where, limit=_CANDIDATES, fusion_method="rrf")),
+        _outlined(executor, namespace, plan.meaning),
+    )
+    parts = [FilePart(hit.item.path, hit.item, hit.score) for hit in found.hits if isinstance(hit.item, FileChunk)]
+    return ranked_files(plan.meaning, parts, about, called)
+
+
+async def _outlined(executor: Executor, namespace: str, question: str) -> tuple[list[str], list[str]]:
+    """Return files that define what the question is about, and files whose paths have words of it."""
+    words = question_words(question)
+    outlines, paths = (some_words(field, words, namespace) for field in ("outline", "search_text"))
+    if outlines is None or paths is None:
+        return [], []
+    return await find_by_outline(executor, namespace, outlines, paths, _OUTLINES)
+
+
+def _places(
+    plan: LookupPlan, defined: Sequence[Place], files: Sequence[FoundFile], parts: Sequence[FilePart[FileChunk]]
+) -> list[Place]:
+    """Return the places of all layers, one a file where no line is known: definitions, names, then meaning."""
+    named = [Place(path=file.path, line=None, text="", why=file.why) for file in files]
+    meant = [
+        Place(
+            path=part.path,
+            line=part.item.start_line if part.item else None,
+            text="",
+            why="it is about the question" if part.item else "what it defines is about the question",
         )
-        for hit in found.hits
-        if isinstance(hit.item, FileChunk)
+        for part in parts
     ]
+    order = [*meant, *defined, *named] if plan.shape == "question" and not defined else [*defined, *named, *meant]
+    first: dict[tuple[str, int | None], Place] = {}
+    seen: set[str] = set()
+    for place in order:
+        if place in defined or place.path not in seen:
+            first.setdefault((place.path, place.line), place)
+        seen.add(place.path)
+    return list(first.values())
+
+
+def _shown(place: Place) -> str:
+    return f"{place.path}:{place.line}: {place.text}"
+
+
+def _hit(chunk: FileChunk, score: float) -> ChunkHit:
+    return ChunkHit(
+        uid=chunk.uid,
+        path=chunk.path,
+        start=chunk.start_line,
+        end=chunk.end_line,
+        text=chunk.text,
+        score=round(score, 4),
+    )

@@ -2,7 +2,7 @@
 
 import importlib
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -40,19 +40,45 @@ def symbols_of(language: str | None, text: str) -> Sequence[NewSymbol]:
 
     grammar = _grammar(language)
     tree = Parser(grammar.language).parse(data)
-    found: dict[int, NewSymbol] = {}
+    found: dict[int, _Definition] = {}
     matches = sorted(QueryCursor(grammar.query).matches(tree.root_node), key=lambda match: match[0])
     for _, captured in matches:
         name = captured["name"][0]
-        kind, spans = next((kind, nodes) for kind, nodes in captured.items() if kind != "name")
-        found[name.start_byte] = _symbol(name, kind, spans[0])
-    return sorted(found.values(), key=lambda symbol: (symbol.line, symbol.name))
+        kind, spans = next((kind, nodes) for kind, nodes in captured.items() if kind not in ("name", "owner"))
+        found[name.start_byte] = _Definition(name, kind, spans[0], captured.get("owner", []))
+    return sorted(_scoped(found.values()), key=lambda symbol: (symbol.line, symbol.name))
 
 
-def _symbol(name: Any, kind: str, span: Any) -> NewSymbol:
-    text = name.text.decode("utf-8", "replace")[:_MAX_NAME]
-    said = "constant" if kind == "variable" and text.isupper() else kind
-    return NewSymbol(text, said, name.start_point.row + 1, span.end_point.row + 1)
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """A definition as nodes of the syntax tree; `owner` names a type outside of whose body it may stand."""
+
+    name: Any
+    kind: str
+    span: Any
+    owner: Sequence[Any]
+
+
+def _scoped(definitions: Iterable[_Definition]) -> Iterator[NewSymbol]:
+    """Yield definitions with the names of those that they stand in."""
+    around: list[tuple[int, str]] = []
+    for one in sorted(definitions, key=lambda one: (one.span.start_byte, -one.span.end_byte)):
+        while around and around[-1][0] <= one.span.start_byte:
+            around.pop()
+        name = _text(one.name)
+        scope = [*(outer for _, outer in around), *(_text(owner) for owner in one.owner)]
+        yield NewSymbol(
+            name, _kind(one, name), one.name.start_point.row + 1, one.span.end_point.row + 1, ".".join(scope)
+        )
+        around.append((one.span.end_byte, name))
+
+
+def _kind(definition: _Definition, name: str) -> str:
+    return "constant" if definition.kind == "variable" and name.isupper() else definition.kind
+
+
+def _text(node: Any) -> str:
+    return str(node.text.decode("utf-8", "replace"))[:_MAX_NAME]
 
 
 @cache

@@ -9,11 +9,15 @@ from graph.file_lines import ChunkText, Lines, lines_by_place
 from graph.files import FileFilter, Symbol, chunks_at, chunks_containing, chunks_of_files, find_symbols
 from librarian.base.errors import InvalidInput
 from librarian.files.contracts import LineHit, SearchTextInput, SearchTextOutput, TextLines
-from librarian.files.languages import LANGUAGES
+from retrieval.definitions import by_meaning
+from retrieval.file_languages import LANGUAGES
+from retrieval.file_roles import preference
 from retrieval.text_matching import InvalidPattern, LineMatcher, cut_around, glob_expression, line_matcher
 
 MAX_SHOWN_CHARS = 500
-_DEFINITIONS = 50
+MAX_DEFINITIONS = 500
+"""Of one name; the likeliest are chosen from these."""
+
 _FIRST_PAGE = 60
 _PAGE = 1_000
 _FILES_AT_ONCE = 100
@@ -32,7 +36,8 @@ async def search_text(executor: Executor, namespace: str, wanted: SearchTextInpu
     found, complete = scanning.result()
     symbols = defining.result()
     await _add_missing(executor, namespace, matcher, found, symbols)
-    order = sorted(found, key=lambda line: (line not in symbols, line))
+    places = {line: number for number, line in enumerate(symbols)}
+    order = sorted(found, key=lambda line: (places.get(line, len(places)), preference(line[0], ()), line))
     shown = order[: wanted.limit]
     context = await _context(executor, namespace, shown, wanted.context)
     return SearchTextOutput(
@@ -102,13 +107,12 @@ def _match(chunk: ChunkText, matcher: LineMatcher, found: _Found) -> None:
 
 
 async def _definitions(executor: Executor, where: FileFilter, wanted: SearchTextInput) -> dict[tuple[str, int], Symbol]:
-    """Return where the query is defined, if it is a name."""
+    """Return where the query is defined, if it is a name, the likeliest first and at most as many as are wanted."""
     if wanted.regex or not _IDENTIFIER.fullmatch(wanted.query):
         return {}
-    symbols = await find_symbols(executor, where, wanted.query, _DEFINITIONS)
-    return {
-        (symbol.path, symbol.line): symbol for symbol in symbols if wanted.ignore_case or symbol.name == wanted.query
-    }
+    found = await find_symbols(executor, where, wanted.query, MAX_DEFINITIONS)
+    symbols = [symbol for symbol in found if wanted.ignore_case or symbol.name == wanted.query]
+    return {(symbol.path, symbol.line): symbol for symbol in by_meaning(symbols, wanted.query)[: wanted.limit]}
 
 
 async def _add_missing(

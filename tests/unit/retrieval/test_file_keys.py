@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from retrieval.files import file_query, lucene_words, path_keys, ranked, within_one_edit
+from retrieval.files import Candidate, file_query, lucene_words, path_keys, ranked, within_one_edit
 
 PATHS = st.lists(st.text("abAB1._-é ", min_size=1, max_size=8), min_size=1, max_size=4).map("/".join)
 
@@ -20,7 +20,7 @@ def test_a_path_is_the_first_of_its_own_query(path):
     """Whatever else is there, the very path comes first."""
     others = [f"x/{path}", f"{path}.bak", path.upper() + "x"]
     assume(path == path.strip() and not path.startswith("./") and "/ " not in path and " /" not in path)
-    assert ranked(file_query(path), [*others, path])[0] == path
+    assert ranked(file_query(path), [Candidate(one) for one in (*others, path)])[0].path == path
 
 
 @given(st.text(max_size=40))

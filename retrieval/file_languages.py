@@ -60,6 +60,10 @@ _NAMES: Mapping[str, str] = {
 }
 _BY_ENDING = {f".{ending}": language for language, endings in _ENDINGS.items() for ending in endings.split()}
 
+_OTHERS = "csv tsv pdf png jpg jpeg gif ico lock map sum env tex bib adoc ipynb pyx pxd diff patch zip tar gz snap in"
+ENDINGS = frozenset(ending.removeprefix(".") for ending in _BY_ENDING) | frozenset(_OTHERS.split())
+"""What stands behind the last dot of a file name."""
+
 LANGUAGES = tuple(sorted({*_ENDINGS, *_NAMES.values()}))
 """Every language that a file may have."""
 

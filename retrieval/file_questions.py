@@ -1,0 +1,118 @@
+"""Which files a question in plain words is about: parts that are near it, what files define, and what they are called.
+Pure.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from retrieval.file_roles import INSTEAD, Role, asked_roles, role_of
+from retrieval.files import same_word, words_of
+from retrieval.stopwords import ENGLISH
+from retrieval.text import normalise
+
+T = TypeVar("T")
+
+_K = 10.0
+"""Of reciprocal rank fusion: small, since the first of a list says much more than the tenth."""
+
+_CALLED_SO = 0.08
+"""For a file all of whose name's words are in the question: nearly as much as the first place of one list."""
+
+_ROLES: Mapping[Role, float] = {
+    Role.SOURCE: 1.0,
+    Role.DATA: 0.6,
+    Role.EXAMPLE: 0.6,
+    Role.TEST: 0.5,
+    Role.DOCS: 0.6,
+    Role.CHANGELOG: 0.3,
+    Role.GENERATED: 0.4,
+}
+_NOT_ASKED = 0.6
+# Names that say nothing of what is in the file: the folder does.
+_ANONYMOUS = frozenset({"init", "index", "main", "mod", "lib"})
+_MAX_WORDS = 24
+_COMPOUND = 0.6
+_COMPOUND_LENGTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart(Generic[T]):
+    """A part of a file, or None for a file that is here for what it defines; its score rises with nearness."""
+
+    path: str
+    item: T | None
+    score: float
+
+
+def question_words(question: str) -> list[str]:
+    """Return the words of a question that have a topic, names also in parts, at most 24."""
+    words = words_of(normalise(question).replace("/", " "))
+    return [word for word in words if word not in ENGLISH][:_MAX_WORDS]
+
+
+def ranked_files(
+    question: str, parts: Sequence[FilePart[T]], about: Sequence[str], called: Sequence[str] = ()
+) -> list[FilePart[T]]:
+    """Return parts in the order of their files, the best of each file first, then the others.
+
+    `parts` come nearest first; `about` are files by what they define and say of it, best first; `called` are others whose
+    paths have words of the question. A file has 1 / (10 +
+    rank) for its place in each list, more for a name that the question says, and less as a test, a document, a change
+    log or a generated file, unless the question asks for such.
+    """
+    scores: dict[str, float] = {}
+    by_file: dict[str, list[FilePart[T]]] = {}
+    for part in parts:
+        by_file.setdefault(part.path, []).append(part)
+    for ranking in (list(by_file), about):
+        for rank, path in enumerate(ranking, start=1):
+            scores[path] = scores.get(path, 0.0) + 1 / (_K + rank)
+    everywhere = _everywhere(list(scores))
+    scores |= {path: 0.0 for path in called if path not in scores}
+    words = [word for word in question_words(question) if not any(same_word(word, one) for one in everywhere)]
+    asked = asked_roles(question)
+    scores = {path: (score + _CALLED_SO * _said(path, words)) * _worth(path, asked) for path, score in scores.items()}
+    order = sorted(scores, key=lambda path: (-scores[path], path))
+    best = [FilePart(path, by_file[path][0].item if path in by_file else None, scores[path]) for path in order]
+    return [*best, *(FilePart(path, part.item, scores[path]) for path in order for part in by_file.get(path, [])[1:])]
+
+
+def _everywhere(paths: Sequence[str]) -> set[str]:
+    """Words of folders that hold half of the files or more, such as the package's own name."""
+    counts = Counter(word for path in paths for word in set(words_of(path.rpartition("/")[0])))
+    return {word for word, count in counts.items() if 2 * count >= len(paths)}
+
+
+def _said(path: str, words: Sequence[str]) -> float:
+    """How much of a file's name the question says: the share of its words (0..1), and a quarter for each behind the
+    first.
+    """
+    *folders, name = path.split("/")
+    own = [word for word in words_of(name.partition(".")[0] or name) if word.isalpha()]
+    if len(folders) > 1 and all(word in _ANONYMOUS for word in own):
+        own = [word for word in words_of(folders[-1]) if word.isalpha()]
+    if not own:
+        return 0.0
+    whole, parts = own[0], [part for part in own if part != "".join(own[1:])] if len(own) > 1 else own
+    if any(same_word(whole, word) for word in words):
+        return 1.0
+    said = [max((_same(part, word) for word in words), default=0.0) for part in parts]
+    return sum(said) / len(said) + 0.25 * max(0, sum(one > 0 for one in said) - 1)
+
+
+def _same(part: str, word: str) -> float:
+    """How well a word of a question says a part of a name, which may be made of two: proxies and httpproxy."""
+    if same_word(part, word):
+        return 1.0
+    bare = word.removesuffix("ies") + "y" if word.endswith("ies") else word.removesuffix("s")
+    short, long = sorted((part, bare), key=len)
+    return _COMPOUND if len(short) >= _COMPOUND_LENGTH and (long.startswith(short) or long.endswith(short)) else 0.0
+
+
+def _worth(path: str, asked: frozenset[Role]) -> float:
+    role = role_of(path)
+    if role in asked:
+        return 1.0
+    return _ROLES[role] if INSTEAD.isdisjoint(asked) else _NOT_ASKED * _ROLES[role]

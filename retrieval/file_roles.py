@@ -1,0 +1,120 @@
+"""The role of a file in its tree, by its path: source, test, change log and others. Pure."""
+
+import re
+from collections.abc import Collection
+from enum import StrEnum
+from functools import lru_cache
+
+
+class Role(StrEnum):
+    """What a file is for; a search that asks for none prefers them in this order."""
+
+    SOURCE = "source"
+    DATA = "data"
+    EXAMPLE = "example"
+    TEST = "test"
+    DOCS = "documentation"
+    CHANGELOG = "change log"
+    GENERATED = "generated"
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_ORDER = {role: number for number, role in enumerate(Role)}
+_GENERATED = re.compile(
+    r"(?:\.min\.\w+|\.map|\.lock|\.snap|\.po|\.pot|_pb2(?:_grpc)?\.pyi?|\.pb\.(?:go|cc|h)|\.g\.(?:cs|dart)"
+    r"|\.designer\.cs|[-_.]generated\.\w+|^_?generated[-_.].*|lock\.(?:json|ya?ml)|^pkg-info|^go\.sum|\.svg)$"
+)
+_GENERATED_FOLDERS = _set(
+    "generated __generated__ dist build out vendor third_party vendored _vendor node_modules locale locales"
+)
+_CHANGELOG_STEM = re.compile(
+    r"(?:changelog|change[-_ ]?log|changes|history|news|release[-_ ]?notes?|what'?s[-_ ]?new)\b.*"
+)
+_CHANGELOG_FOLDERS = _set("releases changelog changelogs changelog.d newsfragments whatsnew history")
+_TEST_FOLDERS = _set("tests __tests__ testdata spec specs fixtures e2e __mocks__ _tests testsuite")
+_TEST_NAME = re.compile(
+    r"(?:tests?[-_].*|.*[-_.](?:tests?|spec)\.\w+|(?:tests?|conftest)\.\w+|.*[a-z0-9](?:Test|Tests|Spec)\.\w+)"
+)
+_DOCS_FOLDERS = _set("docs doc documentation guide guides")
+_DATA_ENDINGS = (
+    *(".png", ".jpg", ".jpeg", ".gif", ".ico", ".pdf", ".css", ".scss", ".html", ".htm", ".xml", ".json", ".csv"),
+    *(".yaml", ".yml", ".txt", ".in", ".cfg", ".ini", ".tmpl", ".tpl", ".woff", ".woff2", ".ttf"),
+)
+_DOCS_ENDINGS = (".md", ".mdx", ".rst", ".txt", ".adoc", ".html", ".ipynb")
+_EXAMPLE_FOLDERS = _set("example examples sample samples demo demos tutorial tutorials benchmarks bench scripts")
+
+# How queries ask for files of a role. "Tests for X" does; "the test client" and "a clock for tests" do not.
+_A_TEST = r"(?:unit |integration |e2e )?(?:tests|specs|test (?:file|case|suite|module)s?)"
+_ASKED = {
+    Role.TEST: re.compile(
+        rf"^(?:\w+ )?(?:the |all )?{_A_TEST}\b|\b(?:which|what|where (?:are|is)(?: the)?) {_A_TEST}\b"
+        rf"|\b{_A_TEST} (?:for|of|that|which|cover)\b|\btests? (?:for|of)\b|^\S+(?: \S+)? tests?$|\btested\b|テスト"
+    ),
+    Role.DATA: re.compile(
+        r"\b(?:templates?|html|css|stylesheets?|images?|icons?|fonts?|json|ya?ml|csv|xml|requirements|config)\b|設定"
+    ),
+    Role.DOCS: re.compile(r"\b(?:docs|documentation|readme|user guide|manual|tutorial|how-?to)\b|ドキュメント|文書"),
+    Role.CHANGELOG: re.compile(
+        r"\bchange ?logs?\b|\brelease notes?\b|\bwhat'?s new\b|\bwhat changed\b"
+        r"|^(?:the )?(?:changes|history|news)$|変更履歴"
+    ),
+    Role.GENERATED: re.compile(
+        r"\bgenerated\b|\bvendored\b|\bminified\b|\block ?files?\b|\btranslations?\b|生成された"
+    ),
+    Role.EXAMPLE: re.compile(r"\bexamples?\b|\bsamples?\b|\bdemos?\b|\bbenchmarks?\b|サンプル"),
+}
+INSTEAD = frozenset({Role.TEST, Role.DOCS, Role.CHANGELOG})
+"""Roles that who asks for them wants instead of sources; the others are as good as sources then."""
+
+ASKING_WORDS = frozenset({"test", "tests", "spec", "specs", "docs", "documentation"})
+"""Words of a name query that may ask for a role, and then need not be in the path."""
+
+
+@lru_cache(maxsize=65_536)
+def role_of(path: str) -> Role:
+    """Return the role that the folders and the name of a file say; what they say nothing of is source."""
+    *folders, original = path.split("/")
+    name = original.casefold()
+    around = [folder.casefold() for folder in folders]
+    if (
+        _GENERATED.search(name)
+        or not _GENERATED_FOLDERS.isdisjoint(around)
+        or any(".egg-info" in one for one in around)
+    ):
+        return Role.GENERATED
+    is_prose = name.endswith(_DOCS_ENDINGS) or "." not in name
+    if is_prose and (_CHANGELOG_STEM.fullmatch(name) or not _CHANGELOG_FOLDERS.isdisjoint(around)):
+        return Role.CHANGELOG
+    if _is_test(around, original):
+        return Role.TEST
+    if not _EXAMPLE_FOLDERS.isdisjoint(around):
+        return Role.EXAMPLE
+    if not _DOCS_FOLDERS.isdisjoint(around) or name.endswith((".md", ".mdx", ".rst", ".adoc")):
+        return Role.DOCS
+    return Role.DATA if name.endswith(_DATA_ENDINGS) else Role.SOURCE
+
+
+def asked_roles(text: str) -> frozenset[Role]:
+    """Return the roles that a query asks for."""
+    return frozenset(role for role, asked in _ASKED.items() if asked.search(text.casefold()))
+
+
+def preference(path: str, asked: Collection[Role]) -> int:
+    """Return the place of a path's role, 0 for the best: those that were asked for, then sources before the others."""
+    role = role_of(path)
+    if role in asked or (role is Role.SOURCE and INSTEAD.isdisjoint(asked)):
+        return 0
+    return _ORDER[role] + bool(asked)
+
+
+def _is_test(folders: list[str], name: str) -> bool:
+    """A folder called `test` is one of tests at the top or in a source root; deeper it may be what others test with."""
+    if _TEST_NAME.fullmatch(name) or any(one in _TEST_FOLDERS or one.endswith(("_tests", "-tests")) for one in folders):
+        return True
+    return any(
+        one in ("test", "t") and (depth == 0 or folders[depth - 1] in ("src", "packages", "lib"))
+        for depth, one in enumerate(folders)
+    )
