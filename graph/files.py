@@ -240,8 +240,8 @@ async def find_by_words(
 async def find_by_outline(
     executor: Executor, namespace: str, outlines: str, paths: str, limit: int
 ) -> tuple[list[str], list[str]]:
-    """Return at most `limit` paths of files for Lucene terms about what they define and say of it, and as many for terms
-    about paths, each best first.
+    """Return at most `limit` paths of files for Lucene terms about what they define, and as many for
+    terms about paths, each best first.
     """
     params = {"namespace": namespace, "told": outlines, "words": paths, "limit": limit}
     found = await executor.fetch_list("find_files_by_outline", params)

@@ -57,8 +57,8 @@ def ranked_files(
 ) -> list[FilePart[T]]:
     """Return parts in the order of their files, the best of each file first, then the others.
 
-    `parts` come nearest first; `about` are files by what they define and say of it, best first; `called` are others whose
-    paths have words of the question. A file has 1 / (10 +
+    `parts` come nearest first; `about` are files by what they define and say of it, best first; `called` are
+    others whose paths have words of the question. A file has 1 / (10 +
     rank) for its place in each list, more for a name that the question says, and less as a test, a document, a change
     log or a generated file, unless the question asks for such.
     """

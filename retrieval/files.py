@@ -482,7 +482,7 @@ def _similar(query: FileQuery, keys: PathKeys, candidate: Candidate, met: _Met) 
     if near or (met.worst >= _TYPO * _IN_FOLDER and not told):
         return Tier.TYPO, "its name differs by one letter"
     has = [word for word, quality in met.qualities.items() if quality > _TOLD]
-    if met.worst == _TOLD or (met.in_stem and 2 * len(has) >= len(query.words)):
+    if (has and met.worst == _TOLD) or (met.in_stem and 2 * len(has) >= len(query.words)):
         said = [f"its path has {', '.join(has)}"] if has else []
         return Tier.SOME_WORDS, " and ".join([*said, *([f"it defines {', '.join(told)}"] if told else [])])
     return None
