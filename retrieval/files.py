@@ -247,7 +247,7 @@ def same_word(left: str, right: str) -> bool:
 def parameters(query: FileQuery) -> Mapping[str, Any]:
     """The query as the look-up by names takes it."""
     rows = [{"stem": one.stem, "folders": list(one.folders), "ending": one.ending} for one in query.stems]
-    prefix = "" if query.is_exact or len(query.compact) < _PREFIX_LENGTH else query.compact
+    prefix = "" if query.is_exact or len(query.compact) < _PREFIX_LENGTH else _singular(query.compact)
     return {
         "name": query.name,
         "suffix": query.suffix,
@@ -470,7 +470,7 @@ def _similar(query: FileQuery, keys: PathKeys, candidate: Candidate, met: _Met) 
         return Tier.DEFINES, "it defines this name"
     if not query.words:
         return None
-    if len(query.compact) >= _PREFIX_LENGTH and keys.stem_key.startswith(query.compact):
+    if len(query.compact) >= _PREFIX_LENGTH and keys.stem_key.startswith(_singular(query.compact)):
         return Tier.PREFIX, "its name begins so"
     told = [word for word, quality in met.qualities.items() if quality == _TOLD]
     if met.worst > _TOLD:

@@ -31,13 +31,13 @@ _ASK = (
     r"|bring up|get|give|look up|i (?:want|need)(?: to see)?)(?:\s+me)?(?:\s+up)?"
 )
 _LEAD = re.compile(rf"(?:{_WHERE}|{_ASK})\s+", re.IGNORECASE)
-_DEFINED = rf"(?:(?:is\s+|gets?\s+)?{_STATE}(?:\s+in)?|live)"
+_DEFINED = rf"(?:is\s+|gets?\s+)?{_STATE}(?:\s+in)?"
 _DEFINITION = re.compile(
     r"(?:the\s+)?(?:definition|declaration|implementation|source(?: code)?|code) of\s+(?:the\s+)?"
     rf"(?:(?P<kind1>{_KIND})\s+)?`?(?P<name1>{_ANY_NAME})`?(?:\s+{_KIND})?"
     rf"|(?:the\s+)?(?P<kind2>{_KIND})\s+(?:called\s+|named\s+)?`?(?P<name2>{_ANY_NAME})`?(?:\s+{_DEFINED})?"
     rf"|(?:the\s+)?`?(?P<name3>{_ANY_NAME})`?\s+(?:(?P<kind3>{_KIND})\s+)?"
-    rf"(?:definition|declaration|implementation|{_DEFINED}|come from)"
+    rf"(?:definition|declaration|implementation|{_DEFINED})"
     rf"|(?:the\s+)?`?(?P<name4>{_ANY_NAME})`?\s+(?P<kind4>{_KIND})",
     re.IGNORECASE,
 )

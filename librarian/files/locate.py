@@ -5,15 +5,14 @@ from collections.abc import Sequence
 
 from graph.executor import Executor
 from graph.file_lines import Lines, lines_by_place
-from graph.files import FileFilter, Symbol, chunks_at, find_by_outline, find_symbols
+from graph.files import chunks_at, find_by_outline
 from graph.item import FileChunk
 from graph.types import ItemFilter, Kind
 from librarian.files.contracts import ChunkHit, LocateInput, LocateOutput, Place, SearchTextInput
 from librarian.files.find import found_files
-from librarian.files.text import MAX_DEFINITIONS, MAX_SHOWN_CHARS, hit_lines, search_text
-from retrieval.definitions import by_meaning
+from librarian.files.text import MAX_SHOWN_CHARS, hit_lines, search_text
+from librarian.search.definitions import definitions
 from retrieval.file_questions import FilePart, question_words, ranked_files
-from retrieval.file_roles import asked_roles
 from retrieval.files import FoundFile, some_words
 from retrieval.locate import LookupPlan, identifier_plan, plan_lookup
 from retrieval.pipeline import SearchPipeline
@@ -32,18 +31,6 @@ async def locate(executor: Executor, pipeline: SearchPipeline, namespace: str, w
     if not found.places and (other := identifier_plan(wanted.query, plan)) is not None:
         return await _asked(executor, pipeline, namespace, wanted, other)
     return found
-
-
-async def definitions(executor: Executor, namespace: str, plan: LookupPlan, roles_of: str = "") -> list[Symbol]:
-    """Return the definitions of the name that a plan asks for, likeliest first; those that lack every one of its
-    qualifiers only where no other is there.
-    """
-    if plan.text is None or not plan.definition:
-        return []
-    found = await find_symbols(executor, FileFilter(namespace), plan.text, MAX_DEFINITIONS)
-    return by_meaning(
-        found, plan.text, qualifiers=plan.qualifiers, kind=plan.kind, roles=asked_roles(roles_of.replace(plan.text, ""))
-    )
 
 
 async def _asked(

@@ -9,15 +9,13 @@ from graph.file_lines import ChunkText, Lines, lines_by_place
 from graph.files import FileFilter, Symbol, chunks_at, chunks_containing, chunks_of_files, find_symbols
 from librarian.base.errors import InvalidInput
 from librarian.files.contracts import LineHit, SearchTextInput, SearchTextOutput, TextLines
+from librarian.search.definitions import MAX_DEFINITIONS
 from retrieval.definitions import by_meaning
 from retrieval.file_languages import LANGUAGES
 from retrieval.file_roles import preference
 from retrieval.text_matching import InvalidPattern, LineMatcher, cut_around, glob_expression, line_matcher
 
 MAX_SHOWN_CHARS = 500
-MAX_DEFINITIONS = 500
-"""Of one name; the likeliest are chosen from these."""
-
 _FIRST_PAGE = 60
 _PAGE = 1_000
 _FILES_AT_ONCE = 100

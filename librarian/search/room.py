@@ -1,5 +1,6 @@
 """Searches of one graph, and answers out of what they find."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from typing import TypeVar
 
@@ -32,6 +33,7 @@ from librarian.search.contracts import (
     WhyNotInput,
     WhyNotOutput,
 )
+from librarian.search.definitions import definition_hits
 from librarian.search.relevant import get_relevant_memory
 from librarian.search.semantic import semantic_search
 from librarian.search.why_not import why_not
@@ -117,7 +119,12 @@ class SearchRoom:
     async def evidence(self, namespace: str, question: AnswerInput) -> RelevantOutput:
         """What an answer to `question` would be made of."""
         wanted = {name: getattr(question, name) for name in RelevantInput.__struct_fields__}
-        return await self.relevant_memory(namespace, RelevantInput(**wanted))
+        found, defined = await asyncio.gather(
+            self.relevant_memory(namespace, RelevantInput(**wanted)),
+            definition_hits(self._lifecycle.parts.executor, namespace, question.query),
+        )
+        found.hits = [*defined, *found.hits]
+        return found
 
     async def answer_from(self, found: RelevantOutput) -> AnswerOutput:
         """The answer out of `found`, to the question that it was found for."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from retrieval.files import Candidate, file_query, lucene_words, path_keys, ranked, within_one_edit
+from retrieval.files import Candidate, Tier, file_query, lucene_words, path_keys, ranked, within_one_edit
 
 PATHS = st.lists(st.text("abAB1._-é ", min_size=1, max_size=8), min_size=1, max_size=4).map("/".join)
 
@@ -45,6 +45,58 @@ def test_no_query_breaks_the_index(text):
 def test_stems(path, stem):
     """Letters and digits of the name without its last ending."""
     assert path_keys(path).stem_key == stem
+
+
+def order(query, *paths, **about):
+    """The paths that are found, best first; `about` has what is known of some by their stems."""
+    candidates = [Candidate(path, **about.get(path.rpartition("/")[2].partition(".")[0], {})) for path in paths]
+    return [found.path for found in ranked(file_query(query), candidates)]
+
+
+def test_exact_then_beginnings_then_parts_then_typos():
+    """And typos only where nothing else is found."""
+    paths = ("src/MyAgent.ts", "src/AgentPanel.tsx", "src/Agent.ts", "src/agnt.ts")
+    assert order("Agent", *paths) == ["src/Agent.ts", "src/AgentPanel.tsx", "src/MyAgent.ts"]
+    assert order("Agents", *paths)[:2] == ["src/Agent.ts", "src/AgentPanel.tsx"]
+    assert order("Ag", *paths)[:2] == ["src/Agent.ts", "src/AgentPanel.tsx"]
+    assert order("Agentt", "src/agnt.ts", "src/Agent.ts") == ["src/Agent.ts"]
+
+
+@pytest.mark.parametrize(
+    "query", ["middleware for sessions", "the sessions middleware", "open the session middleware file"]
+)
+def test_words_that_carry_the_request_are_left_out(query):
+    """The others are the stem and its folders, in any order."""
+    paths = ("docs/middleware.md", "core/middleware.py", "contrib/sessions/middleware.py", "contrib/sessions/models.py")
+    assert order(query, *paths)[0] == "contrib/sessions/middleware.py"
+
+
+def test_what_a_file_defines_finds_it():
+    """A name of code that no file is called, and words that its path lacks."""
+    assert (
+        order("the ModelForm file", "forms/models.py", "docs/modelforms.md", models={"defines": True})[0]
+        == "forms/models.py"
+    )
+    told = {"schema": {"told": frozenset({"editor"})}}
+    assert order("sqlite schema editor", "backends/sqlite3/schema.py", "backends/base/creation.py", **told) == [
+        "backends/sqlite3/schema.py"
+    ]
+
+
+def test_sources_before_tests_unless_tests_are_asked_for():
+    """Of files with the same words."""
+    paths = ("tests/test_canvas.py", "src/canvas.py", "docs/canvas.md")
+    assert order("canvas", *paths)[0] == "src/canvas.py"
+    assert order("tests for canvas", *paths)[0] == "tests/test_canvas.py"
+
+
+def test_each_file_says_why():
+    """In words, by how it was found."""
+    found = ranked(file_query("agent"), [Candidate("src/agent.py"), Candidate("src/agents.py")])
+    assert [(file.tier, file.why) for file in found] == [
+        (Tier.STEM, "its name without the ending is this"),
+        (Tier.PREFIX, "its name is a form of this word"),
+    ]
 
 
 def edits(word):

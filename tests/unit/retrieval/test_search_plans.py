@@ -27,6 +27,18 @@ from retrieval.locate import plan_lookup
         ("release notes", "phrase", True, "release notes", True),
         ("where is the config loaded?", "question", False, None, True),
         ("レポートはどこで作られますか？", "question", False, None, True),
+        ("AsyncClientはどこで定義されていますか", "definition", True, "AsyncClient", False),
+        ("AsyncClientクラスを開いて", "definition", True, "AsyncClient", False),
+        ("autoreloadモジュールを開いて", "path", True, None, True),
+        ("Open the Agent class", "definition", True, "Agent", False),
+        ("where is LockTimeout?", "definition", True, "LockTimeout", False),
+        ("show definition of AsyncClient.aclose", "definition", True, "aclose", False),
+        ("AsyncClient.aclose", "identifier", True, "aclose", False),
+        ("Foo::bar", "identifier", True, "bar", False),
+        ("which file defines parse_url?", "definition", True, "parse_url", False),
+        ("Open the autoreload module", "path", True, None, True),
+        ("the ModelForm file", "phrase", True, "the ModelForm file", True),
+        ("where does Anna live?", "question", False, None, True),
     ],
 )
 def test_the_shape_decides(query, shape, path, text, meaning):
@@ -34,3 +46,10 @@ def test_the_shape_decides(query, shape, path, text, meaning):
     plan = plan_lookup(query)
     assert (plan.shape, plan.path is not None, plan.text, plan.meaning is not None) == (shape, path, text, meaning)
     assert plan.why
+
+
+def test_a_qualified_name_keeps_its_qualifiers():
+    """So that the right one of several definitions comes first."""
+    assert plan_lookup("show definition of AsyncClient.aclose").qualifiers == ("AsyncClient",)
+    assert plan_lookup("ns::Foo::bar").qualifiers == ("ns", "Foo")
+    assert plan_lookup("open the class Agent").kind == "class"
