@@ -700,13 +700,15 @@ OPERATIONS: tuple[Operation, ...] = (
         output=files.FindFileOutput,
         http=Http("POST", "/v1/files/find"),
         tool=Tool(
-            "Find files by what they are called: a path or its end, a file name, a name without its ending, "
-            "or words of it; one typo is forgiven. The answer is a list of paths, best first."
+            "Find files by what they are called: a path or its end, a file name, a name without its ending or its "
+            "beginning, words of it and of its folders, or a name that it defines; one typo is forgiven. The answer is "
+            "a list of paths, best first, with the reason for each."
         ),
         cli="find-file",
         doc="""Find files by what they are called.
 
-            A path or its end, a file name, a stem, or words of these; one typo is forgiven.
+            A path or its end, a file name, a stem or its beginning, words of these, or a name that a file defines; one
+            typo is forgiven. `matches` says why each file is there.
             """,
     ),
     Operation(

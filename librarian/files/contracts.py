@@ -25,8 +25,9 @@ FileName = Annotated[
     Meta(
         min_length=1,
         max_length=1_000,
-        description="What the file is called: its path or the end of it, its name, its name without the ending, or "
-        "words of these (`agent panel` finds `AgentPanel.tsx`); one typo is forgiven.",
+        description="What the file is called: its path or the end of it, its name, its name without the ending, the "
+        "beginning of it, words of these and of its folders (`agent panel` finds `AgentPanel.tsx`), or a name that it "
+        "defines; one typo is forgiven.",
     ),
 ]
 FileLimit = Annotated[int, Meta(ge=1, le=MAX_FILE_HITS, description="How many paths at most.")]

@@ -265,6 +265,11 @@ def checked_path(path: str) -> str:
     parts = path.split("/")
     if "\0" in path or any(part in ("", ".", "..") for part in parts):
         raise InvalidInput("it must be relative, without empty parts, `.` and `..`", field="path")
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        # Replacing the bytes would give two files one path.
+        raise InvalidInput("it has bytes that are no UTF-8", field="path", remedy="Rename the file.") from None
     return path
 
 
