@@ -368,8 +368,9 @@ def _judged(query: FileQuery, candidate: Candidate) -> tuple[_Key, FoundFile] | 
         level = Tier.STEM
     elif tier >= Tier.WORDS:
         score, role = score - _OTHER_ROLE * bool(role) - 0.05 * role, 0
-        level = Tier.WORDS if tier == Tier.SOME_WORDS and met.says_stem else level
-    key = (other, level, role, reading or 0, -score, candidate.path.count("/"), len(candidate.path))
+        level = Tier.WORDS if tier == Tier.TYPO or (tier == Tier.SOME_WORDS and met.says_stem) else level
+    way = reading if reading is not None and level == Tier.STEM else 0
+    key = (other, level, role, way, -score, candidate.path.count("/"), len(candidate.path))
     return (*key, candidate.path), FoundFile(candidate.path, tier, why)
 
 
