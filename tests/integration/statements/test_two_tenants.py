@@ -16,7 +16,7 @@ from librarian.app import Librarian
 from librarian.items.contracts import LinkInput
 from librarian.items.rows import new_edge
 from librarian.search.contracts import SearchInput
-from retrieval.files import file_query, lucene_words
+from retrieval.files import file_query, lucene_words, some_words
 
 OURS, THEIRS = "poison-tenant", "poison-tenants"  # an English stemmer folds the two names into one word
 SECRET = "belongs to the other tenant"
@@ -141,7 +141,8 @@ def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
         "edge_id": new_edge(OURS, LinkInput(source="shared-1", type="CAUSES", target="shared-3")).edge_id,
         "properties": {},
         "paths": ["shared/billing.py"], "folder": "shared/", "root": "", "name": "billing.py", "suffix": "",
-        "absolute": "", "stems": [], "words": lucene_words(file_query("billing"), OURS), "needle": "billing",
+        "absolute": "", "stems": [], "words": lucene_words(file_query("billing"), OURS), "prefix": "bill",
+        "names": ["charge"], "told": some_words("outline", ["billing"], OURS), "needle": "billing",
         "languages": None, "included": None, "excluded": [], "skip": 0, "symbol": "billing",
         "states": STATES.get(statement.name),
         "sweep_id": "sweep-20260101-001", "seq": 0, "before": "t", "after_sweep": "", "after_seq": -1,
