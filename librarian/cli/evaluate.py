@@ -430,6 +430,9 @@ def files(
     namespace: Annotated[
         str, typer.Option("--namespace", "-n", help="Where the tree is indexed, and stays.")
     ] = _FILES_NAMESPACE,
+    questions: Annotated[
+        Path | None, typer.Option("--questions", metavar="FILE", help="Rows {query, expected} to ask of locate.")
+    ] = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -441,7 +444,7 @@ def files(
     async def work() -> None:
         settings = settings_for()
         labels = None if settings.eval_data is None else settings.eval_data / _FILE_LABELS
-        wanted = file_searches.FilesEvaluation(root, namespace, queries, seed, labels)
+        wanted = file_searches.FilesEvaluation(root, namespace, queries, seed, labels, questions)
         async with opened(settings, "eval") as librarian:
             with Bar("Evaluating") as bar:
                 report = await file_searches.evaluate_files(librarian.files, wanted, bar.update)
@@ -459,6 +462,11 @@ def _show_files(report: FilesEvalReport) -> None:
     if report.definitions:
         rows.append(_find_row("definitions", report.definitions))
     table(("find_file by", "queries", "first is right", "p50 ms", "p95 ms"), rows)
+    if report.questions:
+        asked = report.questions
+        say(f"{asked.questions} questions: a right file first {asked.top1:.3f}, among three {asked.top3:.3f}.")
+        for query in asked.missed:
+            say(f"not among three: {query}")
     if report.mb_per_s is not None:
         say(f"Indexed in {report.index_s:.1f} s, {report.mb_per_s:.1f} MB/s.")
     for query in report.different:

@@ -228,6 +228,15 @@ class FindScores(Struct, kw_only=True):
     p95_ms: float
 
 
+class QuestionScores(Struct, kw_only=True):
+    """Of how many questions a right file comes first, and among the first three; `missed` names those without."""
+
+    questions: int
+    top1: float
+    top3: float
+    missed: list[str]
+
+
 class FilesEvalReport(Struct, kw_only=True):
     """Search of a tree against ripgrep, and of files by name.
 
@@ -250,6 +259,7 @@ class FilesEvalReport(Struct, kw_only=True):
     different: list[str] = field(default_factory=list)
     find: dict[str, FindScores] = field(default_factory=dict)
     definitions: FindScores | None = None
+    questions: QuestionScores | None = None
     notes: list[str] = field(default_factory=list)
 
 

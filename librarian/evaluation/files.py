@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from librarian.base.errors import InvalidInput
-from librarian.evaluation.contracts import FilesEvalReport, FindScores
+from librarian.evaluation.contracts import FilesEvalReport, FindScores, QuestionScores
 from librarian.evaluation.measures import OnProgress, json_lines, timed
 from librarian.files.contracts import FileListQuery, FindFileInput, IndexReport, LocateInput, SearchTextInput
 from librarian.files.reading import lines_of, text_of
@@ -25,6 +25,7 @@ MAX_HITS = 200
 _LIMIT = 1_000
 _WARM_UP = 10
 _SHOWN = 10
+_TOP = 3
 _FIND_QUERIES = 200
 _PAGE = 5_000
 _MB = 1_000_000
@@ -33,7 +34,7 @@ _MB = 1_000_000
 @dataclass(frozen=True, slots=True)
 class FilesEvaluation:
     """The measurement: `queries` made up from the lines of `root`; `labels` is a folder of labelled queries, of which
-    those count whose files are in the tree.
+    those count whose files are in the tree; `questions` is a file of rows {query, expected: paths} for locate.
     """
 
     root: Path
@@ -41,6 +42,7 @@ class FilesEvaluation:
     queries: int = 300
     seed: int = 0
     labels: Path | None = None
+    questions: Path | None = None
 
 
 async def evaluate_files(files: FilesRoom, wanted: FilesEvaluation, on_progress: OnProgress) -> FilesEvalReport:
@@ -55,6 +57,8 @@ async def evaluate_files(files: FilesRoom, wanted: FilesEvaluation, on_progress:
     report = compared.report(indexed, len(paths), find)
     if wanted.labels is not None:
         await _labelled(files, wanted, wanted.labels, set(paths), report)
+    if wanted.questions is not None:
+        report.questions = await _asked(files, wanted.namespace, list(json_lines(wanted.questions)))
     return report
 
 
@@ -230,6 +234,23 @@ async def _labelled(
         report.definitions = await _scored(first_line, defined)
     else:
         report.notes.append("no labelled definition is in this tree")
+
+
+async def _asked(files: FilesRoom, namespace: str, rows: Sequence[Mapping[str, Any]]) -> QuestionScores:
+    """Return how often locate gives a right file first, and among the first three."""
+    first = third = 0
+    missed = []
+    for row in rows:
+        paths = (await files.locate(namespace, LocateInput(query=row["query"], limit=_TOP))).paths
+        right = [path in row["expected"] for path in paths]
+        first += right[:1] == [True]
+        third += any(right)
+        if not any(right):
+            missed.append(row["query"])
+    count = max(1, len(rows))
+    return QuestionScores(
+        questions=len(rows), top1=round(first / count, 4), top3=round(third / count, 4), missed=missed
+    )
 
 
 def _labels(file: Path) -> list[dict[str, Any]]:

@@ -22,9 +22,14 @@ def evaluate(librarian, namespace, tree, tmp_path):
     (labels / "find_file.jsonl").write_text("\n".join(json.dumps(row) for row in (find, elsewhere)))
     defined = {"query": "where is load_5 defined?", "symbol": "load_5", "path": "src/part5.py", "line": 4}
     (labels / "definitions.jsonl").write_text(json.dumps(defined))
+    asked = [
+        {"query": "the part 2 file", "expected": ["src/part2.py"]},
+        {"query": "xyzzy", "expected": ["src/part1.py"]},
+    ]
+    (labels / "questions.jsonl").write_text("\n".join(json.dumps(row) for row in asked))
 
     async def run():
-        wanted = FilesEvaluation(tree(CODE), namespace, queries=10, labels=labels)
+        wanted = FilesEvaluation(tree(CODE), namespace, queries=10, labels=labels, questions=labels / "questions.jsonl")
         return await evaluate_files(librarian, wanted, lambda *_: None)
 
     return run
@@ -38,6 +43,8 @@ async def test_the_report(evaluate):
         "file name": 1.0, "stem": 1.0, "path suffix": 1.0, "labelled stem": 1.0,
     }  # fmt: skip
     assert (report.find["labelled stem"].queries, report.definitions.top1) == (1, 1.0)
+    asked = report.questions
+    assert (asked.questions, asked.top1, asked.top3, asked.missed) == (2, 0.5, 0.5, ["xyzzy"])
 
 
 async def test_other_lines_than_those_of_ripgrep_are_reported(evaluate, librarian, monkeypatch):
