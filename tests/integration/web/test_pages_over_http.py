@@ -248,7 +248,7 @@ async def test_merges_and_types_are_decided_in_the_list(client, logged_in, keys,
     await ingest(
         {"kind": "memory", "uid": "fuller", "text": f"{text}, too."},
         {"kind": "memory", "uid": "shorter", "text": f"{text}."},
-        {"kind": "memory", "uid": "odd", "text": "Grey paper, tram 28, a window towards the river."},
+        {"kind": "memory", "uid": "odd", "text": "Umbrella, tea, two pens."},
     )
     await librarian.sweep(namespace, SweepRequest())
     _, key = keys.create("reviewer", namespaces=[namespace], scopes=["read", "write"])
