@@ -10,11 +10,12 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import pairwise
 
 from retrieval import cues
 from retrieval.answerness import is_question
@@ -38,7 +39,15 @@ _SAME = 0.6
 _SURELY_HELD = 0.8
 # Particles and endings of Japanese sentences, and marks that end one.
 _GRAMMAR = re.compile(r"[\u3040-\u309f?？。！]")
+_KANA_ONLY = re.compile(r"[\u3040-\u30ff\W]{8,}")
+_TO_KATAKANA = {code: code + 0x60 for code in range(0x3041, 0x3097)}
+# The mark of a reading, and three letters of it.
+_SHORTEST_SPELLED = 3
 _RIVAL = 0.7
+_READ_FOR_REPETITION = 20
+_SAID_BEFORE = 0.8
+# Similarities of a pool that differ by less are those of noise.
+_LEAST_SPAN = 0.2
 _NEARLY_REPEATED = 0.7
 
 
@@ -74,7 +83,7 @@ class Candidate:
 
     `when` it was said or began to hold, `ends` when it ceased to (None: it holds). `causes`: uids of what led to it.
     `fused` (0..1) is the search's own score, `linked` (0..1) what an edge of a good hit adds, `similarity` (0..1) None
-    without a vector.
+    without a vector. `unread` (0..1): the keyword score of a text of which `text` is only the beginning.
     """
 
     uid: str
@@ -89,12 +98,14 @@ class Candidate:
     fused: float = 0.0
     linked: float = 0.0
     similarity: float | None = None
+    unread: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """What becomes of a candidate: `score` (0..1) orders those of one question; `support` (0..1) says how well the
     question's own words and meaning back it, whatever else was found; `sentence` is the one that answers best.
+    `replaced`: it has ended, another fact holds in its place, and the question is about what holds.
     """
 
     uid: str
@@ -103,6 +114,7 @@ class Judgement:
     verdict: Verdict
     sentence: str = field(repr=False)
     outdated_by: str | None = None
+    replaced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +130,12 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text, read once for any question."""
+    """A text, read once for any question: `own_words` are those it tells something with, `marks` names and numbers."""
 
     sentences: Sequence[Sentence]
     terms: Mapping[str, float]
     own_words: frozenset[str]
+    marks: frozenset[str]
     commands: bool
     only_asks: bool
     knows_not: bool
@@ -168,6 +181,19 @@ def gives_orders(text: str) -> bool:
     return bool(cues.COMMANDS.search(text)) or len(cues.HINTS_AT_COMMANDS.findall(text)) > 1
 
 
+def _orders_somewhere(parts: Sequence[str]) -> bool:
+    """Whether two sentences side by side give orders: what a long text says in several places is none, and a single
+    phrase is not enough there.
+    """
+    if not cues.COMMANDS.search(text := " ".join(parts)) and not cues.HINTS_AT_COMMANDS.search(text):
+        return False
+    beside = [f"{one} {other}" for one, other in pairwise(parts)]
+    return any(
+        len(cues.COMMANDS.findall(pair)) + len(cues.HINTS_AT_COMMANDS.findall(pair)) > 1 and gives_orders(pair)
+        for pair in beside
+    )
+
+
 @lru_cache(maxsize=8_000)
 def reading(text: str) -> Reading:
     """Return what `text` says, sentence by sentence."""
@@ -191,7 +217,8 @@ def reading(text: str) -> Reading:
         sentences=read,
         terms=terms,
         own_words=frozenset(key for sentence in telling for key, worth in sentence.terms.items() if worth == 1.0),
-        commands=gives_orders(text),
+        marks=frozenset(word.key for part in parts for word in words(part) if word.proper or not word.key.isalpha()),
+        commands=gives_orders(text) if len(read) < _SHORT_TEXT else _orders_somewhere(parts),
         only_asks=not telling and any(sentence.asks for sentence in read),
         knows_not=any(sentence.knows_not for sentence in read) and len(read) < _SHORT_TEXT,
     )
@@ -229,9 +256,18 @@ def held(word: Word, terms: Mapping[str, float]) -> float:
 FEATURES = (
     *("fused", "similarity", "sentence", "coverage", "around", "named", "misnamed", "holds", "only_asks", "knows_not"),
     *("commands", "repeats", "in_span", "out_of_span", "ended", "newer", "outdated", "negative", "positive", "length"),
-    *("fact", "cause", "exact"),
+    *("fact", "near", "said", "holding", "unlike", "changes", "late", "both"),
+    *("cause", "exact"),
 )
 """What the model weighs of a candidate, each 0..1 but `length`, the logarithm of the number of its sentences."""
+
+
+def _spread(values: Sequence[float | None]) -> list[float]:
+    """The values moved to 0..1 by the least and the greatest, which differ by _LEAST_SPAN at least; 0 for None."""
+    known = [value for value in values if value is not None]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    span = max(high - low, _LEAST_SPAN)
+    return [0.0 if value is None else 1 - (high - value) / span for value in values]
 
 
 class Jury:
@@ -242,7 +278,7 @@ class Jury:
         self.readings = [reading(candidate.text) for candidate in candidates]
         self._heads = [_terms(candidate.head) for candidate in candidates]
         self._around = [_terms(candidate.around) for candidate in candidates]
-        self._words = _mended(asked.words, self.readings)
+        self._words = _read_aloud(asked.text, self.readings) or _mended(asked.words, self.readings)
         self._held = [
             [max(held(word, read.terms), held(word, head)) for word in self._words]
             for read, head in zip(self.readings, self._heads, strict=True)
@@ -250,8 +286,11 @@ class Jury:
         self._weights = self._rarity()
         self._total = sum(self._weights) or 1.0
         self._coverage = [
-            sum(weight * have for weight, have in zip(self._weights, held_here, strict=True)) / self._total
-            for held_here in self._held
+            max(
+                sum(weight * have for weight, have in zip(self._weights, held_here, strict=True)) / self._total,
+                candidate.unread,
+            )
+            for held_here, candidate in zip(self._held, candidates, strict=True)
         ]
         self.best = [self._best_sentence(index) for index in range(len(candidates))]
         self.relevance = [
@@ -263,6 +302,7 @@ class Jury:
             for index, candidate in enumerate(candidates)
             if candidate.when is not None and self.relevance[index] >= _RIVAL * top and not self._silent(index)
         ]
+        self._some_read = any(candidate.similarity is not None for candidate in candidates)
         self.outdated = [self._outdated(index) for index in range(len(candidates))]
 
     def _rarity(self) -> list[float]:
@@ -287,12 +327,16 @@ class Jury:
                 own *= 0.4
             if own > value:
                 best, value = sentence, own
-        return value / self._total, best
+        return max(value / self._total, self.candidates[index].unread), best
 
     def _outdated(self, index: int) -> tuple[float, str | None]:
         """How surely (0..1) a later statement, as good an answer, replaces this one, and its uid."""
         mine, read = self.candidates[index], self.readings[index]
-        if self.asked.of_the_past or self.asked.spans or mine.when is None:
+        if self.asked.of_the_past or self.asked.spans:
+            return 0.0, None
+        if (holder := self._holder_of(mine)) is not None:
+            return 1.0, holder
+        if mine.when is None:
             return 0.0, None
         surest: tuple[float, str | None] = (0.0, None)
         for rival in self._rivals:
@@ -308,6 +352,19 @@ class Jury:
                 surest = (shared, other.uid)
         return surest
 
+    def _holder_of(self, mine: Candidate) -> str | None:
+        """The fact that holds where an ended one told the same of the same."""
+        if mine.attribute is None or mine.ends is None or mine.ends > self.now:
+            return None
+        return next(
+            (
+                other.uid
+                for other in self.candidates
+                if other.attribute == mine.attribute and (other.ends is None or other.ends > self.now)
+            ),
+            None,
+        )
+
     def features(self) -> list[list[float]]:
         """Return the features of each candidate, in the order of FEATURES."""
         top = max(self.relevance, default=0.0)
@@ -317,31 +374,63 @@ class Jury:
             if Wanted.REASON in self.asked.wanted and relevance >= _SAME * top
             for uid in candidate.causes
         }
-        newest = self._newest()
+        newest, relative = self._newest(), self._relative()
         exact = distinctive(self.asked.text)
         return [
             [
                 *self._own(index, newest.get(index, 0.0)),
+                *relative[index],
                 float(candidate.uid in led),
                 float(bool(exact.terms) and holds_distinctive(candidate.text, [exact])),
             ]
             for index, candidate in enumerate(self.candidates)
         ]
 
+    def _similarity(self, index: int) -> float:
+        """The similarity; beside texts that have one, words stand for the meaning of what the encoder cannot read."""
+        similarity = self.candidates[index].similarity
+        if similarity is None:
+            return self.best[index][0] if self._some_read else 0.0
+        return similarity
+
+    def _relative(self) -> list[list[float]]:
+        """The features from `near` to `both`: how each candidate stands among the others."""
+        present = not (self.asked.of_the_past or self.asked.spans)
+        near = _spread([self._similarity(index) for index in range(len(self.candidates))])
+        most = max((match for match, _ in self.best), default=0.0) or 1.0
+        moments = sorted({candidate.when for candidate in self.candidates if candidate.when is not None})
+        order = {when: rank / max(1, len(moments) - 1) for rank, when in enumerate(moments)}
+        rows = []
+        for index, candidate in enumerate(self.candidates):
+            match, sentence = self.best[index]
+            said = match / most
+            rows.append(
+                [
+                    near[index],
+                    said,
+                    said * self._holds(candidate, self.readings[index], sentence),
+                    float(self._some_read and candidate.similarity is None),
+                    said * float(present and bool(cues.TELLS_OF_CHANGE.search(sentence.text))),
+                    order[candidate.when] if present and candidate.when is not None else 0.0,
+                    said * near[index],
+                ]
+            )
+        return rows
+
     def _own(self, index: int, newest: float) -> list[float]:
-        """The features but for the last two, which look at what the question names and what led to others."""
+        """The features from `fused` to `fact`."""
         candidate, read = self.candidates[index], self.readings[index]
         match, best = self.best[index]
         in_span, out_of_span = in_time(self.asked, candidate, self.now)
         ended = candidate.ends is not None and candidate.ends <= self.now
         return [
             candidate.fused,
-            candidate.similarity or 0.0,
+            self._similarity(index),
             match,
             *self._shares(index),
             self._holds(candidate, read, best),
             float(self._only_asks(read)),
-            float(read.knows_not or best.knows_not),
+            float(read.knows_not or (best.knows_not and match > candidate.unread)),
             float(read.commands),
             self._repeats(index),
             in_span,
@@ -406,6 +495,19 @@ class Jury:
         return float(self.asked.asks and self._coverage[index] > _NEARLY_REPEATED and not said)
 
 
+def _read_aloud(question_text: str, readings: Sequence[Reading]) -> list[Word]:
+    """The words of the texts whose reading a question in kana spells: けんこうしんだん names 健康診断.
+
+    Of readings inside one another the longest; none where the question is written in another way.
+    """
+    if not _KANA_ONLY.fullmatch(question_text):
+        return []
+    spelled = question_text.translate(_TO_KATAKANA)
+    known = {key for read in readings for key in read.terms if key[0] == "r" and len(key) > _SHORTEST_SPELLED}
+    found = [key for key in known if key[1:] in spelled]
+    return [Word(key) for key in sorted(found) if not any(key != other and key[1:] in other for other in found)]
+
+
 def _mended(asked: Sequence[Word], readings: Sequence[Reading]) -> list[Word]:
     """The words with slips of the pen mended: one that no text holds stands for words of the texts one edit away."""
     known = {key for read in readings for key, worth in read.terms.items() if worth == 1.0}
@@ -467,14 +569,17 @@ def model() -> Model:
     return Model({name: float(table["weights"][name]) for name in FEATURES}, float(table["middle"]))
 
 
-def judge(asked: Question, candidates: Sequence[Candidate], now: datetime) -> list[Judgement]:
-    """Return a judgement of each candidate, in their order."""
+def judge(
+    asked: Question, candidates: Sequence[Candidate], now: datetime, weights: Mapping[str, float] | None = None
+) -> list[Judgement]:
+    """Return a judgement of each candidate, in their order; `weights` by feature (None: the trained model's)."""
     jury = Jury(asked, candidates, now)
     trained = model()
-    weights = [trained.weights[name] for name in FEATURES]
+    by_feature = trained.weights if weights is None else weights
+    ordered = [by_feature[name] for name in FEATURES]
     judged = []
     for index, (candidate, row) in enumerate(zip(candidates, jury.features(), strict=True)):
-        value = sum(weight * feature for weight, feature in zip(weights, row, strict=True))
+        value = sum(weight * feature for weight, feature in zip(ordered, row, strict=True))
         named = dict(zip(FEATURES, row, strict=True))
         judged.append(
             Judgement(
@@ -484,9 +589,32 @@ def judge(asked: Question, candidates: Sequence[Candidate], now: datetime) -> li
                 verdict=_verdict(named),
                 sentence=jury.best[index][1].text,
                 outdated_by=jury.outdated[index][1],
+                replaced=bool(named["ended"]) and named["outdated"] == 1.0,
             )
         )
-    return judged
+    return _apart(judged, jury.readings)
+
+
+def _apart(judged: Sequence[Judgement], readings: Sequence[Reading]) -> list[Judgement]:
+    """The judgements, of which those of texts that say again what a better one said are lower: what else there is to
+    say must not be pushed out.
+    """
+    order = sorted(range(len(judged)), key=lambda index: -judged[index].score)[:_READ_FOR_REPETITION]
+    found = list(judged)
+    said: list[int] = []
+    for index in order:
+        if any(_says_again(readings[index], readings[better]) for better in said):
+            found[index] = replace(judged[index], score=judged[index].score * _SAID_BEFORE)
+        else:
+            said.append(index)
+    return found
+
+
+def _says_again(one: Reading, other: Reading) -> bool:
+    """Whether two short texts share most of their words, names and numbers included."""
+    if one.marks != other.marks or max(len(one.sentences), len(other.sentences)) >= _SHORT_TEXT:
+        return False
+    return len(one.own_words & other.own_words) >= _SAME * len(one.own_words | other.own_words) > 0
 
 
 # A list of words finds whatever holds one of them, like any search.

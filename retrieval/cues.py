@@ -176,6 +176,7 @@ COMMANDS = _any(
     r"\b(?:reading|must|should|who reads|that reads?|to answer|process|shall|are to|has to)",
     r"\bto (?:the|any|whichever|every|all) (?:ai|assistant|llm|language model|model|bot|agent)s?\b",
     r"\b(?:reply|respond|answer)\s+(?:only|exactly|solely|every|all|always|with the words|that|with[: ])",
+    r"\b(?:instructions?|orders?|rules?|prompts?)\b.{0,20}\b(?:are|is) (?:now )?(?:void|invalid|cancelled|revoked)\b",
     r"\bstop (?:being|following)\b|\bprint (?:the|your|all|where)\b.{0,40}\b(?:key|password|secret|prompt"
     r"|variables|token)",
     r"(?:以前|これまで|上記|前|今まで|すべて|全て|他|過去)の?(?:の)?(?:指示|命令|ルール|規則|設定|内容|メモ|記憶)"
@@ -191,7 +192,7 @@ COMMANDS = _any(
 
 HINTS_AT_COMMANDS = _any(
     r"\bwhen(?:ever)? (?:anyone|someone|anybody|somebody|she|he|they|the \w+)\b.{0,20}\basks?\b"
-    r"|\bassistant\b|\bAI\b",
+    r"|\bassistants?\b|\bAI\b",
     r"\b(?:anyone|somebody|someone|anybody) (?:who )?asks?\b|\bif (?:you are |you['’]re )?asked\b",
     r"\bdo not (?:tell|reveal|mention|say|inform|quote)\b|\bsay (?:only|that|nothing)\b|\.example\b",
     r"\b(?:send|enter|type|paste|transfer|click|visit|email|wire|call) .{0,60}(?:https?:|password|pin\b"

@@ -17,6 +17,9 @@ ANSWER = "answer"
 JUDGED = 40
 """Candidates of a query that are judged; those behind them keep their order."""
 
+READ_CHARS = 8_000
+"""What the statements `pool_traits` give of a text: of a longer one its keyword score has to speak for the rest."""
+
 _TURNS_AROUND = 3
 _AROUND_CHARS = 300
 
@@ -96,6 +99,7 @@ def candidate_of(
         fused=entry.score,
         linked=traits.linked,
         similarity=similarity,
+        unread=traits.keyword if len(traits.passage.text) >= READ_CHARS else 0.0,
     )
 
 

@@ -7,7 +7,7 @@ last March that has begun. What a stored text says is read from the day on which
 import re
 from calendar import monthrange
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal
 
@@ -73,6 +73,8 @@ Reader = Callable[[re.Match[str], date, Looking], tuple[date, date] | None]
 
 def spans(text: str, now: date, *, looking: Looking = "back") -> list[Span]:
     """Return the spans that `text` means on the day `now`, in its order, none inside another."""
+    if _NUMERAL_JA.search(text):
+        return _spans_of_numerals(text, now, looking)
     found: list[Span] = []
     taken: list[tuple[int, int]] = []
     lower = text.casefold() if len(text.casefold()) == len(text) else text.lower()
@@ -88,6 +90,31 @@ def spans(text: str, now: date, *, looking: Looking = "back") -> list[Span]:
                 taken.append(match.span())
                 found.append(Span(*days, *match.span()))
     return sorted(found, key=lambda span: span.start)
+
+
+_NUMERAL_JA = re.compile(
+    r"(?<![一二三四五六七八九十百千])(?:[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])(?=[年月日時])"
+)
+
+
+def _spans_of_numerals(text: str, now: date, looking: Looking) -> list[Span]:
+    """The spans of a text whose days and months are written in Chinese numerals: 六月二十三日."""
+    plain, places, at = "", [], 0
+    for match in _NUMERAL_JA.finditer(text):
+        digits = str(_numeral(match[0]))
+        plain += text[at : match.start()] + digits
+        places += [*range(at, match.start()), *[match.start()] * len(digits)]
+        at = match.end()
+    plain, places = plain + text[at:], [*places, *range(at, len(text) + 1)]
+    return [
+        replace(span, start=places[span.start], end=places[span.end]) for span in spans(plain, now, looking=looking)
+    ]
+
+
+def _numeral(written: str) -> int:
+    tens, ten, ones = written.rpartition("十")
+    digits = "一二三四五六七八九"
+    return 10 * (digits.index(tens) + 1 if tens else len(ten)) + (digits.index(ones) + 1 if ones else 0)
 
 
 def _month_number(word: str) -> int:

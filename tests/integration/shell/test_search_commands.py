@@ -91,11 +91,17 @@ async def test_a_replaced_threshold_is_told_to_who_sent_it(client, headers, inge
     assert any("similarity_threshold" in note for note in adapted["notes"])
 
 
-async def test_a_plain_search_drops_nothing_unless_asked(client, headers, ingest, namespace):
-    """Lists stay as full as they were before there were thresholds."""
+async def test_a_plain_search_has_no_threshold_and_finds_nothing_about_something_else(
+    client, headers, ingest, namespace
+):
+    """What a question's words or meaning back is found without a threshold; nothing backs a question about something
+    else (docs/decisions/0017).
+    """
     await ingest(*ROWS)
+    related = (await client.post("/v1/search", headers=headers, json={"queries": [QUESTION]})).json()
+    assert (len(related["results"]), related["threshold"], related["iterations"]) == (3, None, 0)
     body = {"queries": ["Which enzyme breaks down lactose?"]}
     plain = (await client.post("/v1/search", headers=headers, json=body)).json()
-    assert (len(plain["results"]), plain["threshold"], plain["iterations"]) == (3, None, 0)
+    assert (plain["results"], plain["threshold"], plain["iterations"]) == ([], None, 0)
     asked = (await client.post("/v1/search", headers=headers, json={**body, "adaptive_threshold": True})).json()
     assert (asked["results"], asked["threshold"], asked["iterations"]) == ([], 0.35, 9)

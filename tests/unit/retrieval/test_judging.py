@@ -1,0 +1,47 @@
+"""The candidates of a search as a judgement wants them."""
+
+import pytest
+
+from retrieval.fusion import Fused
+from retrieval.judging import READ_CHARS, candidate_of, turns_of
+from retrieval.sentences import Passage
+from retrieval.signals import Traits
+
+
+def turn(text, position, *, conversation="c", session="s", keyword=0.0):
+    return Traits(
+        conversation=conversation, session=session, position=position, keyword=keyword, passage=Passage("", text)
+    )
+
+
+def candidate(pool, uid):
+    return candidate_of(Fused(uid, 0.5, ()), pool[uid], turns_of(pool), None, ())
+
+
+def test_turns_within_three_positions_count_as_said_around():
+    """In their order, without the candidate's own text."""
+    pool = {str(position): turn(f"turn {position}", position) for position in range(1, 11)}
+    assert candidate(pool, "5").around == "turn 2 turn 3 turn 4 turn 6 turn 7 turn 8"
+    assert candidate(pool, "1").around == "turn 2 turn 3 turn 4"
+
+
+@pytest.mark.parametrize(
+    "other", [{"conversation": "another"}, {"session": "another"}, {"conversation": None}, {"position": None}], ids=str
+)
+def test_turns_of_another_session_do_not_count(other):
+    """Nor does what stands in no conversation."""
+    pool = {"a": turn("asked", 1), "b": turn("beside", **{"position": 2} | other)}
+    assert candidate(pool, "a").around == ""
+    assert candidate(pool, "b").around == ""
+
+
+def test_a_long_turn_counts_with_its_beginning():
+    """The first 300 characters."""
+    pool = {"a": turn("asked", 1), "b": turn("x" * 1_000, 2)}
+    assert candidate(pool, "a").around == "x" * 300
+
+
+def test_the_keyword_score_speaks_for_what_was_not_read_of_a_text():
+    """A text that was read whole speaks for itself."""
+    pool = {"long": turn("x" * READ_CHARS, 1, keyword=0.7), "short": turn("x", 2, keyword=0.7)}
+    assert (candidate(pool, "long").unread, candidate(pool, "short").unread) == (0.7, 0.0)
