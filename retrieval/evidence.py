@@ -1,12 +1,15 @@
-"""What the search agent needs to weigh evidence: the words of a text, and how near texts are in meaning.
+"""What the search agent needs to weigh evidence: the words of a text, how well it answers, how near it is in meaning.
 
 Given to the agent as plain functions by the composition root, since it imports nothing of ours.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
 
 from graph.types import Noise
+from retrieval.answering import FEATURES, Candidate, Jury, question
 from retrieval.calibration import calibrated, probe_noise
 from retrieval.encoders.base import Encoder
 from retrieval.encoders.language_probe import encode_probes
@@ -27,13 +30,27 @@ def terms(text: str) -> list[str]:
 
     English plurals lose their s as in Harman's S-stemmer (JASIS 1991), which never joins two different words of a name.
     """
+    return list(_terms(text))
+
+
+@lru_cache(maxsize=4_000)
+def _terms(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for word in _WORD.findall(_POSSESSIVE.sub("", normalise(text).casefold())):
         if has_cjk(word):
             found.extend(_pairs(word))
         elif word not in ENGLISH:
             found.append(_singular(word))
-    return found
+    return tuple(found)
+
+
+def answering(asked: str, texts: Sequence[tuple[str, str]]) -> list[Mapping[str, float]]:
+    """What speaks for and against each of `texts` (its source, its words) as an answer to `asked`: the features of
+    retrieval.answering, of which those that look at the search or at other times are 0 here.
+    """
+    now = datetime.now(UTC)
+    given = [Candidate(str(at), text, head=source) for at, (source, text) in enumerate(texts)]
+    return [dict(zip(FEATURES, row, strict=True)) for row in Jury(question(asked, now), given, now).features()]
 
 
 def _pairs(word: str) -> list[str]:

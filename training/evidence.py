@@ -29,14 +29,14 @@ from librarian.agent.reasoning import SemanticSimilarity
 from librarian.evaluation.evidence import EvidenceCase, Outcome, Store, ask, evidence_folders, read_cases
 from librarian.evaluation.lab import Lab
 from retrieval.answerness import is_question
-from retrieval.evidence import terms
+from retrieval.evidence import answering, terms
 
 WEIGHTS = Path(__file__).parents[1] / "agents" / "search" / "reasoners" / "evidence.json"
 POOLED = "documents"
 # From which probability on a further passage is taken: the best of a few tried in cross-validation.
 ENOUGH = {"documents": 0.25, "messages": 0.15}
 FOLDS = 5
-SCORING = Scoring(terms, is_question)
+SCORING = Scoring(terms, is_question, answering)
 # Strength of the L2 penalty.
 PENALTY = 1.0
 STEPS = 30

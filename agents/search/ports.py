@@ -1,6 +1,6 @@
 """The ports of the search agent: the tool that searches, the reasoner that decides, and how texts are weighed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -45,14 +45,23 @@ class Similarity(Protocol):
         """A row a query, a column a text, each 0..1; None without an encoder that can read them."""
 
 
+class Answering(Protocol):
+    """How well texts answer a question, by the model of answering that search uses."""
+
+    def __call__(self, question: str, texts: Sequence[tuple[str, str]], /) -> Sequence[Mapping[str, float]]:
+        """What speaks for and against each text, given as its source and its words: named signals of 0..1."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scoring:
     """How texts are weighed: plain functions that the reasoner is given, since it knows no language and no encoder.
 
     `terms` returns the topical words of a text in order, comparable between texts; `is_question` says whether a text
-    asks rather than tells; `similarity` is None, or returns None, where nothing can read the texts.
+    asks rather than tells; `answering` reads texts as answers; `similarity` is None, or returns None, where nothing can
+    read the texts.
     """
 
     terms: Callable[[str], Sequence[str]]
     is_question: Callable[[str], bool]
+    answering: Answering
     similarity: Similarity | None = None

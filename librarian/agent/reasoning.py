@@ -12,7 +12,7 @@ from librarian.base.settings.values import ReasonerChoice
 from librarian.runtime.lifecycle import Lifecycle, LoadedEncoder
 from retrieval.answerness import is_question
 from retrieval.encoders.errors import EncoderError
-from retrieval.evidence import EncoderSimilarity, terms
+from retrieval.evidence import EncoderSimilarity, answering, terms
 
 log = logging.getLogger("librarian.search_agent")
 
@@ -43,5 +43,5 @@ def reasoner_of(choice: ReasonerChoice, model: ChatModel | None, similarity: Sim
     """Return the chosen reasoner; "auto" is the language model where there is one. Raises SettingsError."""
     if choice == "llm" and model is None:
         raise SettingsError('LIBRARIAN_AGENT_REASONER is "llm", but LLM_BASE_URL names no language model.')
-    heuristic = HeuristicReasoner(Scoring(terms, is_question, similarity))
+    heuristic = HeuristicReasoner(Scoring(terms, is_question, answering, similarity))
     return heuristic if model is None or choice == "heuristic" else LlmReasoner(model, heuristic)

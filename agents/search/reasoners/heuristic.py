@@ -5,6 +5,7 @@ An item is met by one passage that holds it about the subject of the question (i
 question, or is as long as one, by as many passages as it takes together (chain.py).
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,7 +18,7 @@ from agents.search.reasoners.chain import Link, SetModel, SetQuestion
 from agents.search.reasoners.items import ItemModel, Rated, item_model, rate
 from agents.search.reasoners.passages import Passage, plain, read_all, sentences, share, weights_of
 from agents.search.reasoners.questions import TaskReading, queries_for, read_task
-from agents.search.reasoners.readings import read_passages
+from agents.search.reasoners.readings import PassageReading, read_passages
 from agents.search.types import Evaluation, EvidenceTask, Findings, Need, Support
 
 QUERIES_A_ROUND = 4
@@ -119,16 +120,27 @@ class HeuristicReasoner:
         texts = read_passages(passages, terms)
         rule = StopRule.of(task)
         needs: list[Need] = []
-        unsure: list[str] = []
-        for spec in reading.items:
+        likely: dict[str, float] = {}
+        for spec, rated in zip(reading.items, self._rated(reading, texts, similar), strict=True):
             if self._is_question(task, spec.item):
                 needs.extend(self._together(spec.item, passages, similar))
-            else:
-                rated = rate(spec, reading, texts, self.items, similar)
-                needs.extend(self._references(spec.item, rated, rule))
-                if needs[-1].supports and rated[0].probability < self.items.sure:
-                    unsure.append(spec.item)
-        return Evaluation(tuple(needs), unsure=tuple(unsure))
+                continue
+            needs.extend(self._references(spec.item, rated, rule))
+            if needs[-1].supports:
+                likely[spec.item] = rated[0].probability
+        return Evaluation(tuple(needs), unsure=self._unsure(likely))
+
+    def _rated(
+        self, reading: TaskReading, texts: Sequence[PassageReading], similar: Mapping[int, float]
+    ) -> list[list[Rated]]:
+        return rate(reading, texts, self.items, self.scoring.answering, similar)
+
+    def _unsure(self, likely: Mapping[str, float]) -> tuple[str, ...]:
+        """Return the items that keep the covered ones from being right all together, with the probability `sure`."""
+        if math.prod(likely.values()) >= self.items.sure:
+            return ()
+        least = self.items.sure ** (1 / len(likely))
+        return tuple(item for item, probability in likely.items() if probability < least)
 
     def _references(self, item: str, rated: Sequence[Rated], rule: StopRule) -> list[Need]:
         """The passages for an item: as many as the stop conditions want, each a need of its own."""

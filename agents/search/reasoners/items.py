@@ -3,8 +3,9 @@ subject of the question. Pure functions.
 
 Subject, item and the relation between them are judged together, by a model trained on documents of many subjects and
 their near misses (items.json, which says how it was trained and what it reaches): what a sentence shares with the
-subject and with the item, whether it says a thing of the item's kind and of what it says it, and whether it only
-announces or proposes one or repeats an outdated one.
+subject and with the item, how well the passage answers by the model of answering that search uses, whether it says a
+thing of the item's kind and of what it says it, and whether it only announces or proposes one or repeats an outdated
+one. The best few passages of an item are then judged beside each other and beside what is best for the other items.
 """
 
 import json
@@ -15,6 +16,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias
 
+from agents.search.ports import Answering
 from agents.search.reasoners.cues import cue
 from agents.search.reasoners.kinds import SAYS, SHOWS, Kind
 from agents.search.reasoners.passages import plain, share, weights_of
@@ -30,33 +32,41 @@ _DISTRUST = 0.2
 # Whatever else speaks for it, such a sentence never covers an item.
 _NEVER_ENOUGH = 0.6
 _NEAR_PAGES = 1
-_LINKED, _ALIASED = 0.7, 0.8
+FINALISTS = 5
+"""Passages of an item that are judged beside each other."""
+
+_NEIGHBOURS = 2
+_LEAST = 0.0001
+_IMPOSSIBLE = -9.0
+_LINKED, _ALIASED = 0.7, 0.9
 _ALIAS_CHARS = 5
-_SUBJECT = ("about", "subject", "subject_held", "clause", "clause_held", "first_held")
+_SUBJECT = (
+    *("about", "subject", "subject_held", "clause", "clause_held", "first_held"),
+    *("clause_sentence", "clause_coverage"),
+)
+_ANSWERING = (
+    *("sentence", "coverage", "named", "misnamed", "holds", "only_asks", "knows_not", "repeats"),
+    *("in_span", "out_of_span", "exact"),
+)
+_ANSWERS = ("item_sentence", "item_coverage", "clause_sentence", "clause_coverage")
 _SHORT_FACTS = frozenset({"date", "number", "deadline", "duration", "place", "person", "contact", "article"})
 
 
 @dataclass(frozen=True, slots=True)
-class ItemModel:
-    """Boosted trees over the features `names`; a tree is a leaf's value, or `(feature, threshold, left, right)`.
-
-    From probability `enough` on a passage covers an item, from `sure` on it does so beyond doubt.
-    """
+class Trees:
+    """Boosted trees over the features `names`; a tree is a leaf's value, or `(feature, threshold, left, right)`."""
 
     names: Sequence[str]
     base: float
     trees: Sequence[Tree]
-    enough: float
-    sure: float
 
     @classmethod
-    def of(cls, table: Mapping[str, Any]) -> "ItemModel":
-        """Read the table of items.json, where a tree is a list of nodes that name their children by index."""
-        trees = [_tree(nodes, 0) for nodes in table["trees"]]
-        return cls(table["features"], table["base"], trees, table["enough"], table["sure"])
+    def of(cls, table: Mapping[str, Any]) -> "Trees":
+        """Read a table of items.json, where a tree is a list of nodes that name their children by index."""
+        return cls(table["features"], table["base"], [_tree(nodes, 0) for nodes in table["trees"]])
 
     def probability(self, values: Mapping[str, float]) -> float:
-        """Return how likely (0..1) a passage with these features holds the item."""
+        """Return the probability (0..1) of something with these features."""
         row = [values.get(name, 0.0) for name in self.names]
         total = self.base
         for tree in self.trees:
@@ -65,6 +75,26 @@ class ItemModel:
                 node = node[2] if row[node[0]] <= node[1] else node[3]
             total += node
         return 1 / (1 + math.exp(-total))
+
+
+@dataclass(frozen=True, slots=True)
+class ItemModel:
+    """`passage` judges a passage for an item by itself, `choice` the best few beside each other and beside the best of
+    the task's other items.
+
+    From probability `enough` on a passage covers an item; a task whose items are all right with the probability `sure`
+    is done.
+    """
+
+    passage: Trees
+    choice: Trees
+    enough: float
+    sure: float
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> "ItemModel":
+        """Read items.json."""
+        return cls(Trees.of(table["passage"]), Trees.of(table["choice"]), table["enough"], table["sure"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,23 +114,110 @@ def item_model() -> ItemModel:
 
 
 def rate(
-    spec: ItemSpec,
     task: TaskReading,
     readings: Sequence[PassageReading],
     model: ItemModel,
+    answering: Answering,
     similar: Mapping[int, float],
-) -> list[Rated]:
-    """Return the passages with their probability of holding the item, the best first; `similar` as in features_of."""
-    rows = features_of(spec, task, readings, similar)
-    rated = [
-        Rated(reading, sentence, model.probability(values) * (1.0 if values.get("trust") == 1 else _NEVER_ENOUGH))
-        for reading, (sentence, values) in zip(readings, rows, strict=True)
+) -> list[list[Rated]]:
+    """Return for each item the best few passages with their probability of holding it, the best first; `similar` as in
+    features_of.
+    """
+    read = [features_of(spec, task, readings, answering, similar) for spec in task.items]
+    rows = [[values for _, values in each] for each in read]
+    alone = [[model.passage.probability(values) for values in each] for each in rows]
+    rated = []
+    for found, sentences in zip(choices(rows, alone, readings), read, strict=True):
+        some = [
+            Rated(readings[at], sentences[at][0], model.choice.probability(values) * _ceiling(values))
+            for at, values in found
+        ]
+        rated.append(sorted(some, key=lambda each: -each.probability))
+    return rated
+
+
+def choices(
+    rows: Sequence[Sequence[Features]], alone: Sequence[Sequence[float]], readings: Sequence[PassageReading]
+) -> list[list[tuple[int, Features]]]:
+    """Return for each item the best FINALISTS passages, by their place in `readings`, with features for the choice.
+
+    `rows` and `alone` hold the features and the probability by itself of each passage for each item. Added is how a
+    passage stands beside the item's other passages, and beside what is best for the other items: one text seldom holds
+    all of them, and what belongs together often stands on neighbouring pages.
+    """
+    best = [max(range(len(each)), key=each.__getitem__) for each in alone if each]
+    found = []
+    for item, likely in enumerate(alone):
+        order = sorted(range(len(likely)), key=lambda at: -likely[at])
+        mean = sum(alone[other][best[other]] for other in range(len(best)) if other != item) / max(1, len(best) - 1)
+        found.append(
+            [
+                (
+                    at,
+                    rows[item][at]
+                    | _beside(rank, order, likely)
+                    | _across(item, at, alone, best, readings)
+                    | {"items": float(len(alone)), "passages": float(len(readings)), "others_best": mean},
+                )
+                for rank, at in enumerate(order[:FINALISTS])
+            ]
+        )
+    return found
+
+
+def _beside(rank: int, order: Sequence[int], likely: Sequence[float]) -> Features:
+    """How a passage stands beside the item's other passages."""
+    own = _log_odds(likely[order[rank]])
+    others = [_log_odds(likely[at]) for at in order if at != order[rank]][:2]
+    second, third = (*others, _IMPOSSIBLE, _IMPOSSIBLE)[:2]
+    return {"alone": own, "lead": own - second, "third": third, "place": float(rank)}
+
+
+def _across(
+    item: int, at: int, alone: Sequence[Sequence[float]], best: Sequence[int], readings: Sequence[PassageReading]
+) -> Features:
+    """How a passage stands to what is best for the task's other items."""
+    others = [other for other in range(len(alone)) if other != item]
+    claims = [alone[other][at] for other in others if best[other] == at]
+    source = readings[at].passage.source
+    beside = [
+        (alone[other][best[other]], _pages_apart(readings[best[other]], readings[at]))
+        for other in others
+        if best[other] != at and source and readings[best[other]].passage.source == source
     ]
-    return sorted(rated, key=lambda found: -found.probability)
+    elsewhere = max((_log_odds(alone[other][at]) for other in others), default=_IMPOSSIBLE)
+    return {
+        "elsewhere": elsewhere,
+        "elsewhere_lead": _log_odds(alone[item][at]) - elsewhere,
+        "claimed": len(claims) / max(1, len(others)),
+        "claim": max(claims, default=0.0),
+        "same_source": max((likely for likely, _ in beside), default=0.0),
+        "near_page": max((likely for likely, pages in beside if pages <= _NEIGHBOURS), default=0.0),
+    }
+
+
+def _pages_apart(one: PassageReading, other: PassageReading) -> float:
+    pages = [NUMBER.search(reading.passage.page) for reading in (one, other)]
+    numbers = [int(page[0]) for page in pages if page]
+    return abs(numbers[0] - numbers[1]) if len(numbers) == len(pages) else math.inf
+
+
+def _ceiling(values: Mapping[str, float]) -> float:
+    """Keep what announces, proposes or is outdated from covering anything."""
+    return 1.0 if values.get("trust") == 1 else _NEVER_ENOUGH
+
+
+def _log_odds(probability: float) -> float:
+    bounded = min(max(probability, _LEAST), 1 - _LEAST)
+    return math.log(bounded / (1 - bounded))
 
 
 def features_of(
-    spec: ItemSpec, task: TaskReading, readings: Sequence[PassageReading], similar: Mapping[int, float]
+    spec: ItemSpec,
+    task: TaskReading,
+    readings: Sequence[PassageReading],
+    answering: Answering,
+    similar: Mapping[int, float],
 ) -> list[tuple[str, Features]]:
     """Return for each passage its best sentence for the item, and what speaks for and against it, mostly 0..1.
 
@@ -112,6 +229,7 @@ def features_of(
     weights = {word: 1 + weight for word, weight in rare.items()}
     about = [max(share(spec.subject, own, weights), share(spec.clause | spec.own, own, weights)) for own in held]
     aliases = _aliases(spec, readings)
+    answers = _of_answering(spec, readings, answering)
     rows: list[tuple[str, Features]] = []
     for at, reading in enumerate(readings):
         if not reading.sentences:
@@ -122,11 +240,12 @@ def features_of(
             _of_words(spec, reading, sentence, weights)
             | _of_kind(spec, task, sentence, reading, weights)
             | _of_trust(spec, task, sentence, reading)
+            | answers[at]
         )
         values |= {"about": about[at], "near": _near(at, readings, about)}
         nearness = max(_LINKED * similar.get(reading.passage.index, 0.0), _ALIASED * bool(aliases & reading.stems))
         for name in _SUBJECT:
-            values[name] = max(values[name], nearness)
+            values[name] = max(values.get(name, 0.0), nearness)
         values["score"] = _score(values)
         rows.append((sentence.text, values))
     _compare([values for _, values in rows])
@@ -158,11 +277,12 @@ def _strength(spec: ItemSpec, sentence: SentenceReading, weights: Mapping[str, f
     if sentence.called:
         named = share(target, sentence.called, weights) >= _HALF or _right(sentence.called, spec.wanted) >= _MOST
         return SAYS if named else 0.0
-    if not cue("defines").search(sentence.text):
-        return 0.0
+    defines = cue("defines").search(sentence.text) is not None
     covers, right = share(target, sentence.topic, weights), _right(sentence.topic, spec.wanted)
     if covers >= _HALF and right >= _HALF:
-        return SAYS
+        return SAYS if defines else SHOWS
+    if not defines:
+        return 0.0
     return SHOWS if covers >= _HALF or right >= _MOST else 0.0
 
 
@@ -187,6 +307,11 @@ def _of_words(
         "own": share(spec.own, sentence.stems, weights),
         "own_held": own_held,
         "own_missing": 1 - own_held if spec.own else 0.0,
+        "own_all": float(bool(spec.own) and spec.own <= reading.held),
+        "own_apart": share(spec.apart, reading.held, weights),
+        "apart": float(bool(spec.apart)),
+        "topic_apart": share(spec.apart, sentence.topic, weights),
+        "topic_all": float(bool(spec.own) and spec.own <= sentence.topic),
         "own_bounded": float(bool(spec.own) and stands_alone(compact(spec.words), reading.text)),
         "name_literal": max(names, default=0.0) / 10,
         "name_in_sentence": float(any(stands_alone(name, here) for name in spec.names)),
@@ -242,6 +367,16 @@ def _of_trust(spec: ItemSpec, task: TaskReading, sentence: SentenceReading, read
     }
 
 
+def _of_answering(spec: ItemSpec, readings: Sequence[PassageReading], answering: Answering) -> list[Features]:
+    """How well each passage answers the item's own words, and those of the clause that asks for it."""
+    texts = [(reading.passage.source, reading.passage.text) for reading in readings]
+    rows: list[Features] = [{} for _ in texts]
+    for asked, question in (("item", spec.words), ("clause", spec.about)):
+        for row, signals in zip(rows, answering(question, texts) if question.strip() else (), strict=False):
+            row.update({f"{asked}_{name}": signals[name] for name in _ANSWERING})
+    return rows
+
+
 def _trust(task: TaskReading, sentence: SentenceReading, reading: PassageReading) -> float:
     outdated = reading.outdated and not task.wants_old
     planned = reading.plan and not task.wants_plans
@@ -274,7 +409,17 @@ def _score(values: Mapping[str, float]) -> float:
 
 def _compare(rows: Sequence[Features]) -> None:
     """Add how each passage stands against the best of all."""
-    for name in ("score", "about", "own_held", "own", "subject", "subject_held", "clause_held", "topic_covers"):
+    for name in (
+        "score",
+        "about",
+        "own_held",
+        "own",
+        "subject",
+        "subject_held",
+        "clause_held",
+        "topic_covers",
+        *_ANSWERS,
+    ):
         best = max((values.get(name, 0.0) for values in rows), default=0.0)
         for values in rows:
             values[f"{name}_best"] = values.get(name, 0.0) / best if best else 0.0

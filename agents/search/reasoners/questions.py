@@ -25,20 +25,23 @@ _DENIED = re.compile(r"\b(?:not|no|rather than)\s+(?:\w+\s+)?$|ではなく\s*$"
 
 @dataclass(frozen=True, slots=True)
 class ItemSpec:
-    """A target item as it is looked for: its kind, its name without the word for the kind, and the stems of that name,
-    of the whole question's subject, of its first clause, and of the clause that asks for the item.
+    """A target item as it is looked for: its kind, its name without the word for the kind, and the stems of that name
+    (`apart`: those that no other item has), of the whole question's subject, of its first clause, and of the clause
+    that asks for the item; `about` is what that clause is about.
     """
 
     item: str
     kind: Kind | None
     words: str
     own: frozenset[str]
+    apart: frozenset[str]
     subject: frozenset[str]
     first: frozenset[str]
     clause: frozenset[str]
     hints: frozenset[str]
     names: frozenset[str]
     asking: str
+    about: str
 
     @property
     def wanted(self) -> frozenset[str]:
@@ -74,19 +77,22 @@ def read_task(task: EvidenceTask, terms: Terms) -> TaskReading:
     specs = []
     for at, (item, (kind, words)) in enumerate(zip(task.target_items, named, strict=True)):
         others = frozenset().union(*own[:at], *own[at + 1 :]) - own[at] - first
-        clause = stems(subject_of(_clause_for(own[at], kind, clauses, terms), kind_names), terms)
+        asks = _clause_for(own[at], kind, clauses, terms)
+        clause = stems(subject_of(asks, kind_names), terms)
         specs.append(
             ItemSpec(
                 item=item,
                 kind=kind,
                 words=words,
                 own=own[at],
+                apart=own[at].difference(*own[:at], *own[at + 1 :]),
                 subject=(whole - others) or whole,
                 first=first,
                 clause=clause or first,
                 hints=stems(f"{task.intent or ''} {task.context or ''}", terms),
                 names=_compounds(words if own[at] else subject_text),
                 asking=subject_text,
+                about=subject_of(asks, kind_names) or subject_text,
             )
         )
     said = f"{task.user_query} {' '.join(task.target_items)}"

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from agents.search.reasoners.cues import cue
 from agents.search.reasoners.passages import Passage, Terms, sentences
@@ -95,8 +96,10 @@ def stands_alone(name: str, text: str) -> bool:
     return False
 
 
-def _read(passage: Passage, terms: Terms) -> PassageReading:
-    split = tuple(
+# Each round of a request reads all that was found so far again.
+@lru_cache(maxsize=4_000)
+def _sentences(text: str, terms: Terms) -> tuple[SentenceReading, ...]:
+    return tuple(
         SentenceReading(
             text=sentence,
             stems=stems(sentence, terms),
@@ -104,8 +107,12 @@ def _read(passage: Passage, terms: Terms) -> PassageReading:
             called=stems(_called(sentence), terms),
             defers=cue("defers").search(sentence) is not None,
         )
-        for sentence in sentences(passage.text)
+        for sentence in sentences(text)
     )
+
+
+def _read(passage: Passage, terms: Terms) -> PassageReading:
+    split = _sentences(passage.text, terms)
     whole = f"{passage.source} {passage.text}"
     return PassageReading(
         passage=passage,

@@ -23,7 +23,7 @@ from agents.search.reasoners.llm import JUDGEMENT, QUERIES, LlmReasoner
 from agents.search.testing import ScriptedTool
 from agents.search.types import Candidate, EvidenceTask
 from retrieval.answerness import is_question
-from retrieval.evidence import terms
+from retrieval.evidence import answering, terms
 
 TEXT = "R2 is defined as the share of variance that a model explains."
 JUDGED = {"needs": [{"item": 1, "evidence": [{"temp_index": 1, "quote": "share of variance"}]}]}
@@ -78,7 +78,7 @@ async def model(server):
 
 
 def run(model):
-    reasoner = LlmReasoner(model, HeuristicReasoner(Scoring(terms, is_question)))
+    reasoner = LlmReasoner(model, HeuristicReasoner(Scoring(terms, is_question, answering)))
     return SearchAgent(reasoner, Limits(), time).run(TASK, ScriptedTool([[Candidate(1, TEXT)]]))
 
 

@@ -12,9 +12,9 @@ from agents.search.reasoners.heuristic import HeuristicReasoner
 from agents.search.testing import ScriptedTool
 from agents.search.types import Candidate, EvidenceTask
 from retrieval.answerness import is_question
-from retrieval.evidence import terms
+from retrieval.evidence import answering, terms
 
-REASONER = HeuristicReasoner(Scoring(terms, is_question))
+REASONER = HeuristicReasoner(Scoring(terms, is_question, answering))
 
 
 def task(stop_conditions=None, items=("definition",), retries=2):

@@ -11,9 +11,9 @@ from agents.search.reasoners.heuristic import HeuristicReasoner
 from agents.search.testing import ScriptedTool
 from agents.search.types import Candidate, EvidenceTask
 from retrieval.answerness import is_question
-from retrieval.evidence import terms
+from retrieval.evidence import answering, terms
 
-REASONER = HeuristicReasoner(Scoring(terms, is_question))
+REASONER = HeuristicReasoner(Scoring(terms, is_question, answering))
 
 
 async def covered(question, item, *texts):
@@ -50,6 +50,12 @@ async def covered(question, item, *texts):
                 "Leave policy 2024 | Employees receive 28 days of annual leave per year.",
             ),
             [2],
+        ),
+        (
+            "中間レポートと期末レポートの締切を教えて",
+            "期末レポートの期限",
+            ("中間レポートは5月10日までに提出すること。", "レポートは図書館でも書ける。"),
+            [],
         ),
         (
             "標準誤差の公式を教えて",

@@ -15,9 +15,9 @@ from agents.search.reasoners.llm import JUDGEMENT, QUERIES, LlmReasoner
 from agents.search.testing import ScriptedModel, ScriptedTool
 from agents.search.types import Candidate, EvidenceTask, Findings, Search
 from retrieval.answerness import is_question
-from retrieval.evidence import terms
+from retrieval.evidence import answering, terms
 
-HEURISTIC = HeuristicReasoner(Scoring(terms, is_question))
+HEURISTIC = HeuristicReasoner(Scoring(terms, is_question, answering))
 DEFINITION = "R2 is defined as the share of variance that a model explains."
 FORMULA = "The formula is R2 = 1 - SS_res / SS_tot, where SS_res < SS_tot & both are sums."
 CANDIDATES = [Candidate(3, DEFINITION), Candidate(5, FORMULA), Candidate(8, "Lunch is at noon.")]

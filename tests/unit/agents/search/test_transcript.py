@@ -16,9 +16,9 @@ from agents.search.testing import ScriptedModel, ScriptedTool
 from agents.search.trace import Trace
 from agents.search.types import Candidate, EvidenceTask
 from retrieval.answerness import is_question
-from retrieval.evidence import terms
+from retrieval.evidence import answering, terms
 
-SCORING = Scoring(terms, is_question)
+SCORING = Scoring(terms, is_question, answering)
 SECRETS = {
     "an OpenAI key": "sk-proj-abcdefghijklmnop1234",
     "a GitHub token": "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
