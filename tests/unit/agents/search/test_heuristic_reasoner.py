@@ -152,11 +152,13 @@ async def test_a_hundred_items_are_planned_and_refined_within_bounds():
 
 
 async def test_quotes_stand_in_their_candidates():
-    asked = task("When is the director of film When A Man'S A Man 's birthday?", "definition", "person")
-    seen = findings(*FILMS, *LECTURE)
+    asked = task(
+        "決定係数の計算式を教えて", "definition", "formula", "When is the director of When a Man's a Man born?"
+    )
+    seen = findings(*LECTURE, *FILMS)
     evaluation = await REASONER.evaluate(asked, seen, budget())
     quotes = [(one.temp_index, one.quote) for need in evaluation.needs for one in need.supports]
-    assert quotes
+    assert quotes == [(0, LECTURE[0]), (1, LECTURE[1])]
     assert all(quote in seen.candidates[index].text for index, quote in quotes)
 
 
