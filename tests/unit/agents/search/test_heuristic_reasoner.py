@@ -170,10 +170,10 @@ async def test_odd_texts_are_read_without_harm(texts):
 
 async def test_similarity_stands_in_for_the_words_of_the_subject():
     async def similarity(queries, texts):
-        return [[0.9 if "Feline" in text else 0.0 for text in texts] for _ in queries]
+        return [[0.9 if "plumage" in text else 0.0 for text in texts] for _ in queries]
 
-    seen = findings("Felines doze most of the day because hunting tires them.", "The ship sank because of a leak.")
-    asked = task("Why do cats sleep?", "reason")
+    seen = findings("Seabirds shed worn plumage in autumn because it leaks.", "The ship sank because of a storm.")
+    asked = task("Why do gannets moult?", "reason")
     with_words = await REASONER.evaluate(asked, seen, budget())
     similar = HeuristicReasoner(Scoring(terms, is_question, answering, similarity))
     evaluation = await similar.evaluate(asked, seen, budget())
