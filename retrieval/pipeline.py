@@ -212,7 +212,7 @@ class SearchPipeline:
         # What the caller's own threshold has judged stays; a hit that it could not judge needs backing all the same.
         chosen = isinstance(request.bound, FixedBound) and left.threshold is not None
         stays = [
-            ((chosen and near.exempt is None) or (backed and (narrow or _beside(judgement))))
+            ((chosen and near.exempt is None) or (backed and (narrow or _beside(judgement, unjudged=not chosen))))
             and not _replaced(judgement)
             for near in left.kept
             for judgement in [judged.judgements.get(near.entry.uid)]
@@ -330,9 +330,12 @@ def _finds(judgements: Iterable[Judgement], queries: Sequence[PlannedQuery]) -> 
     return any(judgement.support >= least for judgement in judgements)
 
 
-def _beside(judgement: Judgement | None) -> bool:
-    """Whether enough speaks for a candidate where a better one is found; what was not judged stands behind them all."""
-    return judgement is None or judgement.support >= LEAST_SUPPORT_BESIDE
+def _beside(judgement: Judgement | None, *, unjudged: bool) -> bool:
+    """Whether enough speaks for a candidate where a better one is found; `unjudged` of one that nobody judged.
+
+    Those stand behind all that were judged, unless a threshold removed these.
+    """
+    return unjudged if judgement is None else judgement.support >= LEAST_SUPPORT_BESIDE
 
 
 def _is_narrow(where: ItemFilter) -> bool:
