@@ -117,9 +117,18 @@ async def link(executor: Executor, namespace: str, edge: NewEdge, reviewer: str)
 
 
 async def review_edge(
-    executor: Executor, namespace: str, edge_id: str, *, accept: bool, reviewer: str, reason: str | None
+    executor: Executor,
+    namespace: str,
+    edge_id: str,
+    *,
+    accept: bool,
+    reviewer: str,
+    reason: str | None,
+    revise: bool = False,
 ) -> ReviewedEdge | None:
-    """Accept or reject an edge that no human has decided about; None where there is none."""
+    """Accept or reject an edge that no human has decided about or, with `revise`, decided otherwise; None where there
+    is none.
+    """
 
     async def work(transaction: Transaction) -> ReviewedEdge | None:
         which = {"namespace": namespace, "edge_id": edge_id}
@@ -129,6 +138,9 @@ async def review_edge(
             found = stored_edges(await transaction.run("get_edge", which))
         if not found:
             return None
+        settled = decided(found[0]) and (not revise or accept == (found[0].state == _ACCEPTED))
+        if settled:
+            return ReviewedEdge(found[0], done=False)
         return await _review(transaction, namespace, found[0], accept=accept, reviewer=reviewer, reason=reason)
 
     return await executor.transaction("review_edge", work)
@@ -226,8 +238,6 @@ async def _review(
     transaction: Transaction, namespace: str, edge: StoredEdge, *, accept: bool, reviewer: str, reason: str | None
 ) -> ReviewedEdge:
     """Decide about an edge whose ends are locked."""
-    if decided(edge):
-        return ReviewedEdge(edge, done=False)
     common = {"namespace": namespace, "edge_id": edge.edge_id, "reviewed_by": reviewer}
     if not accept:
         rejected = stored_edges(await transaction.run("reject_edge", {**common, "review_reason": reason}))

@@ -1,8 +1,8 @@
-"""What a human decides about the flags and merges that sweeps propose. A decision is made once, and stays."""
+"""What a human decides about the flags and merges that sweeps propose. A decision stays until it is revised."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard
+from typing import Any
 
 from graph.causal import Brief
 from graph.executor import Executor, Row, Transaction
@@ -13,16 +13,27 @@ from graph.sweep import RecordedChange, recorded
 from graph.types import Provenance, native
 
 OPEN = "proposed"
+_ACCEPTED = "accepted"
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a human says to a proposal; `given_type` None means the type that was proposed."""
+    """What a human says to a proposal; `given_type` None means the type that was proposed. With `revise` what a human
+    has decided otherwise is decided anew, except a merge that was carried out.
+    """
 
     accept: bool
     by: str
     reason: str | None = None
     given_type: str | None = None
+    revise: bool = False
+
+    def settles(self, proposal: RecordedChange) -> bool:
+        """Return whether the proposal waits for this decision."""
+        if proposal.state == OPEN:
+            return True
+        merged = proposal.target is not None and proposal.state == _ACCEPTED
+        return self.revise and not merged and self.accept != (proposal.state == _ACCEPTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +72,20 @@ async def proposals(
 
 
 async def decide(
-    executor: Executor, namespace: str, sweep_id: str, seq: int, decision: Decision, *, retype: Retype, merge: Merge
+    executor: Executor,
+    namespace: str,
+    sweep_id: str,
+    seq: int,
+    decision: Decision,
+    *,
+    retype: Retype,
+    untype: Retype,
+    merge: Merge,
 ) -> Decided | None:
     """Decide about a proposal; None where there is none, or a memory of it is gone.
 
-    An accepted flag makes of the memory what `retype` says; an accepted merge makes of the fuller memory what `merge`
+    An accepted flag makes of the memory what `retype` says, and one that is rejected afterwards what `untype` says of
+    the flag as it was; an accepted merge makes of the fuller memory what `merge`
     says of it and the other, which then goes: its text and history become revisions of the fuller one, which also gets
     its edges and what it supports.
     """
@@ -73,19 +93,20 @@ async def decide(
 
     async def work(transaction: Transaction) -> Decided | None:
         before = await _read(transaction, which)
-        stored = await _locked(transaction, namespace, before) if _is_open(before) else None
+        stored = await _locked(transaction, namespace, before) if before and decision.settles(before) else None
         before = await _read(transaction, which)  # somebody may have decided before they were locked
-        if before is not None and not _is_open(before):
+        if before is not None and not decision.settles(before):
             return Decided(before, done=False)
         if before is None or stored is None:
             return None
         after = await _settle(transaction, which, decision)
-        if decision.accept:
-            by = Provenance(f"review of {after.sweep_id}", decision.by)
-            if after.target is not None:
-                await _merge(transaction, namespace, after, after.target, stored, merge, by)
-            else:
-                await _write(transaction, namespace, retype(stored[after.uid], after), by)
+        by = Provenance(f"review of {after.sweep_id}", decision.by)
+        if decision.accept and after.target is not None:
+            await _merge(transaction, namespace, after, after.target, stored, merge, by)
+        elif decision.accept:
+            await _write(transaction, namespace, retype(stored[after.uid], after), by)
+        elif before.state == _ACCEPTED:
+            await _write(transaction, namespace, untype(stored[before.uid], before), by)
         return Decided(after, done=True)
 
     return await executor.transaction("decide_review", work)
@@ -107,10 +128,6 @@ def _brief(item: Item) -> Brief:
 async def _read(transaction: Transaction, which: Mapping[str, Any]) -> RecordedChange | None:
     rows = await transaction.run("review_change", which)
     return _proposal(rows[0]) if rows else None
-
-
-def _is_open(proposal: RecordedChange | None) -> TypeGuard[RecordedChange]:
-    return proposal is not None and proposal.state == OPEN
 
 
 async def _locked(transaction: Transaction, namespace: str, proposal: RecordedChange) -> dict[str, Memory] | None:

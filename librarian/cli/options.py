@@ -312,6 +312,7 @@ OPTIONS: Mapping[str, Options] = {
         "verdict": OptionSpec("VERDICT", "accept or reject.", required=True),
         "reason": OptionSpec("--reason", "Why; kept with the decision."),
         "type": OptionSpec("--type", "Of a flagged memory, if another than the sweep proposes."),
+        "revise": OptionSpec("--revise", "Decide otherwise than before; takes a reason.", type=bool),
     },
     "EdgeQuery": {
         "uid": OptionSpec("--uid", "Uid of either end."),

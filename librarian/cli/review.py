@@ -45,6 +45,7 @@ app.add_typer(reviews, name="review")
 
 ReviewArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the review, as the list shows it.")]
 ReasonOption = Annotated[str | None, typer.Option("--reason", help="Why; kept with the decision.")]
+ReviseOption = Annotated[bool, typer.Option("--revise", help="Decide otherwise than before; takes a reason.")]
 
 
 @reviews.callback(invoke_without_command=True)
@@ -91,10 +92,12 @@ def accept(
     ] = None,
     namespace: NamespaceOption = None,
     *,
+    revise: ReviseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Accept one: the edge, type or merge that it proposes is right."""
-    _decide(review_id, {"verdict": "accept", "reason": reason, "type": type_}, namespace, as_json=as_json)
+    values = {"verdict": "accept", "reason": reason, "type": type_, "revise": revise or None}
+    _decide(review_id, values, namespace, as_json=as_json)
 
 
 @reviews.command()
@@ -103,13 +106,15 @@ def reject(
     reason: ReasonOption = None,
     namespace: NamespaceOption = None,
     *,
+    revise: ReviseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Reject one: no sweep proposes it again."""
-    _decide(review_id, {"verdict": "reject", "reason": reason}, namespace, as_json=as_json)
+    values = {"verdict": "reject", "reason": reason, "revise": revise or None}
+    _decide(review_id, values, namespace, as_json=as_json)
 
 
-def _decide(review_id: str, values: dict[str, str | None], namespace: str | None, *, as_json: bool) -> None:
+def _decide(review_id: str, values: Mapping[str, str | bool | None], namespace: str | None, *, as_json: bool) -> None:
     decision = finished(lambda: struct_of(ReviewInput, values))
     ask(
         lambda librarian, where: librarian.review(where, review_id, decision),

@@ -289,6 +289,8 @@ def show_report(report: SweepReport, samples: Sequence[SweepChange]) -> None:
         table(("type", "before", "after"), counts)
     if report.llm is not None:
         _show_llm(report.llm)
+    for kind, times in findings.lessons.items():
+        say(f"Only proposed, since {times} more were rejected here than accepted: {kind}")
     if findings.saturated:
         say("Importance is saturated: more than half of the memories have 9 or 10.")
     if samples:

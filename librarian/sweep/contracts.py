@@ -112,7 +112,9 @@ class SweepFindings(Struct, kw_only=True):
 
     `types_before` and `types_after` count memories by type ("none": untyped). `importance_saturated` counts memories of
     importance 9 and 10; `saturated` says that they are more than half, so that importance tells nothing.
-    `memories_left` counts those of the scope that a limit has left for the next sweep.
+    `memories_left` counts those of the scope that a limit has left for the next sweep. `lessons` names the kinds of
+    reasons that humans of this namespace have rejected three times more than accepted, with by how many: what is found
+    for such a reason is less sure, and proposed.
     """
 
     types_before: dict[str, int] = msgspec.field(default_factory=dict)
@@ -131,6 +133,7 @@ class SweepFindings(Struct, kw_only=True):
     template_warnings: int = 0
     refused: int = 0
     memories_left: int = 0
+    lessons: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 class SweepLlm(Struct, kw_only=True):
@@ -285,6 +288,7 @@ class ReviewInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_default
     verdict: Verdict
     reason: Reason | None = None
     type: TypeOfMemory | None = None
+    revise: Annotated[bool, Meta(description="Decide otherwise about what was decided before; takes a reason.")] = False
 
 
 class ReviewOut(Struct, kw_only=True):

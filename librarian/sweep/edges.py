@@ -17,6 +17,7 @@ from graph.sweep_writes import may_draw
 from graph.types import EdgeType, SpaceRecord
 from librarian.items.rows import edge_id_of, stored_ends
 from librarian.sweep.changes import Merge
+from librarian.sweep.lessons import Lessons, lowered
 from librarian.sweep.llm import Adviser
 from librarian.sweep.mentions import file_mentions
 from retrieval.calibration import calibrated
@@ -52,6 +53,7 @@ class Relations:
     namespace: str
     space: SpaceRecord | None
     adviser: Adviser | None = None
+    lessons: Lessons = field(default_factory=dict)
     planned: set[str] = field(default_factory=set)
 
     async def plan(self, page: Sequence[SweptMemory]) -> list[Edge | Merge]:
@@ -118,6 +120,8 @@ class Relations:
             source, target = target, source
         quotes = {source: verdict.source_quote, target: verdict.target_quote}
         source, target = stored_ends(source, type_, target)
+        confidence = lowered(self.lessons, verdict.reason, verdict.confidence)
+        sure = verdict.accepted or not verdict.causal
         return Edge(
             memory_id=source,
             version=notes[source].version,
@@ -125,8 +129,8 @@ class Relations:
             target_version=notes[target].version,
             edge_id=edge_id_of(self.namespace, source, type_, target),
             type=type_,
-            state="accepted" if verdict.accepted or not verdict.causal else "proposed",
-            confidence=verdict.confidence,
+            state="accepted" if sure and confidence is None else "proposed",
+            confidence=verdict.confidence if confidence is None else confidence,
             reason=verdict.reason,
             source_quote=quotes[source][:_QUOTE_CHARS],
             target_quote=quotes[target][:_QUOTE_CHARS],

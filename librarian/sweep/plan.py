@@ -5,7 +5,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.sweep.classify import Verdict, judge
 from agents.sweep.label import MAX_CHARS
@@ -20,6 +20,7 @@ from librarian.sweep.apply import CHUNK
 from librarian.sweep.changes import Change
 from librarian.sweep.contracts import SweepConfig, SweepLlm, SweepProgress, SweepRequest
 from librarian.sweep.edges import Relations
+from librarian.sweep.lessons import Lessons, learned, lowered
 from librarian.sweep.llm import AT_ONCE, CHARS_PER_TOKEN, EXAMINED, Adviser, Known, Llm, timed
 from librarian.sweep.reports import NEWEST, Stage, State, decoded
 from librarian.sweep.reports import config_of as config_of_run
@@ -72,7 +73,9 @@ async def planned_pages(
     """
     most = await graph.count(context.executor, scope)
     total = most if config.limit is None else min(most, config.limit)
-    relations = Relations(context.executor, context.namespace, context.space, adviser)
+    lessons = await learned(context.executor, context.namespace)
+    state.findings.lessons = dict(lessons)
+    relations = Relations(context.executor, context.namespace, context.space, adviser, lessons)
     stage, after, done = state.stage, state.after, state.done
     if stage == "edges":
         async for page, done in pages(context, scope, after, done, config.limit):  # noqa: B020 - it goes on counting
@@ -82,7 +85,7 @@ async def planned_pages(
                 relations.planned.clear()
         after, done = state.start, 0
     async for page, done in pages(context, scope, after, done, config.limit):  # noqa: B020 - as above
-        rewrites, refused = await _texts(context, page, adviser)
+        rewrites, refused = await _texts(context, page, adviser, lessons)
         left = max(0, most - state.swept_before - done)
         yield Planned("texts", page, rewrites, SweepProgress(stage="texts", done=done, total=total), refused, left)
 
@@ -186,16 +189,22 @@ def _known(memory: SweptMemory, verdict: Verdict) -> Known | None:
 
 
 async def _texts(
-    context: SweepContext, page: Sequence[SweptMemory], adviser: Adviser | None
+    context: SweepContext, page: Sequence[SweptMemory], adviser: Adviser | None, lessons: Lessons
 ) -> tuple[list[Change], int]:
     """Return the changes of a page's memories, and how many texts could not be put in sections without loss."""
     verdicts = await verdicts_on(context, page)
     if adviser is not None:
         verdicts = await advised(page, verdicts, adviser)
+    verdicts = [_taught(verdict, lessons) for verdict in verdicts]
     model = None if adviser is None else adviser.report.model
     pairs = list(zip(page, verdicts, strict=True))
     planned = await asyncio.to_thread(lambda: [plan_text(memory, verdict, model) for memory, verdict in pairs])
     return [change for changes, _ in planned for change in changes], sum(refused for _, refused in planned)
+
+
+def _taught(verdict: Verdict, lessons: Lessons) -> Verdict:
+    confidence = lowered(lessons, verdict.reason, verdict.confidence)
+    return verdict if confidence is None else replace(verdict, confidence=confidence)
 
 
 async def scope_of(context: SweepContext, config: SweepConfig, *, ask: bool = True) -> Scope:

@@ -67,9 +67,11 @@ async def list_reviews(executor: Executor, namespace: str, query: ReviewQuery) -
 async def review(executor: Executor, namespace: str, review_id: str, given: ReviewInput, reviewer: str) -> ReviewOutput:
     """Decide about one. The same decision again changes nothing.
 
-    Raises NotFound, InvalidInput, and Conflict where a human has decided otherwise before.
+    Raises NotFound, InvalidInput, and Conflict where a human has decided otherwise before, unless it is revised.
     """
-    decision = Decision(given.verdict == "accept", reviewer, given.reason, given.type)
+    decision = Decision(given.verdict == "accept", reviewer, given.reason, given.type, given.revise)
+    if given.revise and not given.reason:
+        raise InvalidInput("a revision takes a reason", field="$.reason", remedy="Say why the decision is another now.")
     if given.type is not None and not decision.accept:
         raise InvalidInput("only what is accepted takes a type", field="$.type")
     if of_sweep := _OF_SWEEP.fullmatch(review_id):
@@ -128,6 +130,18 @@ def retyped(stored: Memory, type_: str) -> NewItem | Unchanged:
     return _changed(stored, replace(stored, type=type_, type_confidence=_SURE, text=text))
 
 
+def untyped(stored: Memory, flag: RecordedChange) -> NewItem | Unchanged:
+    """Return the memory with the type from before an accepted flag gave it another, also in its tags; unchanged where
+    somebody has given it yet another since.
+    """
+    if stored.type != flag.given_type:
+        return Unchanged(stored.uid)
+    type_ = MemoryType.parse(flag.old_type or MemoryType.UNKNOWN)
+    return _changed(
+        stored, replace(stored, type=flag.old_type, type_confidence=None, text=retagged(stored.text, type_))
+    )
+
+
 def joined(kept: Memory, gone: Memory) -> NewItem | Unchanged:
     """Return the fuller of two memories with the tags, the evidence and the importance of both, and with what only the
     other one tells of its origin.
@@ -183,7 +197,13 @@ async def _decide_edge(executor: Executor, namespace: str, edge_id: str, decisio
     if decision.given_type is not None:
         raise InvalidInput(_NO_TYPE, field="$.type")
     done = await edges.review_edge(
-        executor, namespace, edge_id, accept=decision.accept, reviewer=decision.by, reason=decision.reason
+        executor,
+        namespace,
+        edge_id,
+        accept=decision.accept,
+        reviewer=decision.by,
+        reason=decision.reason,
+        revise=decision.revise,
     )
     if done is None:
         raise _no_review(namespace)
@@ -199,7 +219,9 @@ async def _decide_proposal(executor: Executor, namespace: str, sweep_id: str, se
             raise InvalidInput(_NO_TYPE, field="$.type")
         return joined(kept, gone)
 
-    done = await reviews.decide(executor, namespace, sweep_id, seq, decision, retype=retype, merge=merge)
+    done = await reviews.decide(
+        executor, namespace, sweep_id, seq, decision, retype=retype, untype=untyped, merge=merge
+    )
     if done is None:
         raise _no_review(namespace)
     return done.done, done.proposal, []
@@ -208,11 +230,14 @@ async def _decide_proposal(executor: Executor, namespace: str, sweep_id: str, se
 def _check_same(out: ReviewOut, decision: Decision) -> None:
     """Refuse another decision than the one that stands."""
     wanted = "accepted" if decision.accept else "rejected"
+    merged = out.sort == "merge" and out.state == "accepted"
     if out.state != wanted or decision.given_type not in (None, out.given_type):
         raise Conflict(
             f"{out.reviewed_by or 'a human'} has decided about this before: it is {out.state}",
             field="$.verdict",
-            remedy="Change the edge or memory itself.",
+            remedy="Its texts are in the history of the memory that was kept."
+            if merged
+            else "Revise it, with a reason.",
         )
 
 

@@ -57,6 +57,20 @@ async def test_a_rejected_edge_is_followed_no_more(librarian: Librarian, namespa
     assert await ids(librarian, namespace, "rejected") == ["a-CAUSES-b"]
 
 
+async def test_a_decision_is_revised_with_a_reason(librarian: Librarian, namespace: str, connect: Any):
+    """The edge is followed no more, and followed again, with its quotes and the latest reason."""
+    await connect(("a CAUSES b", PROPOSED))
+    review_id = f"{namespace}:a-CAUSES-b"
+    await librarian.review(namespace, review_id, ReviewInput(verdict="accept"))
+    for verdict, state in (("reject", "rejected"), ("accept", "accepted")):
+        given = ReviewInput(verdict=verdict, reason=f"to {verdict} is right", revise=True)
+        done = await librarian.review(namespace, review_id, given)
+        edge = await librarian.get_edge(namespace, review_id)
+        assert (done.decided, edge.state, edge.review_reason) == (True, state, given.reason)
+        assert (edge.type, edge.source_quote) == ("CAUSES", "words of a")
+        assert (await librarian.review(namespace, review_id, given)).decided is False
+
+
 async def test_a_decision_stands(librarian: Librarian, namespace: str, connect: Any):
     """Said again it changes nothing; another one is refused, as is one about an edge that a human drew."""
     await connect(("a CAUSES b", PROPOSED), ("a BLOCKS c", {"method": "human"}))

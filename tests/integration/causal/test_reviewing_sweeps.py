@@ -14,6 +14,7 @@ from librarian.evaluation.causal import read_cases
 from librarian.evaluation.types import read_texts
 from librarian.items.contracts import DeleteInput, EdgeQuery, ItemQuery, LinkInput
 from librarian.sweep.contracts import ReviewInput, ReviewQuery, SweepRequest
+from librarian.sweep.lessons import ENOUGH
 
 TWIN = "TIL: the cache of the search page is warmed by the deploy hook at 06:00 every day"
 STATED = "Problem: the nightly export failed, error: disk quota exceeded on the export volume."
@@ -143,7 +144,8 @@ async def test_the_tags_follow_the_type(librarian: Librarian, namespace: str, in
     """A memory with sections that a human retypes names its new type in its tags, and nothing else of its text
     changes; no sweep flags it for that, and undoing the sweep that wrote the sections keeps it.
     """
-    await ingest(memory("b", "TIL: the hook warms the cache. It was cold because deploys empty it."), embed=False)
+    told = "TIL: the hook warms the cache. It was cold because deploys empty it. Since then searches take 20 ms."
+    await ingest(memory("b", told), embed=False)
     done = await librarian.sweep(namespace, SweepRequest())
     text = (await librarian.get_item(namespace, "b")).text
     await librarian.patch_item(namespace, "b", {"type": "Reference"})
@@ -209,6 +211,63 @@ async def test_a_type_is_given_once(librarian: Librarian, namespace: str, ingest
         with pytest.raises(Conflict, match="decided about this before"):
             await librarian.review(namespace, flag.review_id, other)
     assert (await librarian.revisions(namespace, "b")).revisions[0].reason == f"review of {flag.run_id}"
+
+
+async def test_a_decision_about_a_type_is_revised_with_a_reason(librarian: Librarian, namespace: str, ingest: Any):
+    """The memory goes back to the type that it had, and to the given one when that is decided after all."""
+    await ingest(memory("a", STATED, type="Pattern"), embed=False)
+    await librarian.sweep(namespace, SweepRequest())
+    (flag,) = await proposed(librarian, namespace, "flag")
+
+    async def decide(verdict: Any, **more: Any) -> tuple[bool, str, Any]:
+        done = await librarian.review(namespace, flag.review_id, ReviewInput(verdict=verdict, **more))
+        return done.decided, done.review.state, (await librarian.get_item(namespace, "a")).properties["type"]
+
+    assert await decide("accept") == (True, "accepted", "Problem")
+    with pytest.raises(InvalidInput, match="takes a reason"):
+        await decide("reject", revise=True)
+    with pytest.raises(Conflict, match="decided about this before"):
+        await decide("reject", reason="it is how we work")
+    assert await decide("reject", reason="it is how we work", revise=True) == (True, "rejected", "Pattern")
+    assert await decide("accept", reason="no, it is broken", revise=True) == (True, "accepted", "Problem")
+    await librarian.patch_item(namespace, "a", {"type": "Insight"})
+    assert await decide("reject", reason="learned since", revise=True) == (True, "rejected", "Insight")
+
+
+async def test_what_is_rejected_again_and_again_is_only_proposed(librarian: Librarian, namespace: str, ingest: Any):
+    """Three rejections of one kind of reason teach the sweeps of the namespace; a revised one takes that back."""
+    pairs = [
+        (f"c{n}", f"OPS-{n}: the valve {n} was replaced", f"e{n}", f"Line {n} stood still because of OPS-{n}.")
+        for n in range(1, 6)
+    ]
+    rows = [[memory(cause, told), memory(effect, said)] for cause, told, effect, said in pairs]
+    await ingest(*(row for pair in rows[:3] for row in pair), embed=False)
+    await librarian.sweep(namespace, SweepRequest())
+    query = ReviewQuery(sorts=["edge"], states=["unreviewed"])
+    drawn = [one.review_id for one in (await librarian.list_reviews(namespace, query)).reviews]
+    assert len(drawn) == ENOUGH
+    for review_id in drawn:
+        await librarian.review(namespace, review_id, ReviewInput(verdict="reject"))
+    await ingest(*rows[3], embed=False)
+    taught = await librarian.sweep(namespace, SweepRequest())
+    (edge,) = [change for change in taught.changes if change.action == "causal_edge"]
+    assert (edge.edge_state, taught.findings.lessons) == ("proposed", {'with "because of"': ENOUGH})
+    again = ReviewInput(verdict="accept", reason="it was right", revise=True)
+    await librarian.review(namespace, drawn[0], again)
+    await ingest(*rows[4], embed=False)
+    untaught = await librarian.sweep(namespace, SweepRequest())
+    (edge,) = [change for change in untaught.changes if change.action == "causal_edge"]
+    assert (edge.edge_state, untaught.findings.lessons) == ("accepted", {})
+
+
+async def test_a_merge_is_carried_out_after_all_and_not_taken_back(librarian: Librarian, namespace: str, twins: str):
+    """What was rejected may be revised; two memories that became one stay one."""
+    await librarian.review(namespace, twins, ReviewInput(verdict="reject"))
+    again = ReviewInput(verdict="accept", reason="they are the same", revise=True)
+    assert (await librarian.review(namespace, twins, again)).review.state == "accepted"
+    with pytest.raises(Conflict) as refused:
+        await librarian.review(namespace, twins, ReviewInput(verdict="reject", reason="they are not", revise=True))
+    assert "history" in str(refused.value.remedy)
 
 
 @pytest.mark.parametrize("verdict", ["accept", "reject"])

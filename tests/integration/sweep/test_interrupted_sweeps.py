@@ -91,7 +91,7 @@ async def test_an_interrupted_undo_goes_on(many, sweep, stored, librarian, names
         await anext(events)
     assert await stored() != before
     out = await librarian.undo_sweep(namespace, done.sweep_id)
-    assert out.memories_restored < done.summary.memories_templated
+    assert out.memories_restored < done.summary.memories_retyped
     assert await stored() == before
 
 

@@ -100,7 +100,7 @@ async def test_a_memory_is_restored_once(sweep, ingest, stored, librarian, names
     """Its type and its text go back together, also where a page of an undoing would end between the two."""
     rows = [{"uid": "a", "text": "Blue, mostly."}]
     rows += [
-        {"uid": f"m{one:02}", "text": f"Decision: rule {one} holds. The old one was unclear."}
+        {"uid": f"m{one:02}", "text": f"Decision: rule {one} holds. The old one was unclear.", "domain": "rules"}
         for one in range(PAGE // 2 + 10)
     ]
     await ingest(*({"kind": "memory", **row} for row in rows), embed=False)
