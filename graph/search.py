@@ -238,13 +238,15 @@ def _is_whole(node: Mapping[str, Any]) -> bool:
 
 
 def _pool_rows(rows: Sequence[Sequence[Any]]) -> list[PoolRow]:
-    found = [_pool_row(row) for row in rows]
-    return [row for row in found if row.uid is not None and row.asks is not None]  # else deleted while it was read
+    return [found for row in rows if (found := _pool_row(row)) is not None]
 
 
-def _pool_row(row: Sequence[Any]) -> PoolRow:
+def _pool_row(row: Sequence[Any]) -> PoolRow | None:
+    """Return the candidate of a row; None for one that was deleted while it was read."""
     uid, author, conversation, session, position, day, asks, tells_time, name, caption, *more = row
     kind, when, ends, subject, predicate, text, *scored = more
+    if any(given is None for given in (uid, asks, kind, text)):
+        return None
     return PoolRow(
         uid=uid,
         author=author,

@@ -66,6 +66,7 @@ answered has less in 2 % and 8 % of cases; where nothing is known it has more in
 NOT_ASKED = "skipped: not asked for"
 LEAST_SUPPORT_BESIDE = 0.25
 """What has to speak for any other hit: from .3 on right answers are lost that are worded otherwise."""
+_EVERYTHING = FixedBound(0.0)
 NearnessOf: TypeAlias = Callable[[str], Nearness | None]
 _NOTES = {
     Overfetch.DEEPER: "filling the limit took a deeper look into the indexes",
@@ -205,7 +206,7 @@ class SearchPipeline:
             if entry.uid in texts
         ]
         left = remaining(pool, queries, request.bound, limit=request.limit)
-        if not judged.judgements:
+        if not judged.judgements or request.bound == _EVERYTHING:
             return left
         narrow = _is_narrow(request.where)
         backed = narrow or _finds(judged.judgements.values(), queries)

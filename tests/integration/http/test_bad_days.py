@@ -21,6 +21,7 @@ BODIES = {
     "why_not": {"uid": "m1", "queries": ["vault code"]},
     "relevant_memory": {"query": "What is the vault code?"},
     "answer": {"query": "What is the vault code?"},
+    "context": {"query": "What is the vault code?"},
     "post_items": [{"kind": "memory", "uid": "k1", "text": THEIRS}, {"kind": "fact", "text": "x", "evidence": ["m1"]}],
     "post_import": {"kind": "memory", "uid": "k1", "text": THEIRS},
     "delete_items": {"uids": ["k1", "k2", "m1"]},
@@ -35,6 +36,7 @@ BODIES = {
     "tool_semantic_search_memories": {"queries": ["vault code"], "limit": 50},
     "tool_search_all": {"queries": ["vault code"], "limit": 50},
     "tool_relevant_memory": {"query": "What is the vault code?"},
+    "tool_context": {"query": "What is the vault code?"},
     "search_agent": {
         "user_query": "What is the vault code?",
         "analyzed_info": {},
