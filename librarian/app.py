@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from types import SimpleNamespace, TracebackType
 from typing import TYPE_CHECKING, Any, Self, get_type_hints
 
+from agents.search import loop
 from graph.local.artifacts import Progress
 from graph.local.errors import LocalServerError
 from librarian.agent.professor import Professor
@@ -198,10 +199,16 @@ async def open_agent(settings: Settings, *, progress: Progress | None = None) ->
         librarian = Librarian(settings)
         stack.push_async_callback(librarian.aclose)
         librarian.lifecycle.without_graph("this service runs the search agent only (--agent-only)")
+        stack.push_async_callback(cancel, asyncio.create_task(_load_agent()))
         if not settings.has_default("LIBRARIAN_ENCODER"):
             assembly = Assembly(settings, librarian.lifecycle, stack, "agent", 0, progress)
             stack.push_async_callback(cancel, asyncio.create_task(_load_encoder(assembly)))
         yield librarian
+
+
+async def _load_agent() -> None:
+    """Load the agent's steps, which takes most of a second: more than the first request has to spare."""
+    await asyncio.to_thread(loop.graph)
 
 
 async def _load_encoder(assembly: Assembly) -> None:

@@ -110,6 +110,20 @@ async def test_the_request_s_own_time_counts(client, professor, asked):
     assert int(professor.headers[0]["request-timeout-ms"]) < 900
 
 
+async def test_a_professor_may_take_three_quarters_of_the_request_s_time(serving, professor, asked):
+    """Only a part of it is kept for the answer: what one search of three seconds found is given in four."""
+
+    async def behave(body):
+        await asyncio.sleep(3)
+        return JSONResponse({"candidates": professor.found(body["query"])})
+
+    professor.behave = behave
+    async with serving(PROFESSOR_TIMEOUT="10") as client:
+        answer = await client.post(PATH, json=asked, headers={"Request-Timeout-Ms": "4000", **FULL})
+    assert answer.status_code == 200
+    assert answer.json()["selected_evidence"] != []
+
+
 async def test_a_connection_that_ends_half_way(client, professor, asked):
     """It is tried again, then 503."""
 

@@ -5,6 +5,7 @@ import asyncio
 import httpx
 import pytest
 
+from agents.search import loop
 from librarian.app import open_agent, open_librarian
 from librarian.base.errors import SettingsError
 from librarian.base.settings.settings import Settings
@@ -52,6 +53,15 @@ async def test_a_language_model_that_is_demanded_must_be_configured(professor_ur
     with pytest.raises(SettingsError):
         async with open_agent(settings):
             pass
+
+
+async def test_the_steps_are_loaded_before_the_first_request(professor_url, tmp_path):
+    """They take a part of a second, which is the Professor's in a short request."""
+    loop.graph.cache_clear()
+    settings = Settings.from_env({"LIBRARIAN_HOME": str(tmp_path / "home"), "PROFESSOR_SEARCH_URL": professor_url})
+    async with open_agent(settings), asyncio.timeout(60):
+        while not loop.graph.cache_info().currsize:
+            await asyncio.sleep(0.01)
 
 
 async def test_an_encoder_comes_where_it_is_asked_for(professor_url, tmp_path, settings):

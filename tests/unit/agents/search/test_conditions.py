@@ -38,10 +38,11 @@ def test_the_words_of_a_task_say_when_enough_is_found(words, rule):
     assert StopRule.of(task(words)) == rule
 
 
-async def found(asked, *texts):
-    tool = ScriptedTool(
-        [[Candidate(number, text, f"Book {number}", "1") for number, text in enumerate(texts, start=1)]]
-    )
+async def found(asked, *texts, named=True):
+    """With texts of books of their own; where it is not `named`, the first says no source."""
+    sources = [f"Book {number}" if named or number > 1 else None for number in range(1, len(texts) + 1)]
+    given = zip(texts, sources, strict=True)
+    tool = ScriptedTool([[Candidate(number, *each, "1") for number, each in enumerate(given, start=1)]])
     return await SearchAgent(REASONER, Limits(), time).run(asked, tool)
 
 
@@ -64,3 +65,17 @@ async def test_a_reference_that_is_lacking_leaves_the_item_open():
 async def test_one_item_is_enough_where_the_conditions_say_so():
     result = await found(task("any of the items is enough", ("definition", "proof")), *TEXTS)
     assert (result.stopped_by, result.searches_used <= 2) == ("enough", True)
+
+
+async def test_all_items_are_looked_for_where_the_conditions_do_not_say_that_one_is_enough():
+    result = await found(task("All target_items are found.", ("definition", "proof")), *TEXTS)
+    assert (result.status, result.missing_items, result.searches_used > 2) == ("PARTIAL", ("proof",), True)
+
+
+async def test_specific_references_are_preferred_where_they_are_wanted():
+    """Of two texts that define the term, the one that names its source."""
+    wanted = task("All target_items are found with specific references.")
+    specific = await found(wanted, *TEXTS, named=False)
+    assert [piece.temp_index for piece in specific.selected_evidence] == [2]
+    alone = await found(wanted, TEXTS[0], named=False)
+    assert [piece.temp_index for piece in alone.selected_evidence] == [1]

@@ -151,6 +151,18 @@ async def test_a_model_that_is_away_leaves_the_heuristics(error):
     assert len(model.asked) == 2
 
 
+@pytest.mark.parametrize("reply", [ChatModelUnavailable(), "Sure!"], ids=["away", "garbage"])
+async def test_the_heuristics_go_on_searching_where_the_model_fails(reply):
+    """They ask for what is missing as they do without a model, and the summary names the failure."""
+    alone, tool = ScriptedTool([CANDIDATES[:1], CANDIDATES[2:]]), ScriptedTool([CANDIDATES[:1], CANDIDATES[2:]])
+    await SearchAgent(HEURISTIC, Limits(), time).run(TASK, alone)
+    found, _ = await run(*[reply] * 4, tool=tool)
+    assert tool.queries == alone.queries
+    assert len(tool.queries) > 2
+    assert found.missing_items == ("formula",)
+    assert "language model failed" in found.reasoning_summary
+
+
 async def test_the_token_budget_is_asked_before_the_model_is():
     found, model = await run(PLAN, BOTH, token_budget=100)
     assert model.asked == []
