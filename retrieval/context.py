@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-DEFAULT_MAX_CHARS = 24_000
+from retrieval.defaults import DEFAULT_MAX_CHARS
+
 # One long text must not take the place of all others.
 MAX_HIT_CHARS = 4_000
 # A shorter rest of a text is not worth its delimiters.

@@ -3,11 +3,8 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from retrieval.signals import scaled
-
-FusionMethod = Literal["rrf", "score_sum", "score_max", "linear"]
 
 # Two arms that each hold half of the answers want a steep curve: on LoCoMo turns recall@10 is .735 with 10 and .678
 # with the customary 60 (docs/decisions/0002).

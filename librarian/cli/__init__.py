@@ -8,7 +8,7 @@ import typer
 
 from librarian.cli.doctor_checks.origins import REMEDY, conflicting_distributions
 from librarian.cli.lazy import SECTIONS, asks_services, lazy_group
-from librarian.cli.runtime import remote_option
+from librarian.cli.runtime import local_option, remote_option
 
 app = typer.Typer(
     cls=lazy_group(SECTIONS),
@@ -26,16 +26,23 @@ def _root(
     context: typer.Context,
     url: Annotated[
         str | None,
-        typer.Option("--remote", metavar="URL", help="Ask this service. Default: LIBRARIAN_REMOTE, or none."),
+        typer.Option(
+            "--remote", metavar="URL", help="Ask this service. Default: LIBRARIAN_REMOTE, or the one of this home."
+        ),
     ] = None,
+    *,
+    local: Annotated[bool, typer.Option("--local", help="Ask no service: open the graph itself.")] = False,
 ) -> None:
     """Note the service, which only some commands can ask."""
+    if url is not None and local:
+        raise typer.BadParameter("it does not go with --remote", param_hint="--local")
     if url is not None and not asks_services(context.invoked_subcommand or ""):
         raise typer.BadParameter(
             f"`{context.invoked_subcommand}` works on this machine only; run it where the service runs.",
             param_hint="--remote",
         )
     remote_option.set(url)
+    local_option.set(local)
 
 
 def main() -> None:

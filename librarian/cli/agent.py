@@ -19,7 +19,7 @@ from librarian.cli.display import printable, table
 from librarian.cli.lazy import deferred, new_app
 from librarian.cli.opening import Connection, reached
 from librarian.cli.options import JsonOption, NamespaceOption, takes
-from librarian.cli.runtime import print_answer, print_json, run_async, say, settings_for
+from librarian.cli.runtime import print_answer, print_json, run_async, say, set_up_logging, settings_for
 
 if TYPE_CHECKING:
     from agents.search import replay as replaying
@@ -68,6 +68,7 @@ def search_agent(
 async def _reached(settings: "Settings", purpose: str) -> AsyncIterator[Connection]:
     """Yield who answers; the graph is left alone where the Professor is asked from here."""
     if settings.remote.url is None and settings.agent.professor is not None:
+        set_up_logging(settings)
         async with service.open_agent(settings) as librarian:
             yield librarian
     else:

@@ -1,7 +1,6 @@
 """Commands that ask one thing and show the answer: most of them are made from data, `question` and `listing`."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
@@ -10,12 +9,18 @@ from msgspec import Struct
 
 from librarian.base.errors import LibrarianError
 from librarian.cli.lazy import deferred, verb_of
-from librarian.cli.opening import Connection, reached, reached_without_encoder
+from librarian.cli.opening import Connection, Reach, answering_without_encoder, reached
 from librarian.cli.options import AllOption, JsonOption, NamespaceOption, UidArgument, name_option, takes
-from librarian.cli.runtime import namespace_or, print_answer, print_json, run_async, say, settings_for
+from librarian.cli.runtime import (
+    namespace_or,
+    print_answer,
+    print_json,
+    run_async,
+    say,
+    settings_of_question,
+)
 
 if TYPE_CHECKING:
-    from librarian.base.settings.settings import Settings
     from librarian.client import errors
 else:
     errors = deferred("librarian.client.errors")
@@ -24,7 +29,6 @@ T = TypeVar("T")
 
 # What a command does in a namespace.
 Work = Callable[[Connection, str], Awaitable[None]]
-Reach = Callable[["Settings", str], AbstractAsyncContextManager[Connection]]
 
 
 def answered(
@@ -35,7 +39,7 @@ def answered(
     """
 
     async def connected_work() -> None:
-        settings = settings_for()
+        settings = settings_of_question()
         where = namespace_or(namespace, settings.namespace)
         async with reach(settings, purpose) as librarian:
             try:
@@ -73,7 +77,7 @@ def question(
     contract: type[Struct],
     show: Callable[[Any], None],
     *,
-    reach: Reach = reached_without_encoder,
+    reach: Reach = answering_without_encoder,
 ) -> None:
     """Add the command `name`, which asks its operation what the options of `contract` say, and shows the answer."""
 
@@ -101,7 +105,7 @@ def question_of_uid(app: typer.Typer, name: str, show: Callable[[Any], None]) ->
             namespace,
             show,
             purpose=name,
-            reach=reached_without_encoder,
+            reach=answering_without_encoder,
             as_json=as_json,
         )
 
@@ -123,7 +127,7 @@ def listing(app: typer.Typer, name: str, contract: type[Struct], rows: str, show
         query: Struct, namespace: NamespaceOption = None, *, every: AllOption = False, as_json: JsonOption = False
     ) -> None:
         list_pages(
-            verb_of(name), query, namespace, rows, show, purpose=name, reach=reached_without_encoder, every=every,
+            verb_of(name), query, namespace, rows, show, purpose=name, reach=answering_without_encoder, every=every,
             as_json=as_json,
         )  # fmt: skip
 

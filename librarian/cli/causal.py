@@ -25,7 +25,7 @@ from librarian.causal.contracts import (
 from librarian.cli.asking import ask, question
 from librarian.cli.display import printable, table
 from librarian.cli.lazy import deferred, new_app, verb_of
-from librarian.cli.opening import reached_without_encoder
+from librarian.cli.opening import answering_without_encoder
 from librarian.cli.options import JsonOption, NamespaceOption, takes
 from librarian.cli.runtime import say
 from librarian.items.contracts import EdgeOut
@@ -74,7 +74,7 @@ def walk(name: str, contract: type[CausalInput | NeighbourhoodQuery]) -> None:
             partial(show_walk, form=form),
             purpose=name,
             contract=contract,
-            reach=reached_without_encoder,
+            reach=answering_without_encoder,
             as_json=as_json,
         )
 

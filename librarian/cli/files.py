@@ -16,7 +16,7 @@ from librarian.base.errors import InvalidInput
 from librarian.cli.asking import ask, question
 from librarian.cli.display import Bar, printable, table
 from librarian.cli.lazy import deferred, new_app
-from librarian.cli.opening import Connection, encode_pending, reached, reached_without_encoder
+from librarian.cli.opening import Connection, answering, answering_without_encoder, encode_pending, reached
 from librarian.cli.options import JsonOption, NamespaceOption, NoEmbedOption
 from librarian.cli.runtime import namespace_or, print_answer, run_async, say, settings_for
 from librarian.files.contracts import (
@@ -97,7 +97,7 @@ def show_stale(found: StaleList) -> None:
 
 question(app, "find-file", FindFileInput, show_paths)
 question(app, "search-text", SearchTextInput, show_lines)
-question(app, "locate", LocateInput, show_locations, reach=reached)
+question(app, "locate", LocateInput, show_locations, reach=answering)
 question(app, "stale", StaleQuery, show_stale)
 
 
@@ -115,7 +115,7 @@ def open_file(
         namespace,
         _show_span,
         purpose="open",
-        reach=reached_without_encoder,
+        reach=answering_without_encoder,
         as_json=as_json,
     )
 

@@ -16,7 +16,7 @@ from librarian.base.strictjson import decode
 from librarian.cli.asking import ask, listing, question, question_of_uid
 from librarian.cli.display import caption, printable, shortened, table
 from librarian.cli.lazy import new_app
-from librarian.cli.opening import Connection, encode_pending, reached_without_encoder
+from librarian.cli.opening import Connection, answering_without_encoder, encode_pending, reached_without_encoder
 from librarian.cli.options import (
     JsonOption,
     NamespaceOption,
@@ -448,7 +448,7 @@ def list_namespaces(*, as_json: JsonOption = False) -> None:
         None,
         _show_namespaces,
         purpose="namespaces",
-        reach=reached_without_encoder,
+        reach=answering_without_encoder,
         as_json=as_json,
     )
 

@@ -2,11 +2,11 @@
 
 import contextlib
 import time
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
 from msgspec import Struct
@@ -14,15 +14,20 @@ from msgspec import Struct
 from librarian.base.errors import InvalidInput
 from librarian.cli.display import Bar, downloads
 from librarian.cli.lazy import deferred
+from librarian.cli.runtime import local_option, set_up_logging
 
 if TYPE_CHECKING:
-    from librarian import app, client
+    from librarian import app, client, operations
     from librarian.base import keys
+    from librarian.base.settings import local_socket
     from librarian.base.settings import settings as setting
+    from librarian.client import errors, verbs
+    from librarian.client import local as local_client
 else:
-    app, client = deferred("librarian.app"), deferred("librarian.client")
+    app, client, operations = (deferred(f"librarian.{name}") for name in ("app", "client", "operations"))
     keys = deferred("librarian.base.keys")
-    setting = deferred("librarian.base.settings.settings")
+    local_socket, setting = (deferred(f"librarian.base.settings.{name}") for name in ("local_socket", "settings"))
+    errors, verbs, local_client = (deferred(f"librarian.client.{name}") for name in ("errors", "verbs", "local"))
 
 # Whom a command asks: the graph itself, or a service.
 Connection: TypeAlias = "app.Librarian | client.AsyncLibrarianClient"
@@ -31,6 +36,9 @@ _BOOKMARKS = "bookmarks.json"
 # No member of a cluster that works lags so far behind.
 _KEPT_S = 600
 _CACHE_MODE = 0o700
+# The service cannot answer a command of its own home: it does not know the key, or has enough to do.
+_REFUSALS = frozenset({401, 403, 429})
+_SERVER_ERROR = 500
 
 
 @asynccontextmanager
@@ -55,6 +63,7 @@ async def reached(settings: "setting.Settings", purpose: str) -> AsyncIterator[C
     """Yield the client of the service that the settings name, else a ready Librarian."""
     remote = settings.remote
     if remote.url is None:
+        set_up_logging(settings)
         async with opened(settings, purpose) as librarian:
             yield librarian
     else:
@@ -71,6 +80,73 @@ async def reached(settings: "setting.Settings", purpose: str) -> AsyncIterator[C
 def reached_without_encoder(settings: "setting.Settings", purpose: str) -> AbstractAsyncContextManager[Connection]:
     """Do what `reached` does for work that needs no vectors: ready sooner by the loading of the encoder."""
     return reached(replace(settings, encoder=setting.EncoderSettings(name="none")), purpose)
+
+
+Reach: TypeAlias = "Callable[[setting.Settings, str], AbstractAsyncContextManager[Connection]]"
+
+
+@asynccontextmanager
+async def answering(
+    settings: "setting.Settings", purpose: str, *, otherwise: Reach = reached
+) -> AsyncIterator[Connection]:
+    """Yield who answers questions: the service of this home where one runs with these settings, `otherwise` whom that
+    reaches. A question that the service cannot answer now is asked `otherwise` too, and so is what writes.
+    """
+    found = None if settings.remote.url is not None or local_option.get() else _own_service(settings)
+    async with AsyncExitStack() as stack:
+
+        async def open_graph() -> Connection:
+            return await stack.enter_async_context(otherwise(settings, purpose))
+
+        yield cast("Connection", _ServiceFirst(*found, open_graph)) if found else await open_graph()
+
+
+def answering_without_encoder(settings: "setting.Settings", purpose: str) -> AbstractAsyncContextManager[Connection]:
+    """Do what `answering` does for questions that need no vectors."""
+    return answering(settings, purpose, otherwise=reached_without_encoder)
+
+
+def _own_service(settings: "setting.Settings") -> tuple[Path, str] | None:
+    """Return the socket of this home's service and the key for it, or None where there cannot be one."""
+    path = local_socket.socket_of(settings)
+    if path is None or not local_client.is_own_socket(path):
+        return None
+    try:
+        return path, (settings.home / keys.ADMIN_KEY_FILE).read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return None
+
+
+class _ServiceFirst:
+    """Verbs of a Librarian: questions go to the service at a socket, everything else and what that cannot answer to
+    the graph, which is opened then.
+    """
+
+    def __init__(self, path: Path, api_key: str, open_graph: Callable[[], Awaitable[Connection]]) -> None:
+        self._path, self._api_key, self._open_graph = path, api_key, open_graph
+        self._graph: Connection | None = None
+
+    def __getattr__(self, verb: str) -> Callable[..., Awaitable[Any]]:
+        async def asked(*args: Any, **options: Any) -> Any:
+            if self._graph is None and _only_reads(verb):
+                outcome = local_client.outcome_at(self._path, self._api_key, verbs.VERBS[verb](*args, **options))
+                if not isinstance(outcome, errors.ApiError):
+                    return outcome
+                if not _cannot_answer(outcome):
+                    raise outcome
+            self._graph = self._graph or await self._open_graph()
+            return await getattr(self._graph, verb)(*args, **options)
+
+        return asked
+
+
+def _only_reads(verb: str) -> bool:
+    return any(row.name == verb and not row.writes for row in operations.OPERATIONS)
+
+
+def _cannot_answer(error: "errors.ApiError") -> bool:
+    """Return whether the graph may answer what the service could not."""
+    return isinstance(error, errors.ServiceUnreachable) or error.status in _REFUSALS or error.status >= _SERVER_ERROR
 
 
 async def encode_pending(librarian: Connection, *, unless: bool) -> int | None:

@@ -31,16 +31,35 @@ _EXIT_BROKEN_PIPE = 141
 
 # The service that --remote names; LIBRARIAN_REMOTE counts without it.
 remote_option: ContextVar[str | None] = ContextVar("remote", default=None)
+# Whether --local keeps commands from asking any service.
+local_option: ContextVar[bool] = ContextVar("local", default=False)
 
 
 def settings_for(level: "values.LogLevel" = "warning") -> "settings.Settings":
     """Read the settings, set up logging, and say what is odd about the environment."""
+    found = settings_of_question()
+    if found.remote.url is None:
+        set_up_logging(found, level)
+    return found
+
+
+def settings_of_question() -> "settings.Settings":
+    """Read the settings as `settings_for` does, for a command that may only ask a service: such a one has nothing to
+    log, unless a level is set.
+    """
     found = settings.Settings.from_env().with_remote(remote_option.get())
-    if found.remote.url is None or found.log.level is not None:  # who only asks a service has nothing to log
-        logs.configure(found.log, default_level=level)
+    if local_option.get():
+        found = found.without_remote()
+    if found.log.level is not None:
+        set_up_logging(found)
     for warning in found.warnings:
         say(f"warning: {warning}")
     return found
+
+
+def set_up_logging(found: "settings.Settings", level: "values.LogLevel" = "warning") -> None:
+    """Let this process log to standard error; `level` counts where the settings name none."""
+    logs.configure(found.log, default_level=level)
 
 
 class _ExitCode:

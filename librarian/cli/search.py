@@ -7,7 +7,7 @@ import typer
 from librarian.cli.asking import question
 from librarian.cli.display import caption, printable, shortened, table
 from librarian.cli.lazy import new_app
-from librarian.cli.opening import reached
+from librarian.cli.opening import answering
 from librarian.cli.runtime import say
 from librarian.search.contracts import (
     AnswerInput,
@@ -177,12 +177,12 @@ def show_reasons(found: WhyNotOutput) -> None:
         table(("query", "arm", "rank", "cosine", "why not"), rows)
 
 
-question(app, "search", SearchInput, show_hits, reach=reached)
-question(app, "search-facts", SemanticSearchInput, show_similar, reach=reached)
-question(app, "search-messages", SemanticSearchInput, show_similar, reach=reached)
-question(app, "search-memories", SemanticSearchInput, show_similar, reach=reached)
-question(app, "search-all", SemanticSearchInput, show_similar, reach=reached)
-question(app, "ask", AnswerInput, show_answer, reach=reached)
-question(app, "relevant", RelevantInput, show_relevant, reach=reached)
-question(app, "context", ContextInput, show_context, reach=reached)
-question(app, "why-not", WhyNotInput, show_reasons, reach=reached)
+question(app, "search", SearchInput, show_hits, reach=answering)
+question(app, "search-facts", SemanticSearchInput, show_similar, reach=answering)
+question(app, "search-messages", SemanticSearchInput, show_similar, reach=answering)
+question(app, "search-memories", SemanticSearchInput, show_similar, reach=answering)
+question(app, "search-all", SemanticSearchInput, show_similar, reach=answering)
+question(app, "ask", AnswerInput, show_answer, reach=answering)
+question(app, "relevant", RelevantInput, show_relevant, reach=answering)
+question(app, "context", ContextInput, show_context, reach=answering)
+question(app, "why-not", WhyNotInput, show_reasons, reach=answering)

@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from librarian.app import Librarian
     from librarian.base import keys as key_files
     from librarian.base import problems, tracing
+    from librarian.base.settings import local_socket
     from librarian.base.settings.settings import Settings
     from librarian.http import app as http_app
     from librarian.http import server as http_server
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 else:
     service, items = deferred("librarian.app"), deferred("librarian.items.room")
     key_files, problems, tracing = (deferred(f"librarian.base.{name}") for name in ("keys", "problems", "tracing"))
+    local_socket = deferred("librarian.base.settings.local_socket")
     http_app, http_server = deferred("librarian.http.app"), deferred("librarian.http.server")
     web_session = deferred("librarian.http.web.session")
 
@@ -60,29 +63,33 @@ def serve(
 
     It answers /healthz at once and /readyz when the graph can be used.
     """
+    run_async(partial(_serve, host, port, with_sample=with_sample, agent_only=agent_only))
 
-    async def work() -> None:
-        if agent_only and with_sample:
-            raise InvalidInput("it does not go with --agent-only, which keeps nothing", field="--with-sample")
-        settings = settings_for("warning" if with_sample else "info").with_address(host, port)
-        with http_server.listen(settings.http) as listening:
-            base_url = _url(*listening.getsockname()[:2], tls=settings.http.tls_cert is not None)
-            keys = key_files.KeyFile(settings.keys_file)
-            _make_admin_key(settings, keys)
-            say(f"Listening on {base_url}; {'the search agent' if agent_only else 'the graph'} starts …")
 
-            async def greet(librarian: "Librarian") -> None:
-                await _greet(librarian, base_url, keys, with_sample=with_sample)
+async def _serve(host: str | None, port: int | None, *, with_sample: bool, agent_only: bool) -> None:
+    if agent_only and with_sample:
+        raise InvalidInput("it does not go with --agent-only, which keeps nothing", field="--with-sample")
+    settings = settings_for("warning" if with_sample else "info").with_address(host, port)
+    with http_server.listen(settings.http) as listening:
+        base_url = _url(*listening.getsockname()[:2], tls=settings.http.tls_cert is not None)
+        keys = key_files.KeyFile(settings.keys_file)
+        _make_admin_key(settings, keys)
+        say(f"Listening on {base_url}; {'the search agent' if agent_only else 'the graph'} starts …")
 
-            opening = (
-                service.open_agent(settings, progress=_say_download) if agent_only else _opening(settings, with_sample)
-            )
-            sessions = None if agent_only else _sessions(settings)
-            application = http_app.build_app(settings.http, keys, lambda: _greeted(opening, greet), sessions)
-            with tracing.traced(settings.tracing.endpoint):
-                await http_server.Server(application).serve(sockets=[listening])
+        async def greet(librarian: "Librarian") -> None:
+            await librarian.ready()
+            if not agent_only:
+                await _listen_for_commands(server, librarian.settings)
+            _greet(librarian, base_url, keys, with_sample=with_sample)
 
-    run_async(work)
+        opening = (
+            service.open_agent(settings, progress=_say_download) if agent_only else _opening(settings, with_sample)
+        )
+        sessions = None if agent_only else _sessions(settings)
+        application = http_app.build_app(settings.http, keys, lambda: _greeted(opening, greet), sessions)
+        server = http_server.Server(application)
+        with tracing.traced(settings.tracing.endpoint):
+            await server.serve(sockets=[listening])
 
 
 def _opening(settings: "Settings", with_sample: bool) -> Opening:
@@ -115,8 +122,18 @@ async def _reported(greet: Greet, librarian: "Librarian") -> None:
         say("The service stays up, but not ready; /readyz says why. Stop it with Ctrl-C.")
 
 
-async def _greet(librarian: "Librarian", base_url: str, keys: "key_files.KeyFile", *, with_sample: bool) -> None:
-    await librarian.ready()
+async def _listen_for_commands(server: "http_server.Server", settings: "Settings") -> None:
+    """Let commands of this home ask this service. Where that cannot be, they open the graph themselves."""
+    path = local_socket.socket_of(settings)
+    if path is None:
+        return
+    try:
+        await server.listen_at(path)
+    except OSError as error:
+        say(f"Commands open the graph themselves, as {path} cannot be made: {error}.")
+
+
+def _greet(librarian: "Librarian", base_url: str, keys: "key_files.KeyFile", *, with_sample: bool) -> None:
     if not with_sample:
         say(f"Ready on {base_url}.")
         return

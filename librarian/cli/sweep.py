@@ -17,7 +17,7 @@ from librarian.base.strictjson import decode
 from librarian.cli.asking import ask
 from librarian.cli.display import Bar, table
 from librarian.cli.lazy import deferred, new_app
-from librarian.cli.opening import Connection, encode_pending, reached, reached_without_encoder
+from librarian.cli.opening import Connection, answering_without_encoder, encode_pending, reached
 from librarian.cli.options import JsonOption, NamespaceOption, name_option, takes
 from librarian.cli.runtime import namespace_or, run_async, say, settings_for
 from librarian.sweep.contracts import (
@@ -207,7 +207,7 @@ def list_(namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> 
         namespace,
         show_sweeps,
         purpose="sweep",
-        reach=reached_without_encoder,
+        reach=answering_without_encoder,
         as_json=as_json,
     )
 

@@ -3,9 +3,11 @@
 import asyncio
 import contextlib
 import errno
+import os
 import signal
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 
 import uvicorn
@@ -22,6 +24,7 @@ _BACKLOG = 2048
 _DRAIN_S = 30
 _POLL_S = 0.05
 _MAX_HEAD_BYTES = 64 * 1024
+_SOCKET_MODE = 0o600
 HEAD_TIMEOUT_S = 15.0
 """How long a client may take for the head of a request, from its connection on."""
 _TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
@@ -123,6 +126,7 @@ class Server(uvicorn.Server):
         )
         self._certificate = certificate
         self._limits: Limits = app.state.limits
+        self._commands: tuple[asyncio.Server, Path, int] | None = None
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until told to end; a certificate that is renewed meanwhile is taken over."""
@@ -134,6 +138,39 @@ class Server(uvicorn.Server):
             await super().serve(sockets)
         finally:
             watching.cancel()
+
+    async def listen_at(self, path: Path) -> None:
+        """Serve at a Unix socket of the owner's too, without TLS, until the end; the socket that another service has
+        at `path` gives way. Raises OSError, as where the path is longer than sockets take.
+        """
+        scratch = path.with_name(f".{path.name}.{os.getpid()}")
+        listening = socket.socket(socket.AF_UNIX)
+        try:
+            scratch.unlink(missing_ok=True)
+            listening.bind(str(scratch))
+            scratch.chmod(_SOCKET_MODE)
+            inode = scratch.stat().st_ino
+            scratch.replace(path)
+        except OSError:
+            listening.close()
+            scratch.unlink(missing_ok=True)
+            raise
+        loop = asyncio.get_running_loop()
+        server = await loop.create_unix_server(self._protocol, sock=listening, backlog=_BACKLOG)
+        self._commands = server, path, inode
+
+    def _protocol(self) -> _Protocol:
+        return _Protocol(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
+
+    def _leave_commands(self) -> None:
+        """Close the socket of `listen_at`, and remove it unless another service's has taken its place."""
+        if self._commands is None:
+            return
+        server, path, inode = self._commands
+        with contextlib.suppress(OSError):
+            if path.stat().st_ino == inode:
+                path.unlink()
+        server.close()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature of a handler
         """Begin to end, or stop waiting for the end."""
@@ -147,6 +184,7 @@ class Server(uvicorn.Server):
         """
         ends_at = asyncio.get_running_loop().time() + _DRAIN_S
         self._limits.close()
+        self._leave_commands()
         for server in self.servers:
             server.close()
         for listening in sockets or []:

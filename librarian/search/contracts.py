@@ -6,10 +6,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from librarian.base.fields import DEFAULT_MAX_FACTS, Attribute, Kind, MemoryType, Namespace, Time, Uid
 from librarian.items.contracts import Evidence, Filters
+from retrieval.defaults import DEFAULT_FUSION_METHOD, DEFAULT_MULTI_QUERY_BOOST, FusionMethod
 from retrieval.thresholds import DEFAULT_MAX, DEFAULT_MIN
-from retrieval.types import DEFAULT_FUSION_METHOD, DEFAULT_MULTI_QUERY_BOOST
 
-FusionMethod = Literal["rrf", "score_sum", "score_max", "linear"]
 Query = Annotated[str, Meta(min_length=1, max_length=1_000_000)]
 
 Queries = Annotated[

@@ -37,10 +37,8 @@ from librarian.base.settings.values import (
     rate,
     without_userinfo,
 )
-from retrieval.context import DEFAULT_MAX_CHARS
-from retrieval.fusion import FusionMethod
+from retrieval.defaults import DEFAULT_FUSION_METHOD, DEFAULT_MAX_CHARS, DEFAULT_MULTI_QUERY_BOOST, FusionMethod
 from retrieval.rerankers.base import Endpoint, RerankerConfig
-from retrieval.types import DEFAULT_FUSION_METHOD, DEFAULT_MULTI_QUERY_BOOST
 
 _MIB = 2**20
 _RATE_LIMIT = Rate(6000, 60.0)
@@ -349,3 +347,7 @@ class Settings:
         except ValueError as error:
             raise SettingsError(f"{without_userinfo(url)!r} cannot be used: {error}.", field="--remote") from None
         return replace(self, remote=remote)
+
+    def without_remote(self) -> "Settings":
+        """Return these settings for work on the graph itself, whichever service they name."""
+        return replace(self, remote=replace(self.remote, url=None))

@@ -14,6 +14,37 @@ import pytest
 # A whole start with the sample takes a tenth of it.
 PATIENCE_S = 180
 
+ROWS = [
+    {"kind": "message", "uid": "m1", "text": "The nightly backup failed because the disk was full."},
+    {"kind": "memory", "uid": "k1", "text": "Decision: old logs are deleted every night."},
+    {"kind": "fact", "uid": "f1", "subject": "the backup", "predicate": "failed because of", "object": "a full disk"},
+    {"kind": "edge", "source": "k1", "type": "CAUSES", "target": "m1"},
+]
+WHY = "why was there no backup?"
+QUESTIONS = [
+    ("search", WHY),
+    ("search", WHY, "--explain", "--json"),
+    ("search-all", "full disk", "--threshold", "0", "--json"),
+    ("relevant", WHY),
+    ("context", WHY),
+    ("ask", WHY),
+    ("why-not", "k1", WHY),
+    ("list",),
+    ("list", "--all", "--json", "--limit", "1"),
+    ("get", "m1", "--json"),
+    ("history", "k1"),
+    ("causes", "m1"),
+    ("graph", "k1", "--json"),
+    ("contradictions",),
+    ("edges", "--json"),
+    ("sweep", "list"),
+    ("get", "no-such-item"),
+    ("list", "--cursor", "no cursor"),
+    ("search", "x", "--threshold", "0.5", "--adaptive", "yes"),
+    ("search", "x", "--kind", "poem"),
+    ("open", "no/such/file:3"),
+]
+
 
 @dataclass
 class Serving:
@@ -106,6 +137,40 @@ async def test_two_services_on_one_home_share_the_database(serve, http, cli, nam
     _, out, _ = await cli("server", "status", "--json")
     if settings.neo4j.uri is None:
         assert json.loads(out)["phase"] == "ready"
+
+
+def without_timings(done):
+    """Exit code, output and what was said, without what no two runs have in common."""
+    code, out, err = done
+    try:
+        found = json.loads(out)
+    except ValueError:
+        return done
+    found.pop("timings_ms", None)
+    return code, found, err
+
+
+async def test_commands_ask_the_service_of_their_home_and_say_what_they_say_without_it(
+    serve, cli, ingest, namespace, settings
+):
+    """Exit code, output and errors, question by question; the service goes, and its socket with it."""
+    await ingest(*ROWS)
+    serving = await serve()
+    await serving.line_with("Ready on ")
+    assert len(list(settings.home.glob("service-*.sock"))) == 1
+    for question in QUESTIONS:
+        own = await cli("--local", *question, LIBRARIAN_NAMESPACE=namespace)
+        asked = await cli(*question, LIBRARIAN_NAMESPACE=namespace)
+        assert without_timings(asked) == without_timings(own), question
+    code, _, err = await cli("remember", "The pager is with Mia.", LIBRARIAN_NAMESPACE=namespace)
+    assert code == 0, err
+    assert await serving.stop() == 0
+    assert list(settings.home.glob("service-*.sock")) == []
+    routes = [json.loads(line)["route"] for line in "".join(serving.said).splitlines() if '"route"' in line]
+    assert {"/v1/search", "/v1/items", "/v1/items/{uid}"} <= set(routes)
+    assert len(routes) >= len(QUESTIONS) - 2  # two are refused before anybody is asked
+    code, _, err = await cli("search", WHY, LIBRARIAN_NAMESPACE=namespace)
+    assert code == 0, err
 
 
 async def test_health_is_answered_before_the_graph_is_ready_and_requests_wait_for_it(serve, http, cli, namespace):

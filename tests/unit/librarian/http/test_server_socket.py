@@ -1,11 +1,78 @@
+import asyncio
+import contextlib
 import socket
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
+import httpx
 import pytest
 
 from librarian.base.errors import SettingsError
 from librarian.base.settings.settings import HttpSettings
-from librarian.http.server import listen
+from librarian.http.app import build_app
+from librarian.http.server import Server, listen
+
+
+@pytest.fixture
+def path():
+    """Where a socket may be: its path has 100 characters at most."""
+    with tempfile.TemporaryDirectory(prefix="lib") as folder:
+        yield Path(folder) / "service.sock"
+
+
+@pytest.fixture
+def serving(keys, starting):
+    """Serves the application, at a Unix socket too; when the block ends the service has ended."""
+
+    @contextlib.asynccontextmanager
+    async def connect():
+        yield starting
+
+    @contextlib.asynccontextmanager
+    async def serve(path):
+        http = HttpSettings(port=0)
+        with listen(http) as listening:
+            server = Server(build_app(http, keys, connect))
+            running = asyncio.create_task(server.serve(sockets=[listening]))
+            try:
+                await server.listen_at(path)
+                yield
+            finally:
+                while not server.started:
+                    await asyncio.sleep(0.01)
+                server.should_exit = True
+                await running
+
+    return serve
+
+
+async def health_at(path):
+    transport = httpx.AsyncHTTPTransport(uds=str(path))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        return (await client.get("/healthz")).status_code
+
+
+async def test_commands_of_the_owner_reach_it_at_a_socket_until_it_ends(serving, path):
+    async with serving(path):
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert await health_at(path) == 200
+    assert list(path.parent.iterdir()) == []
+
+
+async def test_a_second_service_takes_the_place_and_the_first_leaves_it_alone(serving, path):
+    async with contextlib.AsyncExitStack() as second:
+        async with serving(path):
+            await second.enter_async_context(serving(path))
+        assert await health_at(path) == 200
+    assert not path.exists()
+
+
+async def test_a_path_that_is_too_long_for_a_socket_is_told_and_nothing_stays(serving, path):
+    with pytest.raises(OSError, match="too long"):
+        async with serving(path.with_name("s" * 120)):
+            pass
+    assert list(path.parent.iterdir()) == []
 
 
 def test_a_taken_port_names_the_setting():
