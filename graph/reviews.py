@@ -19,11 +19,13 @@ _ACCEPTED = "accepted"
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What a human says to a proposal; `given_type` None means the type that was proposed. With `revise` what a human
-    has decided otherwise is decided anew, except a merge that was carried out.
+    has decided otherwise is decided anew, except a merge that was carried out. `by` is the name that reviews show,
+    `actor` who changes memories by it, as their revisions say.
     """
 
     accept: bool
     by: str
+    actor: str
     reason: str | None = None
     given_type: str | None = None
     revise: bool = False
@@ -100,7 +102,7 @@ async def decide(
         if before is None or stored is None:
             return None
         after = await _settle(transaction, which, decision)
-        by = Provenance(f"review of {after.sweep_id}", decision.by)
+        by = Provenance(f"review of {after.sweep_id}", decision.actor)
         if decision.accept and after.target is not None:
             await _merge(transaction, namespace, after, after.target, stored, merge, by)
         elif decision.accept:

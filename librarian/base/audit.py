@@ -5,6 +5,18 @@ from typing import Any
 
 # The id of an API key, "cli", or "python" for programs that use the package.
 actor: ContextVar[str] = ContextVar("actor", default="python")
+_name: ContextVar[str | None] = ContextVar("name", default=None)
+
+
+def act_as(key_id: str, name: str) -> None:
+    """Let an API key be the acting caller; people know it by its name."""
+    actor.set(key_id)
+    _name.set(name)
+
+
+def actor_name() -> str:
+    """Return how people know the acting caller: by the name of the API key, or as "cli" or "python"."""
+    return _name.get() or actor.get()
 
 
 def audit(action: str, namespace: str, **what: Any) -> None:

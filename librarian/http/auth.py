@@ -5,7 +5,7 @@ from typing import Literal
 import structlog
 from starlette.requests import Request
 
-from librarian.base.audit import actor
+from librarian.base.audit import act_as
 from librarian.base.errors import Forbidden, InvalidInput, Unauthenticated
 from librarian.base.keys import ApiKey, KeyFile, Scope
 from librarian.base.settings.values import checked_namespace
@@ -57,7 +57,7 @@ def known(request: Request, token: str) -> ApiKey:
 def admitted(request: Request, key: ApiKey, scope: Required) -> None:
     """Let `key` be the caller of this request. Raises TooManyRequests, or Forbidden without `scope`."""
     structlog.contextvars.bind_contextvars(caller=key.id)
-    actor.set(key.id)
+    act_as(key.id, key.name)
     limits: Limits = request.state.limits
     limits.count_request(key.id)
     if scope != "any" and not key.has_scope(scope):

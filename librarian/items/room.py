@@ -9,7 +9,7 @@ from graph.lookup import get_object
 from graph.models import Item
 from graph.spaces import count_pending
 from librarian.base import metrics
-from librarian.base.audit import actor, audit
+from librarian.base.audit import actor_name, audit
 from librarian.base.errors import NotFound
 from librarian.items import changes as changing
 from librarian.items import deletion as deleting
@@ -187,7 +187,7 @@ class ItemsRoom:
         """Draw a typed edge between two items of `namespace`, or make the one that is there, proposed, rejected or
         accepted, a human's: it keeps its id, and what `edge` leaves out. Raises InvalidInput, NotFound.
         """
-        done = await edge_cases.link(self._lifecycle.parts.executor, namespace, edge, actor.get())
+        done = await edge_cases.link(self._lifecycle.parts.executor, namespace, edge, actor_name())
         if done.changed:
             audit("edge.link", namespace, edge_id=done.edge.edge_id, type=done.edge.type, created=done.created)
         return edge_cases.link_output(done)

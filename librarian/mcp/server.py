@@ -16,7 +16,7 @@ import structlog
 
 from librarian.app import Librarian
 from librarian.base import metrics, strictjson, tracing
-from librarian.base.audit import actor
+from librarian.base.audit import act_as
 from librarian.base.errors import Forbidden, InvalidInput, LibrarianError, NotFound
 from librarian.base.keys import ApiKey
 from librarian.base.problems import caught, is_known, problem_of
@@ -192,7 +192,7 @@ class _Handlers:
 
     def _caller(self, ctx: "ServerRequestContext[Any, Any]") -> Caller:
         caller = self._find_caller(ctx)
-        actor.set(caller.key.id)
+        act_as(caller.key.id, caller.key.name)
         structlog.contextvars.bind_contextvars(caller=caller.key.id, namespace=caller.namespace)
         return caller
 

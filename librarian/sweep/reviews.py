@@ -15,6 +15,7 @@ from graph.item import Memory, NewItem, Unchanged
 from graph.reviews import Decision
 from graph.sweep import RecordedChange
 from librarian.base import cursors
+from librarian.base.audit import actor, actor_name
 from librarian.base.errors import Conflict, InvalidInput, NotFound
 from librarian.causal.contracts import ItemBrief
 from librarian.items.edges import CONTRADICTION, edge_out
@@ -64,12 +65,12 @@ async def list_reviews(executor: Executor, namespace: str, query: ReviewQuery) -
     return ReviewList(reviews=await reviews_out(executor, namespace, page), next_cursor=next_cursor)
 
 
-async def review(executor: Executor, namespace: str, review_id: str, given: ReviewInput, reviewer: str) -> ReviewOutput:
+async def review(executor: Executor, namespace: str, review_id: str, given: ReviewInput) -> ReviewOutput:
     """Decide about one. The same decision again changes nothing.
 
     Raises NotFound, InvalidInput, and Conflict where a human has decided otherwise before, unless it is revised.
     """
-    decision = Decision(given.verdict == "accept", reviewer, given.reason, given.type, given.revise)
+    decision = Decision(given.verdict == "accept", actor_name(), actor.get(), given.reason, given.type, given.revise)
     if given.revise and not given.reason:
         raise InvalidInput("a revision takes a reason", field="$.reason", remedy="Say why the decision is another now.")
     if given.type is not None and not decision.accept:

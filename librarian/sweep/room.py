@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from msgspec.structs import asdict
 
-from librarian.base.audit import actor, audit
+from librarian.base.audit import audit
 from librarian.runtime.lifecycle import Lifecycle
 from librarian.sweep import reviews
 from librarian.sweep.contracts import (
@@ -127,7 +127,7 @@ class ReviewsRoom:
 
         Raises NotFound, InvalidInput, and Conflict where a human has decided otherwise before.
         """
-        done = await reviews.review(self._lifecycle.parts.executor, namespace, review_id, given, actor.get())
+        done = await reviews.review(self._lifecycle.parts.executor, namespace, review_id, given)
         if done.decided:
             audit("review", namespace, review_id=review_id, sort=done.review.sort, state=done.review.state)
             self._wake()

@@ -9,30 +9,29 @@ from librarian.sweep.contracts import ReviewInput, ReviewQuery, SweepRequest
 
 
 @pytest.fixture
-async def client(serve_app, librarian, namespace, tmp_path):
+async def remote(serve_app, librarian, namespace, tmp_path):
     """A client whose key may read and write in the test's namespace."""
     keys = KeyFile(tmp_path / "keys.json")
-    entry, secret = keys.create("test", namespaces=[namespace], scopes=["read", "write"])
+    _, secret = keys.create("ada", namespaces=[namespace], scopes=["read", "write"])
     async with serve_app(librarian, keys) as url, AsyncLibrarianClient(url, secret) as client:
-        yield client, entry.id
+        yield client
 
 
-async def test_a_review_names_the_key_that_decided(client, namespace, connect):
-    """Who decides over HTTP is the API key; another decision about the same is a 409."""
-    remote, key_id = client
+async def test_a_review_names_the_key_that_decided(remote, namespace, connect):
+    """Who decides over HTTP is the API key, by its name; another decision about the same is a 409 that names it."""
     await connect(("a CAUSES b", {"state": "proposed"}))
     (one,) = (await remote.list_reviews(namespace, ReviewQuery(sorts=["edge"], states=["open"]))).reviews
     done = await remote.review(namespace, one.review_id, ReviewInput(verdict="accept", reason="seen"))
-    assert (done.review.reviewed_by, done.review.review_reason) == (key_id, "seen")
+    assert (done.review.reviewed_by, done.review.review_reason) == ("ada", "seen")
     assert [item.uid for item in (await remote.effects_of(namespace, CausalInput(uid="a"))).items] == ["b"]
     with pytest.raises(ApiError) as fault:
         await remote.review(namespace, one.review_id, ReviewInput(verdict="reject"))
     assert (fault.value.status, fault.value.code) == (409, "conflict")
+    assert "ada has decided about this before" in str(fault.value)
 
 
-async def test_flags_and_merges_are_decided_over_http(client, librarian, namespace, ingest):
+async def test_flags_and_merges_are_decided_over_http(remote, librarian, namespace, ingest):
     """A flag takes the type that is named with it, a merge takes none; each changes the memories it is about."""
-    remote, key_id = client
     text = "TIL: the cache of the search page is warmed by the deploy hook at 06:00 every day"
     rows = {"twin": f"{text}.", "fuller": f"{text}, too.", "vague": "Blue, mostly."}
     await ingest(*({"kind": "memory", "uid": uid, "text": said} for uid, said in rows.items()))
@@ -47,7 +46,7 @@ async def test_flags_and_merges_are_decided_over_http(client, librarian, namespa
             await remote.review(namespace, review_id, wrong)
         assert (fault.value.status, fault.value.field) == (400, "$.type")
     done = await remote.review(namespace, flag.review_id, ReviewInput(verdict="accept", type="Insight"))
-    assert (done.review.reviewed_by, done.review.given_type) == (key_id, "Insight")
+    assert (done.review.reviewed_by, done.review.given_type) == ("ada", "Insight")
     assert (await remote.get_item(namespace, "vague")).properties["type"] == "Insight"
     assert (await remote.review(namespace, merge.review_id, ReviewInput(verdict="accept"))).decided
     with pytest.raises(ApiError) as fault:
@@ -58,10 +57,9 @@ async def test_flags_and_merges_are_decided_over_http(client, librarian, namespa
 
 
 async def test_reviews_of_another_tenant_can_neither_be_seen_nor_decided(
-    client, librarian, serve_app, namespace, connect, tmp_path
+    remote, librarian, serve_app, namespace, connect, tmp_path
 ):
     """Whoever has got hold of an id is told that there is nothing, and what it names stays open."""
-    remote, _ = client
     await connect(("a CAUSES b", {"state": "proposed"}))
     (one,) = (await remote.list_reviews(namespace, ReviewQuery(states=["open"]))).reviews
     keys = KeyFile(tmp_path / "other-keys.json")

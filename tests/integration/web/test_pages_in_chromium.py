@@ -259,7 +259,7 @@ async def test_an_edge_is_reviewed_with_a_reason(opened, key, keys, librarian, s
         await expect(page.locator(".said")).to_have_text("Rejected.")
     decided = await librarian.get_edge(shelf, edge_id)
     assert (decided.state, decided.review_reason) == ("accepted", "Rui says so.")
-    assert decided.reviewed_by in {one.id for one in keys.list()}
+    assert decided.reviewed_by in {one.name for one in keys.list()}
     assert (await librarian.get_edge(shelf, other)).state == "rejected"
 
 
