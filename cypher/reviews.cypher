@@ -8,7 +8,7 @@ CASE WHEN type(r) = 'PROPOSED' THEN CASE r.state WHEN 'rejected' THEN 'rejected'
 
 // name: review_edges
 // purpose: a page of edges to review, or reviewed, by edge_id
-// params: namespace, after (edge_id), states (open, unreviewed, accepted, rejected), limit
+// params: namespace, after (edge_id), states (open, unreviewed, accepted, rejected), because (how the reason begins), limit
 // returns: source, target, type, state, properties
 // access: read
 // scope: namespace
@@ -16,12 +16,13 @@ CYPHER 25
 MATCH (source:Item {namespace: $namespace})-[r:{{kinds}}]->(target:Item {namespace: $namespace})
 USING INDEX source:Item(namespace, uid)
 WHERE source.uid IS NOT NULL AND r.edge_id > $after AND {{review_state}} IN $states
+  AND coalesce(r.reason, '') STARTS WITH $because
 WITH source, target, r ORDER BY r.edge_id LIMIT $limit
 RETURN {{edge}} ORDER BY r.edge_id
 
 // name: review_changes
 // purpose: a page of the flags and merges that sweeps propose, or that were decided, in their order
-// params: namespace, after_sweep (sweep_id), after_seq, actions (flag, merge), states (proposed, accepted, rejected), limit
+// params: namespace, after_sweep (sweep_id), after_seq, actions (flag, merge), states (proposed, accepted, rejected), because (how the reason begins), limit
 // returns: uid, properties
 // access: read
 // scope: namespace
@@ -29,9 +30,36 @@ CYPHER 25
 MATCH (:SweepRun)-[c:CHANGED]->(m:Item {namespace: $namespace})
 WHERE c.namespace = $namespace AND c.sweep_id >= $after_sweep AND c.seq IS NOT NULL
   AND CASE WHEN c.sweep_id = $after_sweep THEN c.seq > $after_seq ELSE true END
-  AND c.action IN $actions AND c.state IN $states
+  AND c.action IN $actions AND c.state IN $states AND coalesce(c.reason, '') STARTS WITH $because
   AND (c.target IS NULL OR EXISTS { (:Item {namespace: $namespace, uid: c.target}) })
 RETURN m.uid AS uid, properties(c) AS properties ORDER BY c.sweep_id, c.seq LIMIT $limit
+
+// name: reasons_of_edges
+// purpose: why edges were drawn or proposed, and what humans have decided about them
+// params: namespace
+// returns: reason, state (open, unreviewed, accepted, rejected), reviews (how many)
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (source:Item {namespace: $namespace})-[r:{{kinds}}]->(target:Item {namespace: $namespace})
+USING INDEX source:Item(namespace, uid)
+WHERE source.uid IS NOT NULL AND r.edge_id IS NOT NULL AND r.reason IS NOT NULL
+WITH r.reason AS reason, {{review_state}} AS state
+WHERE state <> 'drawn'
+RETURN reason, state, count(*) AS reviews
+
+// name: reasons_of_changes
+// purpose: why sweeps flag memories or propose to merge them, and what humans have decided about that
+// params: namespace
+// returns: action (flag, merge), reason, state (proposed, accepted, rejected), reviews (how many)
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (:SweepRun)-[c:CHANGED]->(m:Item {namespace: $namespace})
+WHERE c.namespace = $namespace AND c.seq IS NOT NULL AND c.reason IS NOT NULL
+  AND c.action IN ['flag', 'merge'] AND c.state IN ['proposed', 'accepted', 'rejected']
+  AND (c.target IS NULL OR EXISTS { (:Item {namespace: $namespace, uid: c.target}) })
+RETURN c.action AS action, c.reason AS reason, c.state AS state, count(*) AS reviews
 
 // name: review_change
 // purpose: one flag or merge that a sweep proposes, or that was decided

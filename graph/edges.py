@@ -147,12 +147,13 @@ async def review_edge(
 
 
 async def edges_to_review(
-    executor: Executor, namespace: str, states: Sequence[str], *, after: str, limit: int
+    executor: Executor, namespace: str, states: Sequence[str], *, because: str = "", after: str, limit: int
 ) -> list[StoredEdge]:
-    """Return up to `limit` edges by edge_id, from behind `after` on, in these states of review: open (proposed),
-    unreviewed (in force, though no human has drawn or seen it), accepted or rejected (by a human).
+    """Return up to `limit` edges by edge_id, from behind `after` on, whose reason begins with `because` and that are in
+    these states of review: open (proposed), unreviewed (in force, though no human has drawn or seen it), accepted or
+    rejected (by a human).
     """
-    params = {"namespace": namespace, "states": list(states), "after": after, "limit": limit}
+    params = {"namespace": namespace, "states": list(states), "because": because, "after": after, "limit": limit}
     return stored_edges(await executor.fetch_all("review_edges", params))
 
 

@@ -46,6 +46,18 @@ class Decided:
     done: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ReasonCount:
+    """How many reviews of one sort (edge, flag, merge) have this reason and state (open, unreviewed, accepted,
+    rejected).
+    """
+
+    sort: str
+    reason: str
+    state: str
+    count: int
+
+
 Retype = Callable[[Memory, RecordedChange], NewItem | Unchanged]
 Merge = Callable[[Memory, Memory], NewItem | Unchanged]
 
@@ -56,21 +68,34 @@ async def proposals(
     actions: Sequence[str],
     states: Sequence[str],
     *,
+    because: str = "",
     after: tuple[str, int],
     limit: int,
 ) -> list[RecordedChange]:
-    """Return up to `limit` flags and merges in these states (proposed, accepted, rejected), by sweep_id and seq from
-    behind `after` on; merges with a memory that is gone are left out.
+    """Return up to `limit` flags and merges in these states (proposed, accepted, rejected) whose reason begins with
+    `because`, by sweep_id and seq from behind `after` on; merges with a memory that is gone are left out.
     """
     params = {
         "namespace": namespace,
         "actions": list(actions),
         "states": list(states),
+        "because": because,
         "after_sweep": after[0],
         "after_seq": after[1],
         "limit": limit,
     }
     return [_proposal(row) for row in await executor.fetch_all("review_changes", params)]
+
+
+async def reasons(executor: Executor, namespace: str) -> list[ReasonCount]:
+    """Return why there is something to review, or was, each with how many of which state."""
+    which = {"namespace": namespace}
+    drawn = await executor.fetch_all("reasons_of_edges", which)
+    told = await executor.fetch_all("reasons_of_changes", which)
+    return [
+        *(ReasonCount("edge", row["reason"], row["state"], row["reviews"]) for row in drawn),
+        *(ReasonCount(row["action"], row["reason"], _shown(row["state"]), row["reviews"]) for row in told),
+    ]
 
 
 async def decide(
@@ -191,6 +216,10 @@ async def _citing_no_more(transaction: Transaction, namespace: str, gone: Memory
 async def _write(transaction: Transaction, namespace: str, wanted: NewItem | Unchanged, by: Provenance) -> None:
     if isinstance(wanted, NewItem):
         await put(transaction, namespace, [wanted], [wanted.item.uid], by)
+
+
+def _shown(state: str) -> str:
+    return "open" if state == OPEN else state
 
 
 def _proposal(row: Row) -> RecordedChange:

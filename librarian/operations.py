@@ -839,6 +839,34 @@ OPERATIONS: tuple[Operation, ...] = (
             """,
     ),
     Operation(
+        name="list_review_reasons",
+        call=lambda app: app.reviews.list_review_reasons,
+        output=sweep.ReasonList,
+        http=Http("GET", "/v1/reviews:reasons"),
+        cli="review reasons",
+        doc="""List the kinds of reasons for which something was proposed, with how many are open or decided.
+
+            What was rejected three times more than accepted teaches sweeps of the namespace to be less sure.
+            """,
+    ),
+    Operation(
+        name="review_many",
+        call=lambda app: app.reviews.review_many,
+        input=sweep.ReviewManyInput,
+        argument="given",
+        output=sweep.ReviewManyOutput,
+        scope="write",
+        errors=(Conflict,),
+        http=Http("POST", "/v1/reviews:decide"),
+        cli="review all",
+        doc="""Accept or reject all that was proposed for one kind of reason, in two steps.
+
+            Without `confirm_token` the answer is a preview with a token. With the token the previewed ones are decided,
+            each on its own, unless others match by now (409). At most 500 at once; `more` says that there are further
+            ones.
+            """,
+    ),
+    Operation(
         name="sweep",
         call=lambda app: app.sweeps.sweep,
         input=sweep.SweepRequest,

@@ -305,6 +305,7 @@ OPTIONS: Mapping[str, Options] = {
         "states": OptionSpec(
             "--state", "open (default), unreviewed, accepted or rejected; may be repeated.", many=True
         ),
+        "because": OptionSpec("--because", "How the reason of the proposal begins, as `review reasons` shows it."),
         "limit": _PAGE,
         "cursor": _CURSOR,
     },
@@ -313,6 +314,16 @@ OPTIONS: Mapping[str, Options] = {
         "reason": OptionSpec("--reason", "Why; kept with the decision."),
         "type": OptionSpec("--type", "Of a flagged memory, if another than the sweep proposes."),
         "revise": OptionSpec("--revise", "Decide otherwise than before; takes a reason.", type=bool),
+    },
+    "ReviewManyInput": {
+        "verdict": OptionSpec("VERDICT", "accept or reject.", required=True),
+        "because": OptionSpec(
+            "--because", "How the reason of the proposals begins, as `review reasons` shows it.", required=True
+        ),
+        "sorts": OptionSpec("--sort", "Only edge, flag or merge; may be repeated.", many=True),
+        "states": OptionSpec("--state", "open (default) or unreviewed; may be repeated.", many=True),
+        "reason": OptionSpec("--reason", "Why; kept with each decision."),
+        "confirm_token": OptionSpec("--confirm", "Decide what the preview with this token showed."),
     },
     "EdgeQuery": {
         "uid": OptionSpec("--uid", "Uid of either end."),

@@ -18,13 +18,17 @@ from librarian.causal.contracts import ItemBrief
 from librarian.cli.asking import answered, ask, list_pages, pages
 from librarian.cli.display import printable, table
 from librarian.cli.lazy import deferred, new_app
-from librarian.cli.opening import Connection, opened
+from librarian.cli.opening import Connection, opened, reached_without_encoder
 from librarian.cli.options import AllOption, JsonOption, NamespaceOption, struct_of, takes
 from librarian.cli.runtime import finished, namespace_or, report, run_async, say, settings_for
 from librarian.sweep.contracts import (
     CausalLabel,
     MergeLabel,
+    ReasonList,
+    ReasonOut,
     ReviewInput,
+    ReviewManyInput,
+    ReviewManyOutput,
     ReviewOut,
     ReviewOutput,
     ReviewQuery,
@@ -112,6 +116,47 @@ def reject(
     """Reject one: no sweep proposes it again."""
     values = {"verdict": "reject", "reason": reason, "revise": revise or None}
     _decide(review_id, values, namespace, as_json=as_json)
+
+
+@reviews.command("reasons")
+def list_reasons(namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
+    """List for which kinds of reasons something was proposed, and what humans said of them."""
+    ask(
+        lambda librarian, where: librarian.list_review_reasons(where),
+        namespace,
+        show_reasons,
+        purpose="review",
+        reach=reached_without_encoder,
+        as_json=as_json,
+    )
+
+
+@reviews.command("all")
+@takes(ReviewManyInput)
+def decide_all(
+    given: ReviewManyInput,
+    namespace: NamespaceOption = None,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Decide what the preview shows, unasked.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Accept or reject all of one kind of reason, after a preview."""
+
+    async def decide(librarian: Connection, where: str) -> ReviewManyOutput:
+        answer = await librarian.review_many(where, given)
+        if answer.confirm_token is None or not yes:
+            return answer
+        confirmed = msgspec.structs.replace(given, confirm_token=answer.confirm_token)
+        return await librarian.review_many(where, confirmed)
+
+    ask(
+        decide,
+        namespace,
+        partial(show_many, verdict=given.verdict),
+        purpose="review",
+        contract=ReviewManyInput,
+        as_json=as_json,
+    )
 
 
 def _decide(review_id: str, values: Mapping[str, str | bool | None], namespace: str | None, *, as_json: bool) -> None:
@@ -285,6 +330,38 @@ def show_decision(done: ReviewOutput) -> None:
     say(f"{done.review.state.capitalize()}: {claim(done.review)}.{before}")
     for note in done.notes:
         say(note)
+
+
+def show_many(done: ReviewManyOutput, *, verdict: str) -> None:
+    """Print what was decided, or what would be and how to confirm it."""
+    if done.confirm_token is not None:
+        say(f"{done.matched} would be {verdict}ed{', and there are more' if done.more else ''}. The first of them:")
+        show_list(done.sample)
+        say("Nothing is decided yet. The same command with this decides exactly that:")
+        typer.echo(f"--confirm {done.confirm_token}")
+    elif done.matched == 0:
+        say("Nothing matches; nothing is decided.")
+    else:
+        say(f"{done.decided} of {done.matched} {verdict}ed.{' There are more.' if done.more else ''}")
+        for refused in done.refused:
+            say(f"{refused.review_id}: {refused.reason}")
+
+
+def show_reasons(found: ReasonList) -> None:
+    """Print kinds of reasons as a table."""
+    if not found.reasons:
+        say("There is nothing to review.")
+        return
+    names = ("open", "unreviewed", "accepted", "rejected")
+    table(
+        ("reason", *names, "lesson"),
+        [(kind.because, *(getattr(kind, name) for name in names), _lesson(kind)) for kind in found.reasons],
+        ruled=True,
+    )
+
+
+def _lesson(kind: ReasonOut) -> str:
+    return f"only proposed: {kind.lesson} more rejected than accepted" if kind.lesson else ""
 
 
 def show_review(proposal: ReviewOut, number: int) -> None:

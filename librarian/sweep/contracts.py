@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
-from librarian.base.fields import Cursor, MemoryType, PageSize, Reason, Time, TypeOfMemory
+from librarian.base.fields import ConfirmToken, Cursor, MemoryType, PageSize, Reason, Time, TypeOfMemory
 from librarian.causal.contracts import ItemBrief
 from librarian.items.contracts import EdgeOut, Filters
 
@@ -269,6 +269,16 @@ ReviewStates = Annotated[
         "and no human has seen; `accepted` or `rejected`: by a human.",
     ),
 ]
+UndecidedStates = Annotated[
+    list[Literal["open", "unreviewed"]],
+    Meta(min_length=1, max_length=2, description="`open` (the default), `unreviewed`, or both."),
+]
+Because = Annotated[
+    str,
+    Meta(
+        min_length=1, max_length=4000, description="How the reason begins for which it was proposed, in these letters."
+    ),
+]
 ReviewId = Annotated[str, Meta(min_length=1, max_length=200, description="Id of a review, as the list shows it.")]
 Verdict = Annotated[Literal["accept", "reject"], Meta(description="Whether it is right.")]
 
@@ -278,6 +288,7 @@ class ReviewQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_default
 
     sorts: ReviewSorts | None = None
     states: ReviewStates | None = None
+    because: Because | None = None
     limit: PageSize = 50
     cursor: Cursor | None = None
 
@@ -345,6 +356,65 @@ class ReviewOutput(Struct, kw_only=True):
     def without_content(self) -> "ReviewOutput":
         """Return it without what the items say."""
         return structs.replace(self, review=self.review.without_content(), notes=[])
+
+
+class ReviewManyInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """One decision about all that was proposed for one kind of reason, as `list_review_reasons` names them.
+
+    Without `confirm_token` nothing is decided: the answer is a preview with the token to send.
+    """
+
+    verdict: Verdict
+    because: Because
+    sorts: ReviewSorts | None = None
+    states: UndecidedStates | None = None
+    reason: Reason | None = None
+    confirm_token: ConfirmToken | None = None
+
+
+class ReviewRefusal(Struct, kw_only=True):
+    """One that could not be decided so, and why."""
+
+    review_id: str
+    reason: str
+
+
+class ReviewManyOutput(Struct, kw_only=True):
+    """A preview (`matched`, the first ones, the token), or what was done: of those that matched `decided` were, and
+    `refused` names the others. `more` says that more match than are decided at once.
+    """
+
+    matched: int
+    decided: int = 0
+    more: bool = False
+    refused: list[ReviewRefusal] = []
+    sample: list[ReviewOut] = []
+    confirm_token: str | None = None
+
+    def without_content(self) -> "ReviewManyOutput":
+        """Return the counts, the ids and the token alone."""
+        return structs.replace(self, sample=[])
+
+
+class ReasonOut(Struct, kw_only=True):
+    """A kind of reason: `because` is how these reasons begin, and what `list_reviews` and `review_many` take.
+
+    `lesson` is by how many more were rejected than accepted, where that makes sweeps of this namespace less sure of
+    what they find for such a reason; 0 where it does not.
+    """
+
+    because: str
+    open: int = 0
+    unreviewed: int = 0
+    accepted: int = 0
+    rejected: int = 0
+    lesson: int = 0
+
+
+class ReasonList(Struct, kw_only=True):
+    """The kinds of reasons, those of most open reviews first, at most 200."""
+
+    reasons: list[ReasonOut]
 
 
 class CausalLabel(Struct, kw_only=True):

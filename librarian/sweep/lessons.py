@@ -2,22 +2,21 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from graph.edges import decided, edges_to_review
 from graph.executor import Executor
-from graph.reviews import proposals
+from graph.reviews import ReasonCount, reasons
 
 ENOUGH = 3
 """So many rejections more than acceptances of one kind of reason lower the confidence in it."""
 LOWERED = 0.25
 """By how much."""
 
-_MOST = 2_000
 # A reason up to where it begins to speak of the memories at hand.
 _KIND = re.compile(
     r'with "[^"]*"|the texts are close|it reads like \w+|a language model reads it as \w+|the text says \w+'
 )
+_WEIGHT = {"rejected": 1, "accepted": -1}
 
 Lessons = Mapping[str, int]
 """Kinds of reasons, and by how many more they were rejected than accepted."""
@@ -31,17 +30,16 @@ def kind_of(reason: str | None) -> str | None:
 
 async def learned(executor: Executor, namespace: str) -> Lessons:
     """Return what the decisions in a namespace teach."""
-    states = ["accepted", "rejected"]
-    drawn = await edges_to_review(executor, namespace, states, after="", limit=_MOST)
-    told = await proposals(executor, namespace, ["flag"], states, after=("", -1), limit=_MOST)
+    return lessons_of(await reasons(executor, namespace))
+
+
+def lessons_of(counts: Iterable[ReasonCount]) -> Lessons:
+    """Return what decisions teach; those about merges teach nothing."""
     balance: Counter[str] = Counter()
-    for reason, accepted in [
-        *((edge.reason, edge.state == "accepted") for edge in drawn if decided(edge)),
-        *((flag.reason, flag.state == "accepted") for flag in told),
-    ]:
-        if kind := kind_of(reason):
-            balance[kind] += -1 if accepted else 1
-    return {kind: count for kind, count in sorted(balance.items()) if count >= ENOUGH}
+    for count in counts:
+        if count.sort != "merge" and (kind := kind_of(count.reason)):
+            balance[kind] += _WEIGHT.get(count.state, 0) * count.count
+    return {kind: rejected for kind, rejected in sorted(balance.items()) if rejected >= ENOUGH}
 
 
 def lowered(lessons: Lessons, reason: str, confidence: float) -> float | None:

@@ -181,7 +181,9 @@ async def _edges(executor: Executor, namespace: str, query: ReviewQuery, after: 
     if query.sorts is not None and _EDGE not in query.sorts:
         return []
     states = query.states or ["open"]
-    return await edges.edges_to_review(executor, namespace, states, after=after, limit=query.limit + 1)
+    return await edges.edges_to_review(
+        executor, namespace, states, because=query.because or "", after=after, limit=query.limit + 1
+    )
 
 
 async def _proposals(
@@ -191,7 +193,9 @@ async def _proposals(
     states = [_STATES[state] for state in query.states or ("open",) if state in _STATES]
     if not actions or not states:
         return []
-    return await reviews.proposals(executor, namespace, actions, states, after=after, limit=limit)
+    return await reviews.proposals(
+        executor, namespace, actions, states, because=query.because or "", after=after, limit=limit
+    )
 
 
 async def _decide_edge(executor: Executor, namespace: str, edge_id: str, decision: Decision) -> Outcome:

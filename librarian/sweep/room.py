@@ -7,10 +7,13 @@ from msgspec.structs import asdict
 
 from librarian.base.audit import audit
 from librarian.runtime.lifecycle import Lifecycle
-from librarian.sweep import reviews
+from librarian.sweep import reasons, reviews
 from librarian.sweep.contracts import (
+    ReasonList,
     ReviewInput,
     ReviewList,
+    ReviewManyInput,
+    ReviewManyOutput,
     ReviewOutput,
     ReviewQuery,
     SweepList,
@@ -130,6 +133,21 @@ class ReviewsRoom:
         done = await reviews.review(self._lifecycle.parts.executor, namespace, review_id, given)
         if done.decided:
             audit("review", namespace, review_id=review_id, sort=done.review.sort, state=done.review.state)
+            self._wake()
+        return done
+
+    async def list_review_reasons(self, namespace: str) -> ReasonList:
+        """Return the kinds of reasons for which something was proposed, with what became of it and what it teaches."""
+        return await reasons.list_review_reasons(self._lifecycle.parts.executor, namespace)
+
+    async def review_many(self, namespace: str, given: ReviewManyInput) -> ReviewManyOutput:
+        """Decide alike about all that was proposed for one kind of reason; without `confirm_token` say which those are.
+
+        Raises Conflict when they changed since the preview.
+        """
+        done = await reasons.review_many(self._lifecycle.parts.executor, namespace, given)
+        if done.decided:
+            audit("review.many", namespace, verdict=given.verdict, decided=done.decided, refused=len(done.refused))
             self._wake()
         return done
 

@@ -1,6 +1,7 @@
 """What pages read: posted forms and query strings. A field that was left empty counts as not sent."""
 
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -45,6 +46,6 @@ def page_query(request: Request, type_: type[Q] | None) -> Q | None:
     return values_of([(name, value) for name, value in sent if value.strip() and name not in _COMMON], type_)
 
 
-def struct_of(fields: Form, type_: type[Q]) -> Q:
+def struct_of(fields: Mapping[str, Any], type_: type[Q]) -> Q:
     """Return fields of a form as a struct of `type_`. Raises InvalidInput."""
     return convert(fields, type_, strict=False)

@@ -28,7 +28,14 @@ from librarian.http.web.views.explorer import ExplorerPage, show_explorer
 from librarian.http.web.views.health import NamespacesPage, show_health, show_namespaces
 from librarian.http.web.views.items import ItemPage, show_item
 from librarian.http.web.views.login import login, login_form, logout
-from librarian.http.web.views.reviews import ReviewsPage, decide_edge, decide_review, show_edge, show_reviews
+from librarian.http.web.views.reviews import (
+    ReviewsPage,
+    decide_edge,
+    decide_many,
+    decide_review,
+    show_edge,
+    show_reviews,
+)
 from librarian.http.web.views.search import SearchPage, show_search
 from librarian.http.web.views.sweeps import confirm_undo, show_sweep, show_sweeps, undo_sweep
 from librarian.sweep.contracts import SweepQuery
@@ -50,6 +57,7 @@ PAGES: tuple[Endpoint[Any, Any], ...] = (
     page_endpoint("/explore/{uid}", show_explorer, "read", query=ExplorerPage),
     page_endpoint("/reviews", show_reviews, "read", query=ReviewsPage),
     page_endpoint("/reviews", decide_review, "write", method="POST", query=ReviewsPage),
+    page_endpoint("/reviews/all", decide_many, "write", method="POST", query=ReviewsPage),
     page_endpoint("/edges/{edge_id}", show_edge, "read"),
     page_endpoint("/edges/{edge_id}", decide_edge, "write", method="POST"),
     page_endpoint("/sweeps", show_sweeps, "sweep", query=SweepQuery),

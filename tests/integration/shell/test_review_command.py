@@ -48,3 +48,21 @@ async def test_what_a_sweep_proposes_is_decided_at_the_terminal(cli, librarian, 
         "causal.jsonl": 1, "types.jsonl": 1, "merges.jsonl": 1
     }  # fmt: skip
     assert json.loads(labels["types.jsonl"][0])["type"] == "Insight"
+
+
+async def test_all_of_one_reason_are_decided_at_the_terminal(cli, librarian, ingest, namespace):
+    """The kinds of reasons are listed; one is decided after a preview, or unasked with --yes."""
+    await ingest(*({"kind": "memory", "uid": uid, "text": text} for uid, text in ROWS.items()))
+    await librarian.sweep(namespace, SweepRequest())
+    where, because = ("-n", namespace), ("--because", "both say the same")
+    code, out, _ = await cli("review", "reasons", *where)
+    assert (code, "both say the" in out, "lesson" in out) == (0, True, True)
+    code, out, err = await cli("review", "all", "reject", *because, *where)
+    assert (code, "1 would be rejected" in err, "Nothing is decided yet" in err) == (0, True, True)
+    confirm = out.splitlines()[-1].split()
+    assert confirm[0] == "--confirm"
+    code, _, err = await cli("review", "all", "reject", *because, *confirm, *where)
+    assert (code, err.strip()) == (0, "1 of 1 rejected.")
+    assert json.loads((await cli("review", "--json", *because, *where))[1])["reviews"] == []
+    code, _, err = await cli("review", "all", "accept", *because, "--yes", *where)
+    assert (code, err.strip()) == (0, "Nothing matches; nothing is decided.")

@@ -88,9 +88,9 @@ async def plant_sweeps(executor: Executor) -> None:
         "CREATE (run)-[:CHANGED {namespace: pair[0], sweep_id: $id, seq: 1, action: 'flag', state: 'proposed', "
         "version: 1, reason: other.text}]->(other) "
         "CREATE (fact)-[:PROPOSED {edge_id: pair[0] + '-proposed', type: 'CAUSES', state: 'proposed', "
-        "source_quote: fact.text}]->(one) "
+        "source_quote: fact.text, reason: fact.text}]->(one) "
         "CREATE (fact)-[:PROPOSED {edge_id: pair[0] + '-across', type: 'CAUSES', state: 'proposed', "
-        "target_quote: other.text}]->(other) "
+        "target_quote: other.text, reason: other.text}]->(other) "
         "CREATE (one)-[:HAS_REVISION]->(:Revision {namespace: pair[0], revision_id: 'merged shared-1', "
         "uid: 'shared-1', kind: 'memory', text: one.text, version: 1, reason: $id})",
         {"a": OURS, "b": THEIRS, "id": "sweep-20260101-001"},
@@ -146,7 +146,7 @@ def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
         "languages": None, "included": None, "excluded": [], "skip": 0, "symbol": "billing",
         "states": STATES.get(statement.name),
         "sweep_id": "sweep-20260101-001", "seq": 0, "before": "t", "after_sweep": "", "after_seq": -1,
-        "actions": ["flag", "merge"],
+        "actions": ["flag", "merge"], "because": "",
         "made_before": FOREVER, "with_vectors": True, "ids": [OURS + "-proposed"], "done": 1,
         "after_uid": "", "before_time": "9999-12-31T23:59:59Z", "before_uid": "", "doomed": [],
     }  # fmt: skip

@@ -117,7 +117,8 @@ async def test_a_session_does_not_outlive_its_keys_replacement(client, logged_in
 @pytest.mark.parametrize(
     "path",
     [
-        "/logout", "/reviews", "/edges/x", "/edges/x/unlink", "/sweeps/sweep-20260101-001/undo", "/remember",
+        "/logout", "/reviews", "/reviews/all", "/edges/x", "/edges/x/unlink", "/remember",
+        "/sweeps/sweep-20260101-001/undo",
         *(f"/items/mem-chart-cleanup/{act}" for act in ("edit", "restore", "correct", "link", "forget")),
     ],
 )  # fmt: skip
@@ -264,6 +265,47 @@ async def test_merges_and_types_are_decided_in_the_list(client, logged_in, keys,
     assert (await client.get("/items/shorter")).status_code == 404
     decided = (await client.get("/reviews?state=accepted")).text
     assert decided.count("seen") == 2
+
+
+async def test_decisions_are_revised_on_pages_and_many_taken_at_once(
+    client, logged_in, keys, librarian, ingest, namespace
+):
+    """By reason, after a page that says how many; what they teach is shown, and goes with a revision."""
+    texts = {f"m{n}": f"Note {n} about the harbour crane." for n in range(4)}
+    await ingest(*({"kind": "memory", "uid": uid, "text": text} for uid, text in texts.items()), embed=False)
+    await librarian.parts.executor.run_migration(
+        "MATCH (a:Item {namespace: $ns, uid: 'm0'}), (b:Item {namespace: $ns}) WHERE b.uid <> 'm0' "
+        "CREATE (a)-[:PROPOSED {edge_id: $ns + b.uid, type: 'RELATES_TO', state: 'proposed', method: 'rule', "
+        "confidence: 0.5, reason: 'the texts are close (0.5)'}]->(b)",
+        {"ns": namespace},
+    )
+    _, key = keys.create("ada", namespaces=[namespace], scopes=["read", "write"])
+    await logged_in(key)
+    listed = (await client.get("/reviews", params={"because": "the texts are close"})).text
+    assert "Reject all of these" in listed
+    token = listed.split('name="token" value="')[1].split('"')[0]
+    shown = {"state": "open", "because": "the texts are close"}
+    decision = {"token": token, "verdict": "reject", "reason": "boilerplate"}
+    preview = (await client.post("/reviews/all", params=shown, data=decision)).text
+    assert "This would decide 3." in preview
+    confirm = preview.split('name="confirm_token" value="')[1].split('"')[0]
+    answer = await client.post("/reviews/all", params=shown, data={**decision, "confirm_token": confirm})
+    assert (answer.status_code, answer.headers["location"].endswith("said=decided")) == (303, True)
+    rejected = (await client.get("/reviews?state=rejected")).text
+    assert rejected.count("boilerplate") == 3
+    assert rejected.count("<span>ada</span>") == 3
+    assert "3 more were rejected than accepted" in rejected
+
+    edge = f"/edges/{namespace}m1"
+    assert "Accept after all" in (await client.get(edge)).text
+    revision = {"token": token, "verdict": "accept", "reason": "the same crane", "revise": "true"}
+    assert (await client.post(edge, data=revision)).headers["location"].endswith("said=accepted")
+    review = {**revision, "review_id": f"{namespace}m2"}
+    assert (await client.post("/reviews?state=rejected", data=review)).headers["location"].endswith("said=accepted")
+    assert (await librarian.get_edge(namespace, f"{namespace}m1")).review_reason == "the same crane"
+    accepted = (await client.get("/reviews?state=accepted")).text
+    assert accepted.count("Reject after all") == 2
+    assert "more were rejected" not in accepted
 
 
 async def test_a_page_leads_to_this_service_only(client, key):

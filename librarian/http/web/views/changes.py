@@ -63,7 +63,7 @@ async def link_item(call: Call[Form, None]) -> Response:
 
 async def unlink_items(call: Call[Form, None]) -> Response:
     """Remove an edge, and offer to draw it again."""
-    _check_reads(call)
+    check_reads(call)
     removed = await call.librarian.delete_edge(call.namespace, call.path("edge_id"))
     kept = msgspec.structs.asdict(removed)
     again = {name: kept[name] for name in LinkInput.__struct_fields__ if kept.get(name) not in (None, "")}
@@ -72,7 +72,7 @@ async def unlink_items(call: Call[Form, None]) -> Response:
 
 async def forget_item(call: Call[Form, None]) -> Response:
     """Say what would go, and with the token of that preview take it away; what was forgotten can be kept again."""
-    _check_reads(call)
+    check_reads(call)
     uid, token = call.path("uid"), call.body.get("confirm_token")
     item = await call.librarian.get_item(call.namespace, uid)
     done = await call.librarian.delete_items(call.namespace, DeleteInput(uids=[uid], confirm_token=token))
@@ -81,10 +81,10 @@ async def forget_item(call: Call[Form, None]) -> Response:
     return page(call.request, "forget.html", item=item, done=done, again=again)
 
 
-def _check_reads(call: Call[Form, None]) -> None:
-    """Raise Forbidden for a key that may write and not read: what is taken away is shown."""
+def check_reads(call: Call[Form, Any]) -> None:
+    """Raise Forbidden for a key that may write and not read: what it would change is shown."""
     if call.key is None or not call.key.has_scope("read"):
-        raise Forbidden("This page shows what it takes away, which your key may not read.")
+        raise Forbidden("This page shows what it is about, which your key may not read.")
 
 
 def _number(fields: Form, name: str) -> int:

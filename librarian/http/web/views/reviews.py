@@ -10,8 +10,9 @@ from librarian.base.strictjson import convert
 from librarian.http.endpoints import Call
 from librarian.http.web.forms import Form, struct_of
 from librarian.http.web.render import HEADERS, link, page
+from librarian.http.web.views.changes import check_reads
 from librarian.items.contracts import EdgeOut
-from librarian.sweep.contracts import ReviewInput, ReviewQuery, ReviewSort, ReviewState
+from librarian.sweep.contracts import ReviewInput, ReviewManyInput, ReviewQuery, ReviewSort, ReviewState
 
 STATES: tuple[ReviewState, ...] = ("open", "unreviewed", "accepted", "rejected")
 SORTS: tuple[ReviewSort, ...] = ("edge", "flag", "merge")
@@ -24,21 +25,51 @@ class ReviewsPage(Struct, forbid_unknown_fields=True, kw_only=True):
 
     state: ReviewState = "open"
     sort: ReviewSort | None = None
+    because: str | None = None
     cursor: str | None = None
 
 
 async def show_reviews(call: Call[Form, ReviewsPage]) -> Response:
     """List what sweeps propose, or what was decided."""
-    found = await call.librarian.list_reviews(call.namespace, _query(call.query, _PAGE))
-    return page(call.request, "reviews.html", query=call.query, found=found, states=STATES, sorts=SORTS, types=TYPES)
+    found, kinds = await asyncio.gather(
+        call.librarian.list_reviews(call.namespace, _query(call.query, _PAGE)),
+        call.librarian.list_review_reasons(call.namespace),
+    )
+    return page(
+        call.request,
+        "reviews.html",
+        query=call.query,
+        found=found,
+        kinds=kinds.reasons,
+        states=STATES,
+        sorts=SORTS,
+        types=TYPES,
+    )
 
 
 async def decide_review(call: Call[Form, ReviewsPage]) -> Response:
-    """Accept or reject a flag or merge, and go back to the list."""
+    """Accept or reject one, also otherwise than before, and go back to the list."""
     decision = dict(call.body)
     review_id = decision.pop("review_id", "")
     done = await call.librarian.review(call.namespace, review_id, struct_of(decision, ReviewInput))
-    where = link(call.namespace, "/reviews", state=call.query.state, sort=call.query.sort, said=done.review.state)
+    return _listed(call, done.review.state)
+
+
+async def decide_many(call: Call[Form, ReviewsPage]) -> Response:
+    """Say what one decision would be about, and with the token of that preview take it."""
+    check_reads(call)
+    shown = call.query
+    kept = {"because": shown.because, "sorts": shown.sort and [shown.sort], "states": [shown.state]}
+    given = struct_of({**{name: value for name, value in kept.items() if value}, **call.body}, ReviewManyInput)
+    done = await call.librarian.review_many(call.namespace, given)
+    if done.confirm_token is None and not done.refused:
+        return _listed(call, "decided")
+    return page(call.request, "review_many.html", query=shown, given=given, done=done)
+
+
+def _listed(call: Call[Form, ReviewsPage], said: str) -> Response:
+    shown = call.query
+    where = link(call.namespace, "/reviews", state=shown.state, sort=shown.sort, because=shown.because, said=said)
     return RedirectResponse(where, 303, HEADERS)
 
 
@@ -78,5 +109,10 @@ def _is_decided(edge: EdgeOut) -> bool:
 
 
 def _query(shown: ReviewsPage, limit: int) -> ReviewQuery:
-    given = {"sorts": shown.sort and [shown.sort], "states": [shown.state], "cursor": shown.cursor}
+    given = {
+        "sorts": shown.sort and [shown.sort],
+        "states": [shown.state],
+        "because": shown.because,
+        "cursor": shown.cursor,
+    }
     return convert({**{name: value for name, value in given.items() if value}, "limit": limit}, ReviewQuery)

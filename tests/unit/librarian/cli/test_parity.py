@@ -28,7 +28,7 @@ from librarian.search.contracts import (
     SemanticSearchInput,
     WhyNotInput,
 )
-from librarian.sweep.contracts import ReviewInput, ReviewQuery, SweepScope
+from librarian.sweep.contracts import ReviewInput, ReviewManyInput, ReviewQuery, SweepScope
 
 # Command -> the contract whose fields are its options, and what it takes beside them.
 COMMANDS_OF = {
@@ -63,8 +63,9 @@ COMMANDS_OF = {
     "forget": (DeleteInput, {"namespace", "yes", "as_json"}),
     "link": (LinkInput, {"namespace", "as_json"}),
 }
-# `librarian unlink` takes one or three words, `librarian review accept` and `reject` the verdict by their names.
-BY_POSITION = [UnlinkInput, ReviewInput]
+# `librarian unlink` takes one or three words, `librarian review accept` and `reject` the verdict by their names, and
+# `librarian review all` is a command below another one.
+BY_POSITION = [UnlinkInput, ReviewInput, ReviewManyInput]
 # Queries whose fields mean nothing at a terminal.
 HTTP_ONLY = {
     "ExportNamespaceQuery", "FileListQuery", "ImportNamespaceQuery", "ImportQuery", "PutFileQuery", "SpanQuery",

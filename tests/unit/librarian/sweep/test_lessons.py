@@ -1,7 +1,7 @@
 import pytest
 
-from librarian.sweep import lessons
-from librarian.sweep.lessons import ENOUGH, kind_of, learned, lowered
+from graph.reviews import ReasonCount
+from librarian.sweep.lessons import ENOUGH, kind_of, lessons_of, lowered
 
 
 @pytest.mark.parametrize(
@@ -19,26 +19,18 @@ def test_a_reason_is_of_a_kind_up_to_what_it_says_of_the_memories(reason, kind):
     assert kind_of(reason) == kind
 
 
-class Edge:
-    def __init__(self, reason, state):
-        self.reason, self.state, self.method, self.reviewed_by = reason, state, "rule", "ada"
-
-
 @pytest.mark.parametrize(
     ("rejected", "accepted", "taught"), [(ENOUGH - 1, 0, False), (ENOUGH, 0, True), (ENOUGH, 1, False)]
 )
-async def test_three_rejections_more_than_acceptances_teach(monkeypatch, rejected, accepted, taught):
+def test_three_rejections_more_than_acceptances_teach(rejected, accepted, taught):
     reason = 'with "since" it names the other ("the move") as the cause of what it tells'
-
-    async def edges(*_, **__):
-        return [Edge(reason, "rejected")] * rejected + [Edge(reason, "accepted")] * accepted
-
-    async def flags(*_, **__):
-        return []
-
-    monkeypatch.setattr(lessons, "edges_to_review", edges)
-    monkeypatch.setattr(lessons, "proposals", flags)
-    found = await learned(None, "x")
+    counts = [
+        ReasonCount("edge", reason, "rejected", rejected),
+        ReasonCount("flag", reason, "accepted", accepted),
+        ReasonCount("edge", reason, "open", 9),
+        ReasonCount("merge", reason, "rejected", 9),
+    ]
+    found = lessons_of(counts)
     assert found == ({'with "since"': rejected} if taught else {})
     assert lowered(found, reason, 0.9) == (0.65 if taught else None)
     assert lowered(found, 'with "because" it names the other', 0.9) is None
