@@ -16,6 +16,7 @@ from retrieval.answering import (
     Question,
     Verdict,
     asks_for_all,
+    asks_why,
     held,
     question,
     reading,
@@ -103,6 +104,18 @@ class Answering(Protocol):
     def passage(self) -> str | None:
         """Its sentence that answers best."""
 
+    @property
+    def led_by(self) -> Sequence["Led"]:
+        """The items that led to it, as accepted edges say."""
+
+
+class Led(Protocol):
+    """An item that led to a hit."""
+
+    @property
+    def uid(self) -> str:
+        """Its uid."""
+
 
 H = TypeVar("H", bound=Answering)
 
@@ -123,10 +136,21 @@ def supporting(hits: Sequence[H], query: str, now: datetime) -> list[H]:
     asked = question(query, now)
     telling = [hit for hit in hits if hit.verdict is None or hit.verdict in _TELLS]
     backed = [hit for hit in telling if _backs(hit, asked)]
+    if asks_why(query):
+        backed = _with_causes(telling, backed)
     if not backed or backed[0] not in telling[:3]:
         return []
     # Of a list each item is named by few words of the question.
     return telling[telling.index(backed[0]) :] if asks_for_all(query) else backed
+
+
+def _with_causes(telling: Sequence[H], backed: Sequence[H]) -> list[H]:
+    """Return the `backed` hits and those that led to them, step by step, which say so in words of their own."""
+    found = {hit.uid for hit in backed}
+    leading = {hit.uid: {cause.uid for cause in hit.led_by} for hit in telling}
+    while more := {uid for of in found for uid in leading.get(of, ()) if uid in leading} - found:
+        found |= more
+    return [hit for hit in telling if hit.uid in found]
 
 
 def _backs(hit: Answering, asked: Question) -> bool:

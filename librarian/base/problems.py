@@ -143,6 +143,7 @@ RULES: dict[type[Exception], Rule] = {
     encoder.InvalidVectors: _of(encoder.InvalidVectors, 503, 78),
     reranker.RerankerError: _of(reranker.RerankerError, 500, 70),
     reranker.RerankerUnavailable: _of(reranker.RerankerUnavailable, 503, 69),
+    reranker.RerankerBroke: _of(reranker.RerankerBroke, 503, 69),
     reranker.RerankerMisconfigured: _of(reranker.RerankerMisconfigured, 503, 78),
     reranker.RerankerRejectedText: _of(reranker.RerankerRejectedText, 422, 65),
     reranker.InvalidScores: _of(reranker.InvalidScores, 503, 78),

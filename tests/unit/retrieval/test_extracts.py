@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from librarian import MemoryHit
+from librarian.search.contracts import Cause
 from retrieval.answering import asks_for_all
 from retrieval.extractive import extracts, supporting
 
@@ -55,6 +56,22 @@ def test_what_asks_knows_nothing_or_gives_orders_supports_no_answer():
 
 def test_nothing_is_quoted_where_the_best_is_not_backed():
     assert supporting([hit("Lunch is at noon.", support=0.1)], "who won?", NOW) == []
+
+
+def test_what_led_to_a_backed_hit_supports_a_reason_whatever_its_words():
+    """Step by step; for a question of another kind only what backs it does."""
+
+    def led_by(uid):
+        return [Cause(uid=uid, kind="memory", type="CAUSES", text="…", confidence=0.9)]
+
+    hits = [
+        hit("Two lines of the chart were lost.", uid="root", support=0.1),
+        hit("Lunch is at noon.", uid="other", support=0.1),
+        hit("The report held a lock at 14:06.", uid="lock", support=0.1, led_by=led_by("root")),
+        hit("The deploy failed.", uid="outcome", led_by=led_by("lock")),
+    ]
+    assert [one.uid for one in supporting(hits, "why did the deploy fail?", NOW)] == ["root", "lock", "outcome"]
+    assert supporting(hits, "when did the deploy fail?", NOW) == []
 
 
 def test_one_hit_answers_a_question_and_all_that_are_nearly_as_good_one_for_a_list():

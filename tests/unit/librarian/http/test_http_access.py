@@ -34,11 +34,12 @@ def test_only_the_known_operations_are_open():
 
 def test_what_changes_something_needs_more_than_read():
     """No write can be done with a key for reading, nor with just any key."""
-    searches = {"/v1/search", "/v1/search/why-not", "/v1/relevant-memory", "/v1/answer"}
+    searches = {"/v1/search", "/v1/search/why-not", "/v1/relevant-memory", "/v1/answer", "/v1/context"}
     of_files = {"/v1/files/find", "/v1/files/locate", "/v1/files/search-text"}
     finding = {tool.name for tool in TOOLS if tool.name.startswith("semantic_search_")} | {
         "search_all",
         "relevant_memory",
+        "context",
         "find_file",
         "search_text",
         "locate",

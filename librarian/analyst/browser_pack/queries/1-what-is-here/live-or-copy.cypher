@@ -1,6 +1,5 @@
 // The live graph or a copy
-// A copy for analysts says when it was taken.
-// Only a copy knows this label: written as a text, its absence is no reason for a warning.
+// A copy for analysts says when it was taken (its label is a text here, so that no warning comes where it is missing).
 OPTIONAL MATCH (c:$('AnalystCopy'))
 WITH properties(c) AS copy
 RETURN coalesce(copy['name'], 'the live graph') AS this_is,
