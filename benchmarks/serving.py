@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,11 +16,15 @@ _BIN = Path(sys.executable).parent / "librarian"
 
 
 @asynccontextmanager
-async def served(settings: Settings, *, ready_within_s: float = 240, **env: str) -> AsyncIterator[tuple[str, str]]:
-    """`librarian serve` on the home of `settings`, with `env` besides; yields its URL and an admin key."""
+async def served(
+    settings: Settings, *, ready_within_s: float = 240, arguments: Sequence[str] = (), **env: str
+) -> AsyncIterator[tuple[str, str]]:
+    """`librarian serve` with `arguments` on the home of `settings`, with `env` besides; yields its URL and an admin
+    key.
+    """
     port = free_port()
     env = {**os.environ, "LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_LOG_LEVEL": "warning", **env}
-    process = await asyncio.create_subprocess_exec(_BIN, "serve", "--port", str(port), env=env)
+    process = await asyncio.create_subprocess_exec(_BIN, "serve", "--port", str(port), *arguments, env=env)
     url = f"http://127.0.0.1:{port}"
     try:
         await until_ready(url, ready_within_s)
