@@ -116,7 +116,7 @@ RETURN f.path AS path, f {.*, namespace: null, path: null, tokens: null} AS prop
 // name: export_items
 // purpose: a page of items, each with all that hangs on it: history, citations, and vectors where they are asked for
 // params: namespace, made_before, after (uid), limit, with_vectors (boolean)
-// returns: uid, kind, properties (list of [name, value]; a time of UTC as {utc: text}), cjk, unresolved, conversation, person, file (keys, or null), citations, revisions, vectors (list of {space, role, ordinal, vector}), refused (list of {space, version})
+// returns: uid, kind, properties (list of [name, value]; a time of UTC as {utc: text}), cjk, unresolved, conversation, person, file (keys, or null), citations, revisions, vectors (list of {space, role, ordinal, vector}), refused (list of {space, version, language: may be null})
 // access: read
 // scope: namespace
 CYPHER 25
@@ -155,7 +155,7 @@ RETURN m.uid AS uid, m.kind AS kind,
   COLLECT {
     MATCH (m)-[r:REFUSED_BY]->(s:EmbeddingSpace)
     WHERE $with_vectors
-    RETURN {space: s.space, version: r.version} ORDER BY s.space
+    RETURN {space: s.space, version: r.version, language: r.language} ORDER BY s.space
   } AS refused
 ORDER BY uid
 

@@ -194,7 +194,7 @@ CALL db.create.setNodeVectorProperty(e, 'vector', passage.vector)
 
 // name: import_refusals
 // purpose: that encoders took no vector of items that were just created
-// params: namespace, rows (uid, space, version)
+// params: namespace, rows (uid, space, version, language: may be null)
 // returns: nothing
 // access: write
 // scope: namespace
@@ -202,7 +202,7 @@ CYPHER 25
 UNWIND $rows AS row
 MATCH (m:Item {namespace: $namespace, uid: row.uid}), (s:EmbeddingSpace {space: row.space})
 CREATE (m)-[r:REFUSED_BY]->(s)
-SET r.version = row.version
+SET r.version = row.version, r.language = row.language
 WITH m, s
 WHERE s.active
 REMOVE m:PendingEmbedding

@@ -237,21 +237,38 @@ CALL (m, row) {
 }
 RETURN count(m) AS stored
 
-// name: refuse_vector
-// purpose: the encoder of one space does not take this version of an item; where that space is the active one, the item stops being pending
-// params: namespace, uid, space, version
+// name: refuse_vectors
+// purpose: the encoder of one space does not take these versions of items; where that space is the active one, they stop being pending
+// params: space, rows (namespace, uid, version, language: that of the text where the encoder does not read it, else null)
 // returns: nothing
 // access: write
-// scope: namespace
+// scope: admin
 CYPHER 25
-MATCH (m:Item {namespace: $namespace, uid: $uid}), (s:EmbeddingSpace {space: $space})
-WHERE coalesce(m.version, 1) = $version
+MATCH (s:EmbeddingSpace {space: $space})
+UNWIND $rows AS row
+MATCH (m:Item {namespace: row.namespace, uid: row.uid})
+// Locked first, as when vectors are stored.
+REMOVE m:Locked
+WITH s, m, row
+WHERE coalesce(m.version, 1) = row.version
 MERGE (m)-[r:REFUSED_BY]->(s)
-SET r.version = $version
-WITH m, s
+SET r.version = row.version, r.language = row.language
+WITH s, m
 WHERE s.active
 REMOVE m:PendingEmbedding
 SET m:EmbeddingRefused
+
+// name: count_refused
+// purpose: items that the encoder of one space did not take, by the language of those that it does not read
+// params: space
+// returns: language (null: refused for another reason), items
+// access: read
+// scope: admin
+CYPHER 25
+MATCH (s:EmbeddingSpace {space: $space})<-[r:REFUSED_BY]-(m:Item)
+WHERE r.version = coalesce(m.version, 1) OR (s.active AND m:EmbeddingRefused)
+RETURN r.language AS language, count(*) AS items
+ORDER BY items DESC, language
 
 // name: drop_vectors
 // purpose: delete some vectors of a space that nobody searches

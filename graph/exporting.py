@@ -151,7 +151,9 @@ def _item(row: Row) -> Row:
         "citations": [properties_to_json(citation) for citation in row["citations"]],
         "revisions": [properties_to_json(revision) for revision in row["revisions"]],
         "vectors": vectors,
-        "refused": row["refused"],
+        "refused": [
+            {name: value for name, value in refusal.items() if value is not None} for refusal in row["refused"]
+        ],
     }
     own = {"uid": row["uid"], "kind": row["kind"], "properties": properties_to_json(dict(row["properties"]))}
     return own | {name: part for name, part in parts.items() if part}

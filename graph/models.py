@@ -107,6 +107,7 @@ class Refusal(DeclaredEdge):
     """From an item to the space whose encoder does not take its text."""
 
     version = IntegerProperty()  # of the item; a later one is tried again
+    language = StringProperty()  # of its text, where the encoder does not read that language
 
 
 class Supersession(DeclaredEdge):

@@ -296,17 +296,20 @@ def _evidence(source: Mapping[str, Any]) -> Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Facts that supersede an item (uids), and whether it waits for a vector of the active space or was refused one."""
+    """Facts that supersede an item (uids), and whether it waits for a vector of the active space or was refused one;
+    `unread` is its language where that space's encoder does not read it.
+    """
 
     superseded_by: Sequence[str]
     pending: bool
     refused: bool
+    unread: str | None
 
 
 async def standing_of(executor: Executor, namespace: str, uid: str) -> Standing | None:
     """Return the standing of the item `uid` of `namespace`; None where there is no such item."""
     row = await executor.fetch_one("item_standing", {"namespace": namespace, "uid": uid})
-    return None if row is None else Standing(row["superseded_by"], row["pending"], row["refused"])
+    return None if row is None else Standing(**row)
 
 
 @dataclass(frozen=True, slots=True)

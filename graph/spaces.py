@@ -17,6 +17,7 @@ from graph.types import (
     NewSpace,
     Noise,
     PendingItem,
+    Refusal,
     SpaceRecord,
     native,
 )
@@ -205,12 +206,29 @@ async def put_vectors(executor: Executor, space: SpaceRecord, items: Sequence[It
     return int(result[0]["stored"]) if result else 0
 
 
-async def refuse_vector(executor: Executor, space: str, item: PendingItem) -> None:
-    """Stop trying to encode an item for `space`; other spaces may take it. It stays findable by keyword, and is tried
-    again when it has changed.
+async def refuse_vectors(executor: Executor, space: str, refusals: Sequence[Refusal]) -> None:
+    """Stop trying to encode items for `space`; other spaces may take them. They stay findable by keyword, and are tried
+    again when they have changed.
     """
-    params = {"namespace": item.namespace, "uid": item.uid, "space": space, "version": item.version}
-    await executor.write("refuse_vector", params)
+    rows = [
+        {
+            "namespace": refusal.item.namespace,
+            "uid": refusal.item.uid,
+            "version": refusal.item.version,
+            "language": refusal.language,
+        }
+        for refusal in refusals
+    ]
+    if rows:
+        await executor.write("refuse_vectors", {"space": space, "rows": rows})
+
+
+async def count_refused(executor: Executor, space: str) -> dict[str | None, int]:
+    """Return how many items the encoder of `space` did not take, by the language of those that it does not read, the
+    most frequent first; None: for another reason.
+    """
+    rows = await executor.fetch_all("count_refused", {"space": space})
+    return {row["language"]: row["items"] for row in rows}
 
 
 async def _put_space(executor: Executor, space: NewSpace) -> SpaceRecord:

@@ -174,6 +174,14 @@ class PendingItem:
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """An item that gets no vector; `language` is that of its text where the encoder does not read it, else None."""
+
+    item: PendingItem
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Lacking:
     """What is to be encoded until a space holds everything: items, and the characters of their texts."""
 

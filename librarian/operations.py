@@ -1024,6 +1024,7 @@ LOCAL: Mapping[str, Call] = {
     "restore": lambda app: app.transfer.restore,
     "embed_pending": lambda app: app.embeddings.embed_pending,
     "pending_embeddings": lambda app: app.embeddings.pending_embeddings,
+    "unread_items": lambda app: app.embeddings.unread_items,
     "calibrate": lambda app: app.embeddings.calibrate,
     "wake": lambda app: app.embeddings.wake,
     "work": lambda app: app.embeddings.work,

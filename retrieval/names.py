@@ -28,12 +28,12 @@ def authors_named(query: str, authors: Sequence[str]) -> list[str]:
 
 
 def without_names(query: str, named: Sequence[str]) -> str:
-    """`query` without the names of `named`; the query itself where nothing else is left."""
+    """`query` without the names of `named`; the query itself where no word is left."""
     text = query
     for author in named:
         for part in _parts(author):
             text = _pattern(part).sub(" ", text)
-    return _SPACE.sub(" ", text).strip(" ,") or query
+    return _SPACE.sub(" ", text).strip(" ,") if any(map(str.isalnum, text)) else query
 
 
 class NameBook:

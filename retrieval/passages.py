@@ -1,6 +1,9 @@
 """Long texts become passages that an encoder can read whole; an item's text gets the form in which it is encoded."""
 
 import re
+from collections.abc import Collection
+
+from retrieval.text import language
 
 TEXT_FORM = "author-text-v1"
 """The name of what `embedding_text` writes; another form needs another name, since its vectors are another space."""
@@ -52,6 +55,14 @@ def passages(text: str, *, max_chars: int = MAX_CHARS, overlap: int = OVERLAP) -
         found.append(text[start:end])
         start = _resume(text, end, overlap)
     return found
+
+
+def readable(text: str, languages: Collection[str] | None) -> tuple[list[str], str | None]:
+    """The passages of `text` in one of `languages` (None: all), and the language of the first other one, if any."""
+    parts = passages(text)
+    spoken = [language(part) for part in parts]
+    unread = [own for own in spoken if languages is not None and own not in languages]
+    return [part for part, own in zip(parts, spoken, strict=True) if own not in unread], unread[0] if unread else None
 
 
 def embedding_text(author: str | None, text: str, caption: str | None = None) -> str:

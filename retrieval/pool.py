@@ -10,6 +10,7 @@ from retrieval.arms import ArmResults, PlannedQuery
 from retrieval.calibration import calibrated
 from retrieval.fusion import Ranking
 from retrieval.linear import Pool
+from retrieval.passages import readable
 from retrieval.sentences import Passage
 from retrieval.signals import TIME_WORDS_PATTERN, Traits
 from retrieval.text import language
@@ -85,9 +86,10 @@ async def pooled(
     ]
     rows = await _completed(executor, namespace, queries, answers, [*to_rank, *to_judge])
     if covered is not None:
-        unreadable = {uid for uid, row in rows.items() if language(row.text) not in covered}
+        near = {uid for cosines in (*to_rank, *to_judge) for uid in cosines.known}
+        unread = {uid for uid in near & rows.keys() if not _reads(rows[uid].text, covered)}
         for cosines in (*to_rank, *to_judge):
-            for uid in unreadable & cosines.known.keys():
+            for uid in unread & cosines.known.keys():
                 del cosines.known[uid]
     ranked = {cosines.number: cosines.known for cosines in to_rank}
     judged = ranked | {cosines.number: cosines.known for cosines in to_judge}
@@ -98,6 +100,11 @@ async def pooled(
         ],
         [(query.noise, judged[query.number]) for query in queries if query.noise is not None],
     )
+
+
+def _reads(text: str, covered: Collection[str]) -> bool:
+    """Whether an encoder that covers these languages reads a passage of the text; only a long one has several."""
+    return language(text) in covered or bool(readable(text, covered)[0])
 
 
 async def _completed(

@@ -131,7 +131,7 @@ def _placed(result: SearchResult, uid: str, limit: int) -> Diagnosis | None:
 
 
 def _lacks_vector(arms: Sequence[ArmStanding]) -> bool:
-    return any(arm.reason in _WITHOUT_VECTOR for arm in arms)
+    return any(arm.reason.startswith(_WITHOUT_VECTOR) for arm in arms if arm.reason)
 
 
 async def _standings(
@@ -157,8 +157,9 @@ def _standing_in(query: PlannedQuery, answer: ArmResults, arm: str, uid: str, st
 
 _PENDING = "it has no vector yet"
 _REFUSED = "the encoder refused its text"
+_UNREAD = "the encoder does not tell texts in"
 _NO_VECTOR = "it has no vector"
-_WITHOUT_VECTOR = (_PENDING, _REFUSED, _NO_VECTOR)
+_WITHOUT_VECTOR = (_PENDING, _REFUSED, _UNREAD, _NO_VECTOR)
 
 
 def _absence(status: str, arm: str, standing: Standing, *, beyond: bool) -> str:
@@ -166,6 +167,8 @@ def _absence(status: str, arm: str, standing: Standing, *, beyond: bool) -> str:
     if status != OK:
         return status
     if arm == VECTOR and (standing.pending or standing.refused):
+        if standing.refused and standing.unread:
+            return f"{_UNREAD} {standing.unread!r} apart, so it has no vector"
         return _REFUSED if standing.refused else _PENDING
     if beyond:
         return f"it is not among the first {INDEX_ROWS}"

@@ -1,6 +1,6 @@
 """`librarian embeddings`: seeing, building and switching vectors; and `librarian calibrate`."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -112,16 +112,20 @@ def compare(
 def switch(
     encoder: EncoderOption = None,
     *,
+    build: Annotated[bool, typer.Option("--build", help="Encode before whatever lacks a vector.")] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Also while items lack vectors: the worker makes them.")
     ] = False,
 ) -> None:
-    """Make the encoder's space the active one in one step, after encoding what came in since it was built."""
+    """Make the encoder's space the active one in one step, after encoding what came in since it was built.
+
+    With --build it need not have been built.
+    """
 
     async def work() -> None:
         async with _with(encoder, "embeddings switch") as librarian:
             with Bar("Encoding") as bar:
-                done = await librarian.embeddings.switch(force=force, on_progress=bar.update)
+                done = await librarian.embeddings.switch(force=force, build=build, on_progress=bar.update)
         say(f"Encoded {done} items; the space is active. Restart running services with this LIBRARIAN_ENCODER.")
 
     run_async(work)
@@ -188,7 +192,7 @@ def _settings(encoder: str | None) -> "setting.Settings":
     return replace(settings, encoder=chosen)
 
 
-def show_spaces(spaces: Iterable[SpaceStatus]) -> None:
+def show_spaces(spaces: Sequence[SpaceStatus]) -> None:
     """Print a row for each space."""
     rows = [
         (
@@ -203,6 +207,14 @@ def show_spaces(spaces: Iterable[SpaceStatus]) -> None:
         for space in spaces
     ]
     table(("space", "model", "dimension", "active", "index", "vectors", "pending items"), rows)
+    for space in spaces:
+        if space.unread_items:
+            say(f"{space.model} does not read, so that only words find: {show_languages(space.unread_items)}.")
+
+
+def show_languages(items: Mapping[str, int]) -> str:
+    """Return numbers of items by language as a list."""
+    return ", ".join(f"{count:,} items in {language!r}" for language, count in items.items())
 
 
 def show_plan(plan: SpacePlan) -> None:

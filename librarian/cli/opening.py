@@ -14,7 +14,7 @@ from msgspec import Struct
 from librarian.base.errors import InvalidInput
 from librarian.cli.display import Bar, downloads
 from librarian.cli.lazy import deferred
-from librarian.cli.runtime import local_option, set_up_logging
+from librarian.cli.runtime import local_option, say, set_up_logging
 
 if TYPE_CHECKING:
     from librarian import app, client, operations
@@ -156,8 +156,15 @@ async def encode_pending(librarian: Connection, *, unless: bool) -> int | None:
     """
     if unless or isinstance(librarian, client.AsyncLibrarianClient):
         return None
+    before = await librarian.unread_items()
     with Bar("Encoding") as bar:
         await librarian.embed_pending(on_progress=bar.update)
+    for language, items in (await librarian.unread_items()).items():
+        if items > (known := before.get(language, 0)):
+            say(
+                f"{items - known:,} items in {language!r} get no vector, as the encoder does not read that language: "
+                "words find them. `librarian doctor` says more."
+            )
     return await librarian.pending_embeddings()
 
 

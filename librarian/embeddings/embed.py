@@ -1,83 +1,131 @@
 """Encodes items that lack a vector: the worker's step, and the building of a space beside the active one."""
 
+import asyncio
 import logging
-from collections.abc import Callable, Sequence
+import os
+import socket
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
 
 from agents.sweep.sections import without_sections
+from graph.errors import LeaseHeld
 from graph.executor import Executor
-from graph.spaces import count_pending, measure_lacking, next_pending, next_without_vector, put_vectors, refuse_vector
-from graph.types import ItemVectors, PendingItem, SpaceRecord
+from graph.leases import leased
+from graph.spaces import count_pending, measure_lacking, next_pending, next_without_vector, put_vectors, refuse_vectors
+from graph.types import ItemVectors, PendingItem, Refusal, SpaceRecord
 from retrieval.encoders.base import Encoder
 from retrieval.encoders.errors import EncoderRejectedText, InvalidVectors
-from retrieval.passages import embedding_text, passages
+from retrieval.passages import embedding_text, readable
 
 log = logging.getLogger("librarian.embed")
 
 # Enough texts for full batches sorted by length, few enough that an interruption repeats only a second of work.
 ITEMS_AT_ONCE = 256
+# How often to look whether another process has finished or left.
+_HELD_POLL_S = 0.2
 OnProgress = Callable[[int, int], None]
+_Next = Callable[[Executor, str, int], Awaitable[list[PendingItem]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """The passages of an item that an encoder reads, as they are encoded; `unread` is the language of the first that
+    it does not read.
+    """
+
+    item: PendingItem
+    texts: Sequence[str]
+    unread: str | None
 
 
 async def embed_pending(
     executor: Executor, space: SpaceRecord, encoder: Encoder, on_progress: OnProgress | None = None
 ) -> int:
-    """Encode every item that lacks a vector in the active space; returns how many got one.
+    """Encode every item that lacks a vector in the active space; returns how many got one here.
 
     `on_progress` gets (done, total known so far). Safe to interrupt and to run twice at a time: an item stays pending
-    until its vectors are stored.
+    until its vectors are stored, and one process encodes while the others wait for it.
     """
-    done = 0
-    while items := await next_pending(executor, space.space, ITEMS_AT_ONCE):
-        stored = await _embed(executor, space, encoder, items)
-        done += stored
+
+    async def tell(done: int) -> None:
         if on_progress:
             on_progress(done, done + await count_pending(executor))
-    return done
+
+    return await _encode_all(executor, space, encoder, next_pending, tell)
 
 
 async def fill_space(
     executor: Executor, space: SpaceRecord, encoder: Encoder, on_progress: OnProgress | None = None
 ) -> int:
-    """Encode every item that lacks a vector in `space`, which need not be the active one; returns how many got one.
+    """Encode every item that lacks a vector in `space`, active or not; returns how many got one here.
 
     Safe to interrupt and to run twice at a time: what is stored is not encoded again.
     """
-    done, total = 0, (await measure_lacking(executor, space.space)).items
-    while items := await next_without_vector(executor, space.space, ITEMS_AT_ONCE):
-        done += await _embed(executor, space, encoder, items)
+    total = (await measure_lacking(executor, space.space)).items
+
+    async def tell(done: int) -> None:
         if on_progress:
             on_progress(done, max(done, total))
+
+    return await _encode_all(executor, space, encoder, next_without_vector, tell)
+
+
+def readable_texts(item: PendingItem, languages: Collection[str] | None) -> Readable:
+    """Return what of an item an encoder reads that covers `languages` (None: all), passage by passage, without the
+    headings of a sweep's sections. A blank text has no passage.
+    """
+    text = without_sections(item.text)
+    parts, unread = readable(f"{text} [{item.caption}]" if item.caption else text, languages)
+    return Readable(item, [embedding_text(item.author_name, part, None) for part in parts], unread)
+
+
+async def _encode_all(
+    executor: Executor,
+    space: SpaceRecord,
+    encoder: Encoder,
+    following: _Next,
+    on_done: Callable[[int], Awaitable[None]],
+) -> int:
+    done = 0
+    while await following(executor, space.space, 1):
+        try:
+            async with leased(executor, f"encoding for {space.space}", f"{socket.gethostname()} ({os.getpid()})"):
+                while items := await following(executor, space.space, ITEMS_AT_ONCE):
+                    done += await _embed(executor, space, encoder, items)
+                    await on_done(done)
+        except LeaseHeld:
+            await asyncio.sleep(_HELD_POLL_S)
+            await on_done(done)
     return done
 
 
 async def _embed(executor: Executor, space: SpaceRecord, encoder: Encoder, items: Sequence[PendingItem]) -> int:
-    texts = [texts_of(item) for item in items]
+    """Store the vectors of what the encoder reads, and that there are none for the other items."""
+    found = [readable_texts(item, space.languages) for item in items]
+    refusals = [Refusal(entry.item, entry.unread) for entry in found if not entry.texts]
+    await refuse_vectors(executor, space.space, refusals)
+    return await _encode(executor, space, encoder, [entry for entry in found if entry.texts])
+
+
+async def _encode(executor: Executor, space: SpaceRecord, encoder: Encoder, found: Sequence[Readable]) -> int:
+    if not found:
+        return 0
     try:
-        vectors = await encoder.encode_passages([text for parts in texts for text in parts])
+        vectors = await encoder.encode_passages([text for entry in found for text in entry.texts])
     except (EncoderRejectedText, InvalidVectors) as error:
-        if len(items) == 1:
-            log.warning("no vector for item %s: %s", items[0].uid, error)
-            await refuse_vector(executor, space.space, items[0])
+        if len(found) == 1:
+            item = found[0].item
+            log.warning("no vector for item %s: %s", item.uid, error)
+            await refuse_vectors(executor, space.space, [Refusal(item)])
             return 0
         # One text spoils the batch: halve it until that text stands alone.
-        middle = len(items) // 2
-        halves = (items[:middle], items[middle:])
-        return sum([await _embed(executor, space, encoder, half) for half in halves])
-    for item in [item for item, parts in zip(items, texts, strict=True) if not parts]:
-        await refuse_vector(executor, space.space, item)
+        middle = len(found) // 2
+        halves = (found[:middle], found[middle:])
+        return sum([await _encode(executor, space, encoder, half) for half in halves])
     rows = []
     start = 0
-    for item, parts in zip(items, texts, strict=True):
-        own = vectors[start : start + len(parts)]
+    for entry in found:
+        item, own = entry.item, vectors[start : start + len(entry.texts)]
         rows.append(ItemVectors(item.namespace, item.uid, item.version, own.tolist()))
-        start += len(parts)
+        start += len(entry.texts)
     return await put_vectors(executor, space, rows)
-
-
-def texts_of(item: PendingItem) -> list[str]:
-    """Return the item's passages as they are encoded, without the headings of a sweep's sections; none of a blank
-    text.
-    """
-    text = without_sections(item.text)
-    parts = passages(f"{text} [{item.caption}]" if item.caption else text)
-    return [embedding_text(item.author_name, part, None) for part in parts]

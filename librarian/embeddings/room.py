@@ -13,6 +13,7 @@ from graph.spaces import (
     activate,
     compact,
     count_pending,
+    count_refused,
     count_vectors,
     drop_space,
     index_state,
@@ -25,7 +26,7 @@ from librarian.base import metrics
 from librarian.base.audit import audit
 from librarian.base.errors import Conflict, InvalidInput, NotFound
 from librarian.embeddings.contracts import SpaceList, SpacePlan
-from librarian.embeddings.embed import embed_pending, fill_space, texts_of
+from librarian.embeddings.embed import embed_pending, fill_space, readable_texts
 from librarian.runtime.calibration import calibrate, calibrations_out
 from librarian.runtime.contracts import CalibrationOut, SpaceStatus
 from librarian.runtime.lifecycle import Lifecycle
@@ -107,6 +108,14 @@ class EmbeddingsRoom:
         """Count the items of all namespaces that lack a vector in the active space."""
         return await count_pending(self._executor)
 
+    async def unread_items(self) -> dict[str, int]:
+        """Count the items of all namespaces without a vector in the active space since its encoder does not read their
+        language, by that language, the most frequent first.
+        """
+        active = [space.space for space in await list_spaces(self._executor) if space.active]
+        counts = await count_refused(self._executor, active[0]) if active else {}
+        return {language: items for language, items in counts.items() if language}
+
     # Spaces.
 
     async def calibrate(self) -> list[CalibrationOut]:
@@ -131,7 +140,7 @@ class EmbeddingsRoom:
         space, encoder = self._own()
         lacking = await self.lacking()
         sample = await next_without_vector(self._executor, space.space, _SAMPLED)
-        texts = [text for item in sample for text in texts_of(item)]
+        texts = [text for item in sample for text in readable_texts(item, space.languages).texts]
         started = time.perf_counter()
         if texts:
             await encoder.encode_passages(texts)
@@ -161,17 +170,17 @@ class EmbeddingsRoom:
         space, encoder = self._own()
         return await fill_space(self._executor, space, encoder, on_progress)
 
-    async def switch(self, *, force: bool = False, on_progress: OnProgress | None = None) -> int:
+    async def switch(self, *, force: bool = False, build: bool = False, on_progress: OnProgress | None = None) -> int:
         """Make the encoder's space the active one in one step; returns how many items were encoded before that.
 
-        Up to CATCH_UP items that came in since the space was built are encoded first. Raises Conflict when more lack a
-        vector, unless `force`: then they wait for the worker.
+        Up to CATCH_UP items that came in since the space was built are encoded first, with `build` however many there
+        are. Raises Conflict when more lack a vector, unless `force`: then they wait for the worker.
         """
         space, _ = self._own()
         done = 0
         if not force:
             lacking = await self.lacking()
-            if lacking.items > CATCH_UP:
+            if lacking.items > CATCH_UP and not build:
                 raise _incomplete(f"{lacking.items} items have no vector in space {space.space} yet")
             done = await self.build(on_progress=on_progress)
         await self._activate(space.space, None if force else _LATE)
@@ -243,6 +252,7 @@ class EmbeddingsRoom:
         audit("embeddings.switch", _EVERYWHERE, space=space, pending=pending)
 
     async def _status(self, space: SpaceRecord, pending: int) -> SpaceStatus:
+        refused = await count_refused(self._executor, space.space)
         return SpaceStatus(
             space=space.space,
             model=space.model,
@@ -251,6 +261,9 @@ class EmbeddingsRoom:
             index_state=await index_state(self._executor, space.space),
             vectors=await count_vectors(self._executor, space.space),
             pending_items=pending if space.active else 0,
+            refused_items=refused.pop(None, 0),
+            unread_items={language: items for language, items in refused.items() if language},
+            languages=None if space.languages is None else sorted(space.languages),
             calibrations=calibrations_out(space),
         )
 

@@ -43,7 +43,11 @@ class CalibrationOut(Struct, kw_only=True):
 
 
 class SpaceStatus(Struct, kw_only=True):
-    """One embedding space: how many vectors it holds and how many items still lack one (active space only)."""
+    """One embedding space: how many vectors it holds and how many items still lack one (active space only).
+
+    `languages`: those that its encoder reads, null until it was asked. Items in others get no vector: `unread_items`
+    counts them by language. `refused_items`: those that are blank, or whose text the encoder refused.
+    """
 
     space: str
     model: str
@@ -52,6 +56,9 @@ class SpaceStatus(Struct, kw_only=True):
     index_state: str
     vectors: int
     pending_items: int
+    unread_items: dict[str, int] = msgspec.field(default_factory=dict)
+    refused_items: int = 0
+    languages: list[str] | None = None
     calibrations: list[CalibrationOut] = msgspec.field(default_factory=list)
 
 

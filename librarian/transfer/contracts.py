@@ -98,10 +98,11 @@ class VectorPart(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class Refusal(Struct, forbid_unknown_fields=True, kw_only=True):
-    """The encoder of a space took no vector of this version of an item."""
+    """The encoder of a space took no vector of this version of an item; `language`, where it does not read that one."""
 
     space: str
     version: int
+    language: str | None = None
 
 
 class ItemRow(_Row, tag="item"):

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -25,12 +26,16 @@ _Model = Callable[[list[str]], Vectors]
 # an empty "document" before a written "passage".
 _QUERY_PROMPTS = ("query",)
 _PASSAGE_PROMPTS = ("passage", "document")
+# What E5 models want before their texts; those on the hub do not say so in their configuration.
+_E5 = re.compile(r"(?:^|[-_])e5[-_](?!.*instruct)", re.IGNORECASE)
+_E5_PROMPTS = {"query": "query: ", "passage": "passage: "}
 
 logger = logging.getLogger("librarian.retrieval")
 
 
 class SentenceTransformersEncoder:
-    """Encodes with a model of the sentence-transformers library, with its query and passage prompts where it has them.
+    """Encodes with a model of the sentence-transformers library, with its query and passage prompts where it has them;
+    E5 models that have none get theirs.
 
     `name` is a folder or a name on the Hugging Face Hub (HF_HUB_OFFLINE=1: the local cache only). Torch uses
     as many cores as OMP_NUM_THREADS allows. Loading blocks, possibly for a download. Raises EncoderMisconfigured.
@@ -38,6 +43,8 @@ class SentenceTransformersEncoder:
 
     def __init__(self, name: str) -> None:
         model = _load(name)
+        if not any(model.prompts.values()):
+            model.prompts |= prompts_by_name(Path(name).name)
         passage_prompt = _prompt(model, _PASSAGE_PROMPTS)
         options = {"batch_size": BATCH_SIZE, "show_progress_bar": False, "convert_to_numpy": True}
         query_prompt = _prompt(model, _QUERY_PROMPTS)
@@ -78,6 +85,11 @@ class SentenceTransformersEncoder:
             batch = [readable(texts[position]) for position in positions]
             vectors[positions] = await self._workers.run(priority, partial(model, batch))
         return unit_vectors(vectors, rows=len(texts), dimension=self._space.dimension)
+
+
+def prompts_by_name(name: str) -> dict[str, str]:
+    """The prompts that a model of this name wants although its configuration has none."""
+    return dict(_E5_PROMPTS) if _E5.search(name) else {}
 
 
 def _load(name: str) -> "SentenceTransformer":

@@ -13,7 +13,7 @@ from graph.executor import Executor
 from graph.importing import unfinished_imports
 from graph.local.server import ManagedServer
 from graph.local.state import Phase
-from graph.spaces import count_pending, count_vectors, index_state, list_spaces
+from graph.spaces import count_pending, count_refused, count_vectors, index_state, list_spaces
 from graph.types import SpaceRecord
 from librarian.base.findings import Check, look
 from librarian.base.settings.settings import Settings
@@ -21,6 +21,9 @@ from migrations.runner import Migrator
 
 MAX_CLOCK_S = 60.0
 """Key expiries, timestamps and "yesterday" in a question go by one clock, those of new items by the other."""
+
+MULTILINGUAL = "sentence-transformers:intfloat/multilingual-e5-small"
+"""The encoder to name where the active one does not read most texts."""
 
 _ATTACH_S = 2.0
 _SERVE = "serve"
@@ -43,6 +46,7 @@ async def database_checks(settings: Settings) -> list[Check]:
         "clock": _clock,
         "schema": _schema,
         "embeddings": partial(_embeddings, settings),
+        "languages": _languages,
         "edges": _edges,
         "imports": _imports,
     }
@@ -140,6 +144,26 @@ async def _vectors(settings: Settings, graph: _Graph, active: SpaceRecord, other
         return Check("embeddings", "warning", f"{active.model} is active; beside it there are vectors: {kept}", remedy)
     held = await count_vectors(graph.executor, active.space)
     return Check("embeddings", "ok", f"{held:,} vectors of {active.model}, which is active; {pending:,} items wait")
+
+
+async def _languages(graph: _Graph) -> Check:
+    """Check whether the active encoder reads what is stored, as far as it has looked at it."""
+    active = next((space for space in await list_spaces(graph.executor) if space.active), None)
+    if active is None:
+        return Check("languages", "ok", "no embedding space yet")
+    counts = await count_refused(graph.executor, active.space)
+    unread = {language: items for language, items in counts.items() if language}
+    if not unread:
+        return Check("languages", "ok", f"{active.model} reads the texts of every item")
+    listed = ", ".join(f"{items:,} in {language!r}" for language, items in unread.items())
+    detail = f"items that {active.model} does not read, which only words find: {listed}"
+    if sum(unread.values()) <= await count_vectors(graph.executor, active.space):
+        return Check("languages", "ok", detail)
+    remedy = (
+        "Let a multilingual model read them: `pip install 'librarian[sentence-transformers]'`, "
+        f"`librarian embeddings switch --build --encoder {MULTILINGUAL}`, then LIBRARIAN_ENCODER={MULTILINGUAL}."
+    )
+    return Check("languages", "warning", detail, remedy)
 
 
 async def _edges(graph: _Graph) -> Check:

@@ -65,6 +65,18 @@ async def test_the_same_model_is_the_same_space(encoder, minilm):
 
 
 @with_library
+async def test_an_e5_model_without_prompts_gets_those_of_e5(encoder, minilm, tmp_path):
+    """Texts are encoded with "query: " and "passage: " before them, and such vectors are another space."""
+    (tmp_path / "tiny-e5-v1").symlink_to(minilm)
+    e5 = await encoder_from_spec(f"sentence-transformers:{tmp_path / 'tiny-e5-v1'}")
+    assert e5 is not None
+    for encode, prompt in ((e5.encode_query, "query: "), (e5.encode_passages, "passage: ")):
+        assert await encode(["tea"]) == pytest.approx(await encoder.encode_passages([f"{prompt}tea"]), abs=1e-5)
+    assert e5.space.revision != encoder.space.revision
+    await e5.aclose()
+
+
+@with_library
 async def test_a_model_that_does_not_exist_is_named(tmp_path, monkeypatch):
     """A wrong path is a setting error with a remedy."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

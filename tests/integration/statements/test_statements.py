@@ -80,9 +80,10 @@ def test_admin_statements_are_the_known_ones():
 
 ADMIN_STATEMENTS = {
     # embedding spaces and the worker that fills them
-    "activate_space", "count_pending", "count_vectors", "create_space_index", "drop_space_index", "drop_vectors",
-    "forget_space", "list_spaces", "mark_pending", "measure_without_vector", "next_pending", "next_without_vector",
-    "put_calibrations", "put_embeddings", "put_space", "put_space_languages", "sample_noise", "space_index_state",
+    "activate_space", "count_pending", "count_refused", "count_vectors", "create_space_index", "drop_space_index",
+    "drop_vectors", "forget_space", "list_spaces", "mark_pending", "measure_without_vector", "next_pending",
+    "next_without_vector", "put_calibrations", "put_embeddings", "put_space", "put_space_languages", "refuse_vectors",
+    "sample_noise", "space_index_state",
     # answers to requests that may be sent twice
     "delete_expired_idempotency_keys",
     # which namespaces there are, and what runs and waits in all of them

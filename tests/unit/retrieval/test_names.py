@@ -26,3 +26,4 @@ def test_names_are_found_and_taken_out(query, named, left):
 def test_a_query_that_is_only_a_name_stays():
     """There must be something to encode."""
     assert without_names("Melanie", ["Melanie"]) == "Melanie"
+    assert without_names("Melanie?", ["Melanie"]) == "Melanie?"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.passages import MAX_CHARS, MAX_PASSAGES, OVERLAP, clean, embedding_text, passages
+from retrieval.passages import MAX_CHARS, MAX_PASSAGES, OVERLAP, clean, embedding_text, passages, readable
 
 ALPHABET = "ab éあ漢글.!?。」\n \t'😀"
 WIDTHS = st.integers(8, 60).flatmap(lambda width: st.tuples(st.just(width), st.integers(0, width // 8)))
@@ -106,3 +106,16 @@ def test_cleaned_text_can_be_written_as_utf8_and_keeps_its_length(text):
     cleaned = clean(text + "\ud83d\x00")
     assert "\x00" not in cleaned
     assert len(cleaned.encode().decode()) == len(text) + 2
+
+
+def test_what_is_read_of_a_text_goes_passage_by_passage():
+    english, japanese = "The pool was exhausted.", "会議は水曜日に移りました。"
+    assert readable(english, {"en"}) == ([english], None)
+    assert readable(japanese, {"en"}) == ([], "ja")
+    assert readable(japanese, None) == ([japanese], None)
+    assert readable(" ", {"en"}) == ([], None)
+    assert readable(f"{english} {japanese}", {"en"}) == ([], "ja")
+    long = f"{english * 55}\n\n{japanese * 40}"
+    read, unread = readable(long, {"en"})
+    assert (read, unread) == ([passages(long)[0]], "ja")
+    assert readable(long, {"en", "ja"}) == (passages(long), None)

@@ -4,6 +4,7 @@ import pytest
 
 from retrieval.encoders.errors import EncoderMisconfigured
 from retrieval.encoders.factory import encoder_from_spec
+from retrieval.encoders.sentence_transformers import prompts_by_name
 
 
 async def test_none_means_keyword_only():
@@ -46,3 +47,11 @@ async def test_the_default_model_needs_its_folder():
 async def test_missing_model_files_are_named(tmp_path):
     with pytest.raises(EncoderMisconfigured, match=r"bge-small-en-v1\.5-q\.onnx.*remove its folder"):
         await encoder_from_spec("onnx", model_folder=tmp_path)
+
+
+def test_e5_models_get_the_prompts_that_their_configuration_lacks():
+    assert prompts_by_name("multilingual-e5-small") == {"query": "query: ", "passage": "passage: "}
+    assert prompts_by_name("e5-base-v2") == prompts_by_name("multilingual-e5-small")
+    # These want an instruction with their queries, which differs by task.
+    assert prompts_by_name("multilingual-e5-large-instruct") == {}
+    assert prompts_by_name("all-MiniLM-L6-v2") == prompts_by_name("bge-m3") == prompts_by_name("made-e55-x") == {}

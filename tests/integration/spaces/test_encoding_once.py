@@ -1,0 +1,69 @@
+"""Nothing is encoded twice: not by two processes beside each other, not for one query."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+from graph.spaces import count_pending, count_vectors
+from librarian.app import open_librarian
+
+pytestmark = pytest.mark.slow
+
+MANY = {f"m{n}": f"We talked about boat number {n}." for n in range(600)}
+
+
+def spied(monkeypatch, librarian, method, given):
+    encoder = librarian.parts.encoder
+    encode = getattr(encoder, method)
+
+    async def spy(texts):
+        given.append(list(texts))
+        return await encode(texts)
+
+    monkeypatch.setattr(encoder, method, spy)
+
+
+async def test_who_finds_another_at_the_encoding_waits_for_it(original, original_settings, store, monkeypatch):
+    """An ingest beside a running service, as two Librarians on one graph: each text is encoded by one of them, and both
+    return when all have vectors.
+    """
+    given = []
+    await store(original, **MANY)
+    async with open_librarian(original_settings, purpose="space tests", linger_s=0) as beside:
+        spied(monkeypatch, original, "encode_passages", given)
+        spied(monkeypatch, beside, "encode_passages", given)
+        shown = []
+        done = await asyncio.gather(
+            original.embed_pending(on_progress=lambda *so_far: shown.append(so_far)), beside.embed_pending()
+        )
+    assert sum(done) == len(MANY)
+    assert sorted(text for batch in given for text in batch) == sorted(MANY.values())
+    assert await count_pending(original.parts.executor) == 0
+    assert await count_vectors(original.parts.executor, original.parts.space.space) == len(MANY)
+    assert shown[-1][0] == shown[-1][1]
+
+
+async def test_two_builds_of_one_space_share_the_work(original, mirrored, store):
+    """The second goes on with what the first has left, and encodes nothing again."""
+    await store(original, **MANY)
+    async with mirrored() as one, mirrored() as two:
+        done = await asyncio.gather(one.embeddings.build(), two.embeddings.build())
+        assert sum(done) == len(MANY)
+        assert await count_vectors(one.parts.executor, one.parts.space.space) == len(MANY)
+
+
+@pytest.mark.parametrize("query", ["Melanie", "Melanie?", "melanie's"])
+async def test_a_query_that_is_a_name_is_encoded_once(original, namespace, ask, monkeypatch, query):
+    """Where the name is all there is, what is asked and what is meant are one text."""
+    row = {"kind": "message", "message_id": "m1", "conversation_id": "c", "author": "Melanie", "text": "I like tea."}
+
+    async def lines():
+        yield 1, msgspec.json.encode(row)
+
+    await original.ingest(lines(), namespace=namespace)
+    await original.embed_pending()
+    given = []
+    spied(monkeypatch, original, "encode_query", given)
+    assert (await ask(original, query)).arms["vector"] == "ok"
+    assert given == [[query]]
