@@ -142,7 +142,7 @@ async def test_a_restored_backup_knows_what_is_not_read(original, store, tmp_pat
     await store(original, **ENGLISH, **JAPANESE)
     await original.embed_pending()
     made = await original.backup(tmp_path)
-    await original.parts.executor.driver.execute_query("MATCH (n) WHERE n:Item OR n:Embedding DETACH DELETE n")
+    await original.parts.executor.driver.execute_query("MATCH (n) WHERE n.namespace IS NOT NULL DETACH DELETE n")
     await original.restore(BytesIO(await asyncio.to_thread(Path(made.file).read_bytes)))
     assert await original.unread_items() == {"ja": 3}
     assert await count_pending(original.parts.executor) == 0
