@@ -16,7 +16,7 @@ from msgspec import Struct
 from librarian.base.errors import InvalidInput, LibrarianError
 from librarian.base.strictjson import convert
 from librarian.cli.runtime import finished
-from librarian.cli.values import comma_separated, last_moment, moment, pairs, text_or_stdin, utf8, yes_no
+from librarian.cli.values import at_most, comma_separated, last_moment, moment, pairs, text_or_stdin, utf8, yes_no
 
 if TYPE_CHECKING:
     from librarian.client import errors
@@ -104,6 +104,11 @@ _CORRECTION: Options = {
     "reason": OptionSpec("--reason", "Why; kept in the history."),
 }
 
+_MOST_HITS = 50
+_HITS = at_most(
+    _MOST_HITS, f"Ask for {_MOST_HITS}, and narrow the search (--kind, --author, --from, --to) to see others."
+)
+
 _NOW: Options = {
     "now": OptionSpec(
         "--now", f"What words such as yesterday are seen from; default: the clock. {_TIME}.", read=moment
@@ -112,7 +117,13 @@ _NOW: Options = {
 
 _QUESTION: Options = {
     "query": OptionSpec("QUESTION", "The question.", required=True),
-    "max_hits": OptionSpec("--max-hits", "How many hits, 1 to 50; default 30.", type=int, short="-k"),
+    "max_hits": OptionSpec(
+        "--max-hits",
+        "How many hits, 1 to 50; default 30.",
+        type=int,
+        short="-k",
+        read=at_most(_MOST_HITS, f"Ask for {_MOST_HITS}, or something narrower; `librarian search` takes filters."),
+    ),
     "answer_over_question": OptionSpec(
         "--answer-over-question",
         "yes (default): what tells before what asks; no: the order of the search.",
@@ -123,7 +134,7 @@ _QUESTION: Options = {
 
 _SEARCH: Options = {
     "queries": OptionSpec("QUERY", "One query, or several fused into one list.", many=True, required=True),
-    "limit": OptionSpec("--limit", "How many hits, 1 to 50; default 10.", type=int, short="-k"),
+    "limit": OptionSpec("--limit", "How many hits, 1 to 50; default 10.", type=int, short="-k", read=_HITS),
     **FILTERS,
     "similarity_threshold": OptionSpec("--threshold", "Drop hits less similar, 0 to 1.", type=float),
     "adaptive_threshold": OptionSpec(
@@ -168,7 +179,9 @@ OPTIONS: Mapping[str, Options] = {
     "SearchInput": _SEARCH,
     "SemanticSearchInput": {
         **_SEARCH,
-        "limit": OptionSpec("--limit", "How many hits, 1 to 50; default LIBRARIAN_MAX_FACTS.", type=int, short="-k"),
+        "limit": OptionSpec(
+            "--limit", "How many hits, 1 to 50; default LIBRARIAN_MAX_FACTS.", type=int, short="-k", read=_HITS
+        ),
         "similarity_threshold": OptionSpec("--threshold", "Drop hits less similar, 0 to 1; none adapts.", type=float),
         "adaptive_threshold": OptionSpec(
             "--adaptive", "yes (default without --threshold): lower it until enough hits pass; no.", read=yes_no

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,17 @@ def yes_no(text: str, option: str) -> bool:
         return values.flag(text)
     except ValueError:
         raise InvalidInput(f"{text!r} is neither yes nor no", field=option) from None
+
+
+def at_most(most: int, remedy: str) -> Callable[[int, str], int]:
+    """Return a reader of how many hits are wanted, which says what to do instead of asking for more than `most`."""
+
+    def read(wanted: int, option: str) -> int:
+        if wanted > most:
+            raise InvalidInput(f"{wanted} are more than the {most} hits of one search", field=option, remedy=remedy)
+        return wanted
+
+    return read
 
 
 def pairs(texts: list[str], option: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from librarian.items.contracts import (
     RememberInput,
     UnlinkInput,
 )
-from librarian.search.contracts import SearchInput
+from librarian.search.contracts import RelevantInput, SearchInput, SemanticSearchInput
 
 
 @pytest.mark.parametrize("contract", OPTIONS)
@@ -69,6 +69,11 @@ def test_filters_stand_where_the_contract_has_them():
     assert (listed.kinds, listed.occurred_to, listed.order) == (filters.kinds, filters.occurred_to, "oldest")
 
 
+def test_as_many_hits_as_there_can_be_are_given():
+    assert given(SearchInput, "a", "--limit", "50").limit == 50
+    assert given(RelevantInput, "a", "--max-hits", "50").max_hits == 50
+
+
 def test_positions_have_the_order_of_the_usage():
     assert given(LinkInput, "a", "BLOCKS", "b") == LinkInput(source="a", target="b", type="BLOCKS")
     corrected = given(CorrectInput, "u", "--object", "Porto", "--attribute", "floor=3")
@@ -85,6 +90,9 @@ def test_a_memory_s_text_may_come_from_standard_input(monkeypatch):
     [
         (SearchInput, ("a", "--kind", "poem"), ("--kind", "'poem'", "file_chunk")),
         (SearchInput, ("a", "--limit", "0"), ("--limit", ">= 1")),
+        (SearchInput, ("a", "--limit", "51"), ("--limit: 51 are more than the 50 hits of one search", "--author")),
+        (SemanticSearchInput, ("a", "-k", "60"), ("--limit: 60 are more", "Ask for 50")),
+        (RelevantInput, ("a", "-k", "51"), ("--max-hits: 51 are more", "Ask for 50")),
         (SearchInput, ("a", "--from", "soon"), ("--from", "2026-03-01")),
         (SearchInput, ("",), ("QUERY",)),
         (RememberInput, ("x", "--importance", "11"), ("--importance", "1 to 10")),
