@@ -1,5 +1,6 @@
 """Items as callers see them: one, a page of many, and the history of one."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -14,8 +15,9 @@ from graph.types import FOREVER
 from librarian.base import cursors
 from librarian.base.errors import NotFound
 from librarian.base.fields import Attribute
-from librarian.items.contracts import Evidence, ItemList, ItemOut, ItemQuery, RevisionList, RevisionOut
+from librarian.items.contracts import Evidence, ItemIn, ItemList, ItemOut, ItemQuery, RevisionList, RevisionOut
 from librarian.items.filters import item_filter
+from librarian.items.rows import row_of
 
 
 async def get_item(executor: Executor, namespace: str, uid: str) -> ItemOut:
@@ -24,6 +26,19 @@ async def get_item(executor: Executor, namespace: str, uid: str) -> ItemOut:
     if not found:
         raise no_item(namespace)
     return item_out(found[0])
+
+
+async def get_items(executor: Executor, namespace: str, uids: Iterable[str]) -> dict[str, ItemOut]:
+    """Return those of the items that exist, by uid."""
+    return {item.uid: item_out(item) for item in await hydrate(executor, namespace, sorted(set(uids)))}
+
+
+async def get_row(executor: Executor, namespace: str, uid: str) -> ItemIn:
+    """Return the row that the item can be built from again. Raises NotFound, Conflict for a part of a file."""
+    found = await hydrate(executor, namespace, [uid])
+    if not found:
+        raise no_item(namespace)
+    return row_of(found[0])
 
 
 async def list_items(executor: Executor, namespace: str, query: ItemQuery) -> ItemList:

@@ -1,8 +1,10 @@
 """Items of one graph, their edges and their namespaces: stored, read, changed and deleted."""
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
+
+import msgspec
 
 from graph import items as graph
 from graph.lookup import get_object
@@ -10,12 +12,13 @@ from graph.models import Item
 from graph.spaces import count_pending
 from librarian.base import metrics
 from librarian.base.audit import actor_name, audit
-from librarian.base.errors import NotFound
+from librarian.base.errors import NotFound, PreconditionFailed
 from librarian.items import changes as changing
 from librarian.items import deletion as deleting
 from librarian.items import edges as edge_cases
 from librarian.items import namespaces as namespace_cases
 from librarian.items import reading as item_cases
+from librarian.items import uploads
 from librarian.items.contracts import (
     Correction,
     CorrectOutput,
@@ -40,6 +43,7 @@ from librarian.items.contracts import (
 )
 from librarian.items.ingest import Ingest
 from librarian.items.rowmap import RowMap
+from librarian.items.uploads import Step, Upcoming
 from librarian.runtime.lifecycle import Lifecycle
 
 SAMPLE_NAMESPACE = "sample"
@@ -107,6 +111,37 @@ class ItemsRoom:
     async def get_item(self, namespace: str, uid: str) -> ItemOut:
         """Return one item of `namespace`. Raises NotFound."""
         return await item_cases.get_item(self._lifecycle.parts.executor, namespace, uid)
+
+    async def get_items(self, namespace: str, uids: Iterable[str]) -> dict[str, ItemOut]:
+        """Return those of the items that exist, by uid."""
+        return await item_cases.get_items(self._lifecycle.parts.executor, namespace, uids)
+
+    async def get_row(self, namespace: str, uid: str) -> ItemIn:
+        """Return the row that an item can be put from again. Raises NotFound, Conflict for a part of a file."""
+        return await item_cases.get_row(self._lifecycle.parts.executor, namespace, uid)
+
+    async def look_at(self, namespace: str, rows: Sequence[ItemIn]) -> list[Upcoming]:
+        """Return what keeping the rows would do, without those that contradict themselves; nothing is kept."""
+        return await uploads.look_at(self._lifecycle.parts.executor, namespace, rows)
+
+    async def keep_rows(self, namespace: str, rows: Sequence[ItemIn]) -> tuple[IngestReport, list[Step]]:
+        """Store rows, and return how to take that back too."""
+        looked_at = await self.look_at(namespace, rows)
+        report = await self.ingest(_lines(rows), namespace=namespace)
+        return report, await uploads.steps_back(self._lifecycle.parts.executor, namespace, looked_at)
+
+    async def take_back(self, namespace: str, steps: Iterable[Step]) -> int:
+        """Make items what they were before they were kept; return how many stay, because they were changed since."""
+        stay = 0
+        for step in steps:
+            try:
+                if step.before is None:
+                    await self.delete_item(namespace, step.uid, if_version=step.version)
+                else:
+                    await self.put_item(namespace, step.uid, step.before, if_version=step.version)
+            except (NotFound, PreconditionFailed):
+                stay += 1
+        return stay
 
     async def get_object(self, namespace: str, uid: str) -> Item:
         """Return one item of `namespace` as its read-only neomodel class, for Python programs. Raises NotFound."""
@@ -229,6 +264,11 @@ class ItemsRoom:
         if done.deleted:
             audit("namespace.delete", namespace, items=done.counts.items, edges=done.counts.edges, kept=done.kept)
         return done
+
+
+async def _lines(rows: Iterable[ItemIn]) -> AsyncIterator[tuple[int, bytes]]:
+    for number, row in enumerate(rows, start=1):
+        yield number, msgspec.json.encode(row)
 
 
 async def _sample_lines() -> AsyncIterator[tuple[int, bytes]]:

@@ -5,7 +5,7 @@ form's token have passed.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlencode
 
 import structlog
@@ -20,10 +20,11 @@ from librarian.base.keys import ApiKey
 from librarian.base.settings.values import checked_namespace
 from librarian.http.auth import Required, admitted
 from librarian.http.endpoints import Answer, Body, Call, Endpoint, Gate
-from librarian.http.web.forms import FORM, TOKEN_FIELD, Form, form_of, page_query
+from librarian.http.web.forms import FORM, MULTIPART, TOKEN_FIELD, Form, Upload, form_of, page_query, upload_of
 from librarian.http.web.render import HEADERS, here, page
 from librarian.http.web.session import Sessions, session_of
 
+B = TypeVar("B")
 Q = TypeVar("Q")
 
 NAMESPACE_FIELD = "ns"
@@ -40,14 +41,16 @@ class Diverted(Exception):
 
 def page_endpoint(
     path: str,
-    handler: Callable[[Call[Form, Q]], Awaitable[Response]],
+    handler: Callable[[Call[B, Q]], Awaitable[Response]],
     scope: Required | None,
     *,
     method: Literal["GET", "POST"] = "GET",
     namespaced: bool = True,
     query: type[Q] | None = None,
-) -> Endpoint[Form, Q]:
-    """Return a page as an endpoint. `query` is what its address may hold besides namespace and language.
+    in_parts: bool = False,
+) -> Endpoint[B, Q]:
+    """Return a page as an endpoint. `query` is what its address may hold besides namespace and language; what is posted
+    `in_parts` may be long and have a file.
 
     Where it is `namespaced`, somebody whose key opens several namespaces is asked for one first. A page without a
     `scope` checks its visitors and reads its form itself.
@@ -58,7 +61,7 @@ def page_endpoint(
         handler=handler,
         scope=scope,
         namespaced=namespaced,
-        body=_SESSION_FORM if method == "POST" and scope is not None else None,
+        body=_body(in_parts=in_parts) if method == "POST" and scope is not None else None,
         query=query,
         gate=_PEOPLE,
     )
@@ -117,13 +120,27 @@ def _namespace(request: Request, key: ApiKey) -> str:
 async def _session_form(request: Request) -> Form:
     """Return the fields of a form that belongs to the visitor's session."""
     form = await form_of(request)
-    sessions: Sessions = request.state.sessions
-    sessions.check_token(request.state.session.id, form.pop(TOKEN_FIELD, ""))
+    _check_token(request, form)
     return form
 
 
+async def _session_upload(request: Request) -> Upload:
+    """Return a form in parts that belongs to the visitor's session."""
+    upload = await upload_of(request)
+    _check_token(request, upload.fields)
+    return upload
+
+
+def _check_token(request: Request, form: Form) -> None:
+    sessions: Sessions = request.state.sessions
+    sessions.check_token(request.state.session.id, form.pop(TOKEN_FIELD, ""))
+
+
 _PEOPLE = Gate(_visitor, _namespace, page_query)
-_SESSION_FORM: Body[Form] = Body(dict[str, str], (FORM,), _session_form)
+
+
+def _body(*, in_parts: bool) -> Body[Any]:
+    return Body(bytes, (MULTIPART,), _session_upload) if in_parts else Body(dict[str, str], (FORM,), _session_form)
 
 
 def _to_login(request: Request) -> Response:

@@ -18,6 +18,7 @@ from librarian.http.web.views.changes import (
     correct_item,
     edit_item,
     forget_item,
+    keep_again,
     keep_item,
     link_item,
     restore_item,
@@ -38,6 +39,7 @@ from librarian.http.web.views.reviews import (
 )
 from librarian.http.web.views.search import SearchPage, show_search
 from librarian.http.web.views.sweeps import confirm_undo, show_sweep, show_sweeps, undo_sweep
+from librarian.http.web.views.uploads import keep_upload, preview_upload, show_upload, undo_upload
 from librarian.sweep.contracts import SweepQuery
 
 PAGES: tuple[Endpoint[Any, Any], ...] = (
@@ -53,6 +55,11 @@ PAGES: tuple[Endpoint[Any, Any], ...] = (
     page_endpoint("/items/{uid}/correct", correct_item, "write", method="POST"),
     page_endpoint("/items/{uid}/link", link_item, "write", method="POST"),
     page_endpoint("/items/{uid}/forget", forget_item, "write", method="POST"),
+    page_endpoint("/items/{uid}/again", keep_again, "write", method="POST", in_parts=True),
+    page_endpoint("/upload", show_upload, "write"),
+    page_endpoint("/upload", preview_upload, "write", method="POST", in_parts=True),
+    page_endpoint("/upload/keep", keep_upload, "write", method="POST", in_parts=True),
+    page_endpoint("/upload/undo", undo_upload, "write", method="POST", in_parts=True),
     page_endpoint("/edges/{edge_id}/unlink", unlink_items, "write", method="POST"),
     page_endpoint("/explore/{uid}", show_explorer, "read", query=ExplorerPage),
     page_endpoint("/reviews", show_reviews, "read", query=ReviewsPage),

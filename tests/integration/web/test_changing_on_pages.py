@@ -1,8 +1,11 @@
 """Keeping and changing items on the web page, each with a way back."""
 
 import pytest
+from msgspec import structs
 from playwright.async_api import expect
 
+from librarian.base.errors import NotFound
+from librarian.items.contracts import EdgeQuery, ItemQuery, MemoryIn
 from tests.integration.web.test_pages_in_chromium import violations
 
 ROWS = (
@@ -35,6 +38,127 @@ async def test_what_is_kept_can_be_taken_back_and_kept_again(opened, desk):
         await page.get_by_role("button", name="Undo").click()
         await expect(page.locator(".said")).to_have_text("It is kept.")
         assert page.url.partition("&said")[0] == item
+
+
+async def test_what_was_forgotten_comes_back_with_all_that_it_said(opened, desk, librarian, namespace, ingest):
+    """A fact keeps its parts, times, evidence and tags; a memory its author and importance; edges that were accepted
+    are drawn again.
+    """
+    await ingest(
+        {"kind": "message", "uid": "said", "text": "We took the small pool.", "author": "Rui", "sent_at": "2026-02-01"},
+        {"kind": "fact", "uid": "size", "subject": "pool", "predicate": "has size", "object": "3", "tags": ["db"]}
+        | {"domain": "billing", "valid_from": "2026-02-01", "valid_to": "2026-03-01", "confidence": 0.9}
+        | {"attributes": {"unit": "connections"}, "evidence": ["said"]},
+        {
+            "kind": "memory",
+            "uid": "why",
+            "text": "Small pools starve.",
+            "type": "Insight",
+            "importance": 7,
+            "tags": ["x"],
+        }
+        | {"importance": 7, "agent": "ada", "source": "chat", "occurred_at": "2026-02-02", "name": "Pools"},
+        {"kind": "edge", "source": "why", "target": "effect", "type": "CAUSES", "reason": "Rui says so."},
+        embed=False,
+    )
+    for uid in ("size", "why", "said"):
+        before = await librarian.get_item(namespace, uid)
+        edges = await librarian.list_edges(namespace, EdgeQuery(uid=uid))
+        async with opened(desk, f"/items/{uid}/change") as page:
+            await page.get_by_role("button", name="Show what would go").click()
+            await page.get_by_role("button", name="Yes, forget it").click()
+            await page.get_by_role("button", name="Undo").click()
+            await expect(page.locator(".said")).to_have_text("It is kept.")
+        after = await librarian.get_item(namespace, uid)
+        assert structs.replace(after, created_at=before.created_at) == before
+        again = await librarian.list_edges(namespace, EdgeQuery(uid=uid))
+        assert [(edge.edge_id, edge.reason) for edge in again.edges] == [
+            (edge.edge_id, edge.reason) for edge in edges.edges
+        ]
+    assert [source.uid for source in (await librarian.get_item(namespace, "size")).evidence] == ["said"]
+
+
+NOTE = """---
+type: Decision
+tags: [db]
+---
+# The pool
+The pool has {count} connections."""
+
+
+async def test_a_file_is_shown_kept_and_taken_back(opened, desk, librarian, namespace):
+    """Nothing is kept before somebody has seen it; an undo removes what was added and restores what was changed."""
+
+    async def upload(page, name: str, text: str) -> None:
+        await page.goto("/upload")
+        await page.locator("#file").set_input_files({"name": name, "mimeType": "text/plain", "buffer": text.encode()})
+        await page.get_by_role("button", name="Show what it holds").click()
+
+    async def texts() -> list[str]:
+        listed = await librarian.list_items(namespace, ItemQuery(types=["Decision"]))
+        return [item.text for item in listed.items]
+
+    async with opened(desk) as page:
+        await page.locator(".keep summary").click()
+        await page.get_by_role("link", name="Upload a file").click()
+        assert await violations(page, {}) == []
+        await upload(page, "pool.md", NOTE.format(count=3))
+        await expect(page.locator("main")).to_contain_text("The pool has 3 connections.")
+        assert await violations(page, {}) == []
+        assert await texts() == []
+        await page.get_by_role("button", name="Yes, keep it").click()
+        await expect(page.locator(".said")).to_have_text("It is kept.")
+        assert await violations(page, {}) == []
+        assert await texts() == ["# The pool\nThe pool has 3 connections."]
+        await upload(page, "pool.md", NOTE.format(count=3))
+        await expect(page.locator("main")).to_contain_text("There is nothing new in it.")
+        await upload(page, "pool.md", NOTE.format(count=10))
+        await page.get_by_role("button", name="Yes, keep it").click()
+        assert await texts() == ["# The pool\nThe pool has 10 connections."]
+        await page.get_by_role("button", name="Undo").click()
+        await expect(page.locator(".said")).to_have_text("It is undone.")
+        assert await texts() == ["# The pool\nThe pool has 3 connections."]
+        await upload(page, "new.txt", "Backups run at four.")
+        await page.get_by_role("button", name="Yes, keep it").click()
+        uid = await page.locator("main li a").first.inner_text()
+        assert (await librarian.get_item(namespace, uid)).text == "Backups run at four."
+        await page.get_by_role("button", name="Undo").click()
+        await expect(page.locator(".said")).to_have_text("It is undone.")
+        with pytest.raises(NotFound):
+            await librarian.get_item(namespace, uid)
+
+
+async def test_what_was_changed_since_an_upload_stays(librarian, namespace):
+    """An undo takes back its own."""
+    rows = [MemoryIn(uid="a", text="One."), MemoryIn(uid="b", text="Two.")]
+    report, steps = await librarian.items.keep_rows(namespace, rows)
+    assert (report.added, [step.before for step in steps]) == (2, [None, None])
+    await librarian.patch_item(namespace, "b", {"text": "Two, of somebody else."})
+    assert await librarian.items.take_back(namespace, steps) == 1
+    with pytest.raises(NotFound):
+        await librarian.get_item(namespace, "a")
+    assert (await librarian.get_item(namespace, "b")).text == "Two, of somebody else."
+
+
+@pytest.mark.parametrize("path", ["/upload", "/upload/keep", "/upload/undo", "/items/effect/again"])
+async def test_nobody_uploads_without_the_scope_or_the_token(client, logged_in, keys, desk, namespace, path):
+    """A key that only reads is refused, and so is a form of another site."""
+    _, reading = keys.create("reading", namespaces=[namespace], scopes=["read"])
+    for key, name in ((reading, "token"), (desk, "other")):
+        await logged_in(key)
+        token = (await client.get("/health")).text.split('name="token" value="')[1].split('"')[0]
+        answer = await client.post(path, data={name: token}, files={"file": ("a.md", b"Text.")})
+        assert answer.status_code == 403
+
+
+async def test_a_form_that_cannot_be_read_is_said(client, logged_in, desk):
+    """It is too large, of another type, or not what it says."""
+    await logged_in(desk)
+    large = await client.post("/upload", files={"file": ("a.md", b"x" * (9 * 2**20))})
+    assert (large.status_code, "librarian ingest" in large.text) == (413, True)
+    assert (await client.post("/upload", data={"token": "x"})).status_code == 415
+    broken = await client.post("/upload", content=b"--", headers={"Content-Type": "multipart/form-data; boundary=x"})
+    assert broken.status_code in (400, 403)
 
 
 async def test_an_edit_is_undone_and_a_correction_leads_to_what_holds_now(opened, desk, librarian, namespace):

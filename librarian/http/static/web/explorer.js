@@ -12,6 +12,7 @@
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const OF_TYPE = { CAUSES: "causes", BLOCKS: "blocks", ENABLES: "enables", RELATES_TO: "relates" };
   const OF_KIND = { memory: "more", fact: "accent", message: "soft" };
+  const labelled = (edge) => edge.data("type") + (edge.data("confidence") === undefined ? "" : ` ${edge.data("confidence").toFixed(2)}`);
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
   const cy = cytoscape({
@@ -35,14 +36,15 @@
         style: {
           "curve-style": "bezier", width: 1.5, "font-size": 9, "text-rotation": "autorotate", "text-background-opacity": 1,
           "text-background-color": colour("paper"), color: colour("ink"), "min-zoomed-font-size": 7,
-          label: (edge) => edge.data("type") + (edge.data("confidence") === undefined ? "" : ` ${edge.data("confidence").toFixed(2)}`),
+          label: labelled,
           "line-color": (edge) => colour(OF_TYPE[edge.data("type")] || "line"),
           "target-arrow-color": (edge) => colour(OF_TYPE[edge.data("type")] || "line"),
           "target-arrow-shape": (edge) => (edge.data("type") === "RELATES_TO" ? "none" : "triangle"),
         },
       },
+      { selector: "edge.quiet", style: { label: "" } },
       { selector: "edge[state = 'proposed']", style: { "line-style": "dashed" } },
-      { selector: "edge:selected", style: { width: 4 } },
+      { selector: "edge:selected", style: { width: 4, label: labelled } },
       { selector: ".hidden", style: { display: "none" } },
     ],
   });
@@ -84,6 +86,39 @@
       });
     });
     list();
+    drawPeriods();
+  }
+
+  // A line for each fact that is shown, from when it began to hold to when it ended, or to the right edge.
+  function drawPeriods() {
+    const facts = cy.nodes("[kind = 'fact'][at]").not(".hidden").toArray().sort((a, b) => (a.data("at") < b.data("at") ? -1 : 1));
+    const section = root.querySelector(".periods");
+    section.hidden = facts.length === 0;
+    if (section.hidden) return;
+    const ends = facts.map((fact) => Date.parse(fact.data("until") || fact.data("at")));
+    const begin = Date.parse(facts[0].data("at")), last = Math.max(Date.now(), ...ends);
+    const place = (time) => (100 * (time - begin)) / Math.max(1, last - begin);
+    section.querySelector("tbody").replaceChildren(...facts.map((fact) => {
+      const { name, at, until } = fact.data();
+      const [row, head, cell, span, button] = ["tr", "th", "td", "td", "button"].map((tag) => document.createElement(tag));
+      const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+      for (const [key, value] of Object.entries({ class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" })) svg.setAttribute(key, value);
+      const bar = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      const from = place(Date.parse(at)), wide = Math.max(1, place(until ? Date.parse(until) : last) - from);
+      for (const [key, value] of Object.entries({ class: "part", x: Math.min(from, 99), width: wide, height: 8 })) bar.setAttribute(key, value);
+      svg.append(bar);
+      cell.append(svg);
+      head.scope = "row";
+      button.type = "button";
+      button.className = "quiet small";
+      button.textContent = name;
+      button.addEventListener("click", () => choose(fact));
+      head.append(button);
+      span.className = "number";
+      span.textContent = `${at.slice(0, 10)} – ${until ? until.slice(0, 10) : ""}`;
+      row.append(head, cell, span);
+      return row;
+    }));
   }
 
   function list() {
@@ -106,6 +141,7 @@
       ...(layered ? { roots: [first.center], directed: false, spacingFactor: 1.1 } : { idealEdgeLength: () => 150, nodeRepulsion: () => 400000, randomize: false }),
     }).run();
     separate();
+    quieten();
     fit();
   }
 
@@ -128,6 +164,22 @@
       }
     }
     cy.batch(() => shown.forEach((node, index) => node.position(at[index])));
+  }
+
+  // A label that would touch a box is left out; it stands at the side when its edge is chosen.
+  function quieten() {
+    const boxes = cy.nodes().not(".hidden").map((node) => node.position());
+    const taken = [];
+    cy.batch(() => cy.edges().not(".hidden").forEach((edge) => {
+      const [a, b] = [edge.source().position(), edge.target().position()], { x, y } = edge.midpoint();
+      const far = Math.hypot(b.x - a.x, b.y - a.y) || 1, along = Math.abs(b.x - a.x) / far, across = Math.abs(b.y - a.y) / far;
+      const long = labelled(edge).length * 5.6 + 4;
+      const wide = (long * along + 13 * across) / 2, high = (long * across + 13 * along) / 2;
+      const touches = boxes.some((box) => Math.abs(box.x - x) < 76 + wide && Math.abs(box.y - y) < 23 + high) ||
+        taken.some((other) => Math.abs(other.x - x) < other.wide + wide && Math.abs(other.y - y) < other.high + high);
+      edge.toggleClass("quiet", touches);
+      if (!touches) taken.push({ x, y, wide, high });
+    }));
   }
 
   function add(graph) {
@@ -201,6 +253,8 @@
   const zoom = (by) => cy.zoom({ level: cy.zoom() * by, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } });
   const fit = () => cy.fit(cy.elements().not(".hidden"), 20);
   cy.on("tap", "node, edge", (event) => choose(event.target));
+  cy.on("grab", "node", (event) => event.target.connectedEdges().addClass("quiet"));
+  cy.on("free", "node", quieten);
   cy.on("dbltap", "node", (event) => expand(event.target));
   stage.addEventListener("focus", () => chosen().empty() && choose(cy.getElementById(first.center)));
   stage.addEventListener("keydown", (event) => {

@@ -1,19 +1,31 @@
 """Keeping and changing: remember, edit, correct, link, unlink and forget, each with a way back."""
 
-from typing import Any, get_args
+from contextlib import suppress
+from typing import Any, cast, get_args
 
 import msgspec
 from starlette.responses import RedirectResponse, Response
 
+from librarian.base import strictjson
 from librarian.base.errors import Forbidden, InvalidInput, NotFound
 from librarian.base.fields import EdgeType, MemoryType
 from librarian.http.endpoints import Call
-from librarian.http.web.forms import Form, struct_of
+from librarian.http.web.forms import Form, Upload, struct_of
 from librarian.http.web.render import HEADERS, link, page
-from librarian.items.contracts import Correction, DeleteInput, LinkInput, RememberInput
+from librarian.items.contracts import (
+    Correction,
+    DeleteInput,
+    EdgeOut,
+    EdgeQuery,
+    ItemIn,
+    LinkInput,
+    RememberInput,
+)
 
 TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
 EDGE_TYPES: tuple[EdgeType, ...] = get_args(EdgeType)
+_ITEM = cast("type[ItemIn]", ItemIn)  # a union of classes decodes like one
+_MOST_EDGES = 500
 
 
 async def keep_item(call: Call[Form, None]) -> Response:
@@ -65,9 +77,7 @@ async def unlink_items(call: Call[Form, None]) -> Response:
     """Remove an edge, and offer to draw it again."""
     check_reads(call)
     removed = await call.librarian.delete_edge(call.namespace, call.path("edge_id"))
-    kept = msgspec.structs.asdict(removed)
-    again = {name: kept[name] for name in LinkInput.__struct_fields__ if kept.get(name) not in (None, "")}
-    return page(call.request, "unlinked.html", edge=removed, again=again)
+    return page(call.request, "unlinked.html", edge=removed, again=msgspec.to_builtins(link_of(removed)))
 
 
 async def forget_item(call: Call[Form, None]) -> Response:
@@ -75,16 +85,40 @@ async def forget_item(call: Call[Form, None]) -> Response:
     check_reads(call)
     uid, token = call.path("uid"), call.body.get("confirm_token")
     item = await call.librarian.get_item(call.namespace, uid)
+    again = await _again(call, uid) if token and item.kind != "file_chunk" else {}
     done = await call.librarian.delete_items(call.namespace, DeleteInput(uids=[uid], confirm_token=token))
-    fields = {"kind": item.kind, "uid": uid, "text": item.text, "type": item.properties.get("type")}
-    again = {name: value for name, value in fields.items() if value} if item.kind in ("memory", "fact") else {}
     return page(call.request, "forget.html", item=item, done=done, again=again)
 
 
-def check_reads(call: Call[Form, Any]) -> None:
+async def keep_again(call: Call[Upload, None]) -> Response:
+    """Give back an item that was forgotten, with its accepted edges to what is still there."""
+    uid, fields = call.path("uid"), call.body.fields
+    row = strictjson.decode(fields.get("row", "").encode(), _ITEM)
+    edges = strictjson.decode(fields.get("edges", "[]").encode(), list[LinkInput])
+    put = await call.librarian.put_item(call.namespace, uid, row, if_version=0)
+    for edge in edges:
+        with suppress(NotFound):
+            await call.librarian.link(call.namespace, edge)
+    return _go(call, f"/items/{put.item.uid}", "kept")
+
+
+async def _again(call: Call[Form, None], uid: str) -> dict[str, str]:
+    """Return what an item that is forgotten can be made of again."""
+    row = await call.librarian.items.get_row(call.namespace, uid)
+    query = EdgeQuery(uid=uid, states=["accepted"], limit=_MOST_EDGES)
+    edges = [link_of(edge) for edge in (await call.librarian.list_edges(call.namespace, query)).edges]
+    return {"row": msgspec.json.encode(row).decode(), "edges": msgspec.json.encode(edges).decode()}
+
+
+def check_reads(call: Call[Any, Any]) -> None:
     """Raise Forbidden for a key that may write and not read: what it would change is shown."""
     if call.key is None or not call.key.has_scope("read"):
         raise Forbidden("This page shows what it is about, which your key may not read.")
+
+
+def link_of(edge: EdgeOut) -> LinkInput:
+    """Return what draws an edge again."""
+    return LinkInput(**{name: getattr(edge, name) for name in LinkInput.__struct_fields__})
 
 
 def _number(fields: Form, name: str) -> int:
@@ -94,5 +128,5 @@ def _number(fields: Form, name: str) -> int:
         raise InvalidInput("a whole number is needed", field=name) from None
 
 
-def _go(call: Call[Form, None], path: str, said: str) -> Response:
+def _go(call: Call[Any, None], path: str, said: str) -> Response:
     return RedirectResponse(link(call.namespace, path, said=said), 303, HEADERS)

@@ -4,7 +4,7 @@ The graph stands in the page as data; to widen it the script asks for the page o
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Annotated
 
@@ -32,7 +32,7 @@ class ExplorerPage(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class Node(Struct, kw_only=True, omit_defaults=True):
-    """An item as the explorer draws it; `text` is the start of its text, empty where that was not read."""
+    """An item as the explorer draws it; `text` is the start of its text, `at` and `until` when a fact holds."""
 
     id: str
     name: str
@@ -78,13 +78,14 @@ async def show_explorer(call: Call[Form, ExplorerPage]) -> Response:
         librarian.items.surroundings(namespace, uid),
     )
     graph = graph_of(namespace, item, near, beside)
+    filled_in(graph, await librarian.items.get_items(namespace, [node.id for node in graph.nodes]))
     data = msgspec.json.encode(graph).decode()
     return page(call.request, "explorer.html", item=item, graph=graph, data=data)
 
 
 def graph_of(namespace: str, item: ItemOut, near: CausalOutput, beside: Surroundings) -> Graph:
     """Return the graph around `item`, each node once."""
-    nodes = {node.id: node for node in reversed([*_typed(namespace, item, near), *_beside(namespace, item, beside)])}
+    nodes = {node.id: node for node in reversed([*_typed(namespace, near), *_beside(namespace, item, beside)])}
     edges = [
         Line(
             id=edge.edge_id,
@@ -105,17 +106,22 @@ def graph_of(namespace: str, item: ItemOut, near: CausalOutput, beside: Surround
     )
 
 
-def _typed(namespace: str, item: ItemOut, near: CausalOutput) -> Iterator[Node]:
+def filled_in(graph: Graph, items: Mapping[str, ItemOut]) -> None:
+    """Give the nodes what their items say of kind, type, time and text."""
+    for node in graph.nodes:
+        if (item := items.get(node.id)) is not None:
+            node.kind, node.type, node.at = item.kind, item.properties.get("type"), item.occurred_at
+            node.until = item.properties.get("valid_to")
+            node.text = visible(item.text[:_TEXT_CHARS])
+
+
+def _typed(namespace: str, near: CausalOutput) -> Iterator[Node]:
     for found in (near.item, *near.items):
         yield Node(
             id=found.uid,
             name=visible(found.name),
             kind=found.kind,
             href=link(namespace, f"/items/{found.uid}"),
-            type=found.type,
-            at=found.occurred_at,
-            until=item.properties.get("valid_to") if found.uid == item.uid else None,
-            text=visible(found.text[:_TEXT_CHARS]),
         )
 
 
@@ -127,8 +133,6 @@ def _beside(namespace: str, item: ItemOut, beside: Surroundings) -> Iterator[Nod
             name=visible(f"{name}: {source.content}"[:60]),
             kind="message" if source.author_name else "file_chunk" if source.path else "item",
             href=link(namespace, f"/items/{source.uid}"),
-            at=source.sent_at,
-            text=visible(source.content[:_TEXT_CHARS]),
         )
     for found in beside.cited_by:
         kind = found.role or "item"

@@ -3,7 +3,7 @@
 import asyncio
 import unicodedata
 from calendar import monthrange
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta, Struct
@@ -26,7 +26,7 @@ _FACETS = ("kind", "type", "author", "domain", "month")
 _MOST_SHOWN = 8
 _MOST_NAMESPACES = 200
 _Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$(?!\n)")]
-_Counts: TypeAlias = Mapping[str, Sequence[tuple[str, int]]]
+_Counting: TypeAlias = asyncio.Future[dict[str, list[tuple[str, int]]]]
 
 
 class SearchPage(Struct, forbid_unknown_fields=True, kw_only=True):
@@ -48,10 +48,10 @@ class SearchPage(Struct, forbid_unknown_fields=True, kw_only=True):
 
 async def show_search(call: Call[Form, SearchPage]) -> Response:
     """Find items and answer, or show what happened last where nothing is asked."""
-    counts = await call.librarian.items.traits(call.namespace)
-    filters = _filters(call.query, [author for author, _ in counts.get("author", ())])
-    found, answer, listed, others = await asyncio.gather(
-        _found(call, filters), _answer(call), _latest(call, filters), _namespaces(call, empty=not counts)
+    # Only who filters by author, or may choose a namespace, waits for the counts.
+    counting = asyncio.ensure_future(call.librarian.items.traits(call.namespace))
+    counts, found, answer, listed, others = await asyncio.gather(
+        counting, _found(call, counting), _answer(call), _latest(call, counting), _namespaces(call, counting)
     )
     longest = longest_share(hit.explanation for hit in found.results) if found else 0.0
     hits = [
@@ -81,14 +81,14 @@ async def show_search(call: Call[Form, SearchPage]) -> Response:
     )
 
 
-async def _found(call: Call[Form, SearchPage], filters: Mapping[str, Any]) -> SearchOutput | None:
+async def _found(call: Call[Form, SearchPage], counting: _Counting) -> SearchOutput | None:
     if not call.query.q:
         return None
     query = {
         "queries": [call.query.q],
         "limit": min(call.query.limit, MOST_HITS),
         "adaptive_threshold": call.query.similar,
-        "filters": filters,
+        "filters": await _filters(call.query, counting),
         "explain": True,
     }
     return await call.librarian.search(call.namespace, convert(query, SearchInput))
@@ -100,11 +100,11 @@ async def _answer(call: Call[Form, SearchPage]) -> AnswerOutput | None:
     return await call.librarian.answer(call.namespace, convert({"query": call.query.q}, AnswerInput))
 
 
-async def _latest(call: Call[Form, SearchPage], filters: Mapping[str, Any]) -> ItemList | None:
+async def _latest(call: Call[Form, SearchPage], counting: _Counting) -> ItemList | None:
     """Return what happened last; of a conversation the last turns, in their order."""
     if call.query.q:
         return None
-    query = {**filters, "limit": min(call.query.limit, MOST_HITS), "order": "latest"}
+    query = {**await _filters(call.query, counting), "limit": min(call.query.limit, MOST_HITS), "order": "latest"}
     if call.query.cursor is not None:
         query["cursor"] = call.query.cursor
     listed = await call.librarian.list_items(call.namespace, convert(query, ItemQuery))
@@ -113,14 +113,15 @@ async def _latest(call: Call[Form, SearchPage], filters: Mapping[str, Any]) -> I
     return listed
 
 
-async def _namespaces(call: Call[Form, SearchPage], *, empty: bool) -> list[NamespaceOut]:
+async def _namespaces(call: Call[Form, SearchPage], counting: _Counting) -> list[NamespaceOut]:
     """Return the namespaces to choose from: where the key opens several, or this one holds nothing."""
-    if call.key is None or (call.key.only_namespace() and not empty):
+    if call.key is None or (call.key.only_namespace() and await counting):
         return []
     return (await call.librarian.namespaces(call.key.allows)).namespaces[:_MOST_NAMESPACES]
 
 
-def _filters(form: SearchPage, authors: Sequence[str]) -> dict[str, Any]:
+async def _filters(form: SearchPage, counting: _Counting) -> dict[str, Any]:
+    authors = [author for author, _ in (await counting).get("author", ())] if form.author else []
     given = {
         "kinds": form.kinds,
         "types": form.type and [form.type],

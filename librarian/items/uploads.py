@@ -1,0 +1,64 @@
+"""Rows that somebody looks at before they are kept, and the way back."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from msgspec import Struct
+
+from graph.executor import Executor
+from graph.item import Item
+from graph.search import hydrate
+from librarian.base.errors import InvalidInput
+from librarian.items.contracts import ItemIn, Outcome
+from librarian.items.rows import RowBuilder, row_of
+
+
+@dataclass(frozen=True, slots=True)
+class Upcoming:
+    """An item as it would be kept, and what its uid stands for now."""
+
+    item: Item
+    before: Item | None
+
+    @property
+    def outcome(self) -> Outcome:
+        """What keeping it does."""
+        if self.before is None:
+            return "added"
+        same = (self.before.kind, self.before.source_hash) == (self.item.kind, self.item.source_hash)
+        return "unchanged" if same else "updated"
+
+
+class Step(Struct, kw_only=True, omit_defaults=True):
+    """An item that was kept: the version that it got, and its row before; None where it was not there."""
+
+    uid: str
+    version: int
+    before: ItemIn | None = None
+
+
+async def look_at(executor: Executor, namespace: str, rows: Sequence[ItemIn]) -> list[Upcoming]:
+    """Return what keeping the rows would do, without those that contradict themselves."""
+    new = {item.uid: item for item in _built(namespace, rows)}
+    stored = {item.uid: item for item in await hydrate(executor, namespace, list(new))}
+    return [Upcoming(item, stored.get(uid)) for uid, item in new.items()]
+
+
+async def steps_back(executor: Executor, namespace: str, looked_at: Sequence[Upcoming]) -> list[Step]:
+    """Return how to take back what was kept of the items that were looked at before."""
+    changed = {one.item.uid: one for one in looked_at if one.outcome != "unchanged"}
+    return [
+        Step(uid=item.uid, version=item.version, before=row_of(before) if before else None)
+        for item in await hydrate(executor, namespace, list(changed))
+        if item.source_hash == changed[item.uid].item.source_hash
+        for before in (changed[item.uid].before,)
+    ]
+
+
+def _built(namespace: str, rows: Sequence[ItemIn]) -> Iterator[Item]:
+    builder = RowBuilder()
+    for row in rows:
+        try:
+            yield builder.item(namespace, row).item
+        except InvalidInput:
+            continue
