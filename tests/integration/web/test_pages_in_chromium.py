@@ -242,6 +242,44 @@ async def test_the_explorer_widens_filters_and_saves_the_graph(opened, key):
             assert content(await (await saving.value).path()).startswith(begin), form
 
 
+LABELS_ON_BOXES = """() => {
+  const inside = { includeNodes: false, includeEdges: false, includeOverlays: false };
+  const outside = { includeLabels: false, includeOverlays: false };
+  const boxes = explorer.nodes().not('.hidden').map((node) => node.boundingBox(outside));
+  return explorer.edges().not('.hidden').filter((edge) => {
+    const label = edge.boundingBox(inside);
+    return edge.style('label') && label.w > 0 &&
+      boxes.some((box) => box.x1 < label.x2 && label.x1 < box.x2 && box.y1 < label.y2 && label.y1 < box.y2);
+  }).map((edge) => edge.id());
+}"""
+
+
+async def test_no_label_of_an_edge_lies_on_a_box(opened, key):
+    """One that would is left out, and comes back when its edge is chosen."""
+    async with opened(key, "/explore/mem-deploy-failed") as page:
+        await page.locator(".explorer.live").wait_for()
+        assert await page.evaluate(LABELS_ON_BOXES) == []
+        assert await page.evaluate("explorer.edges().not('.quiet').length") > 0
+        await page.evaluate("explorer.edges().addClass('quiet').first().select()")
+        assert await page.evaluate("explorer.edges().first().style('label')") != ""
+        assert await page.evaluate("explorer.edges()[1].style('label')") == ""
+
+
+async def test_the_explorer_shows_when_facts_hold(opened, key):
+    """A line for each fact, from its first day to its last; choosing it tells what it says."""
+    async with opened(key, "/explore/fact-ines-oncall-march") as page:
+        await page.locator(".explorer.live").wait_for()
+        rows = page.locator(".periods tbody tr")
+        line = rows.filter(has_text="Inês Duarte is on call")
+        await expect(line.locator(".number")).to_have_text("2026-03-09 – 2026-03-16")
+        assert float(await line.locator(".part").get_attribute("width") or 0) > 0
+        await page.goto("/explore/msg-oncall-001")
+        await page.locator(".explorer.live").wait_for()
+        await expect(rows.filter(has_text="森健司").locator(".number")).to_have_text("2026-03-16 – 2026-03-23")
+        await rows.filter(has_text="森健司").get_by_role("button").click()
+        await expect(page.locator(".about")).to_contain_text("3月16日から23日まで")
+
+
 async def test_an_edge_is_reviewed_with_a_reason(opened, key, keys, librarian, shelf, propose):
     """The list leads to the edge; accepting it by a key keeps the reason and who gave it."""
     edge_id, other = await propose(("mem-chart-cleanup", "mem-half-year"), ("mem-chart-cleanup", "mem-chart-snapshots"))
@@ -386,6 +424,8 @@ async def test_no_page_shuts_anybody_out(opened, keys, librarian, shelf, propose
         "/",
         "/items/msg-deploy-013",
         "/explore/mem-chart-cleanup",
+        "/explore/fact-ines-oncall-march",
+        "/upload",
         "/items/mem-chart-cleanup",
         f"/edges/{edge.edge_id}",
         "/reviews",
