@@ -45,9 +45,20 @@ async def test_what_was_forgotten_comes_back_with_all_that_it_said(opened, desk,
     are drawn again.
     """
     await ingest(
-        {"kind": "message", "uid": "said", "text": "We took the small pool.", "author": "Rui", "sent_at": "2026-02-01"},
+        {
+            "kind": "message",
+            "uid": "said",
+            "text": "We took the small pool.",
+            "author": "Rui",
+            "sent_at": "2026-02-01T09:00:00Z",
+        },
         {"kind": "fact", "uid": "size", "subject": "pool", "predicate": "has size", "object": "3", "tags": ["db"]}
-        | {"domain": "billing", "valid_from": "2026-02-01", "valid_to": "2026-03-01", "confidence": 0.9}
+        | {
+            "domain": "billing",
+            "valid_from": "2026-02-01T00:00:00Z",
+            "valid_to": "2026-03-01T00:00:00Z",
+            "confidence": 0.9,
+        }
         | {"attributes": {"unit": "connections"}, "evidence": ["said"]},
         {
             "kind": "memory",
@@ -57,7 +68,7 @@ async def test_what_was_forgotten_comes_back_with_all_that_it_said(opened, desk,
             "importance": 7,
             "tags": ["x"],
         }
-        | {"importance": 7, "agent": "ada", "source": "chat", "occurred_at": "2026-02-02", "name": "Pools"},
+        | {"importance": 7, "agent": "ada", "source": "chat", "occurred_at": "2026-02-02T00:00:00Z", "name": "Pools"},
         {"kind": "edge", "source": "why", "target": "effect", "type": "CAUSES", "reason": "Rui says so."},
         embed=False,
     )

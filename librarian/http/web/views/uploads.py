@@ -18,7 +18,6 @@ from librarian.items.uploads import Step
 
 MOST_ITEMS = 200
 _ITEM = cast("type[ItemIn]", ItemIn)  # a union of classes decodes like one
-_ITEMS = cast("type[list[ItemIn]]", list[ItemIn])
 _MOST_UNPACKED_BYTES = 32 * 2**20
 _NOTES = (".md", ".markdown", ".txt")
 
@@ -48,7 +47,7 @@ async def preview_upload(call: Call[Upload, None]) -> Response:
 async def keep_upload(call: Call[Upload, None]) -> Response:
     """Keep what was shown, and offer to take it back."""
     check_reads(call)
-    rows = strictjson.decode(call.body.fields.get("rows", "").encode(), _ITEMS)
+    rows = strictjson.decode(call.body.fields.get("rows", "").encode(), list[ItemIn])
     report, steps = await call.librarian.items.keep_rows(call.namespace, rows)
     back = msgspec.json.encode(steps).decode() if steps else ""
     return page(call.request, "uploaded.html", report=report, steps=steps, back=back)
