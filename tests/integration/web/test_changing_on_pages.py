@@ -1,11 +1,10 @@
 """Keeping and changing items on the web page, each with a way back."""
 
-from datetime import datetime
-
 import pytest
 from msgspec import structs
 from playwright.async_api import expect
 
+from graph.item import UNKNOWN_TIME
 from librarian.base.errors import NotFound
 from librarian.items.contracts import EdgeQuery, ItemOut, ItemQuery, MemoryIn
 from tests.integration.web.test_pages_in_chromium import violations
@@ -45,7 +44,7 @@ async def test_what_is_kept_can_be_taken_back_and_kept_again(opened, desk):
 def without_clock(item: ItemOut) -> ItemOut:
     """The item without when it was stored."""
     said = {name: value for name, value in item.properties.items() if name != "updated_at"}
-    return structs.replace(item, created_at=datetime.min, properties=said)
+    return structs.replace(item, created_at=UNKNOWN_TIME, properties=said)
 
 
 async def test_what_was_forgotten_comes_back_with_all_that_it_said(opened, desk, librarian, namespace, ingest):
