@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 
-from retrieval.text import language
+from retrieval.text import main_language
 
 TEXT_FORM = "author-text-v1"
 """The name of what `embedding_text` writes; another form needs another name, since its vectors are another space."""
@@ -58,9 +58,9 @@ def passages(text: str, *, max_chars: int = MAX_CHARS, overlap: int = OVERLAP) -
 
 
 def readable(text: str, languages: Collection[str] | None) -> tuple[list[str], str | None]:
-    """The passages of `text` in one of `languages` (None: all), and the language of the first other one, if any."""
+    """The passages of `text` mostly in one of `languages` (None: all), and the language of the first other, if any."""
     parts = passages(text)
-    spoken = [language(part) for part in parts]
+    spoken = [main_language(part) for part in parts]
     unread = [own for own in spoken if languages is not None and own not in languages]
     return [part for part, own in zip(parts, spoken, strict=True) if own not in unread], unread[0] if unread else None
 

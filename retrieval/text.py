@@ -8,6 +8,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _KANA = re.compile(r"[\u3040-\u30ff\uff66-\uff9f]")
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 _HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
+_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]{2,}")
 # Linear in the text, whatever it holds: nothing begins within a word or is given back, and a word has an end.
 _IDENTIFIER = re.compile(
     r"(?:(?<![A-Za-z])[A-Za-z]|_)[A-Za-z0-9]{0,63}+(?:[_./\\-][A-Za-z0-9_]+)+"
@@ -44,6 +45,16 @@ def language(text: str) -> str:
     if _HANGUL.search(text):
         return "ko"
     return "zh" if _HAN.search(text) else "en"
+
+
+def main_language(text: str) -> str:
+    """Language of most of the words, as `language` names them: two letters of a script without blanks count as a word.
+
+    A few foreign words leave a text readable for an encoder; a few Latin names do not make a Japanese one so.
+    """
+    own = language(text)
+    wide = sum(len(letters.findall(text)) for letters in (_KANA, _HAN, _HANGUL))
+    return own if wide >= 2 * len(_LATIN_WORD.findall(text)) else "en"
 
 
 def split_identifier(identifier: str) -> list[str]:

@@ -115,6 +115,8 @@ def test_what_is_read_of_a_text_goes_passage_by_passage():
     assert readable(japanese, None) == ([japanese], None)
     assert readable(" ", {"en"}) == ([], None)
     assert readable(f"{english} {japanese}", {"en"}) == ([], "ja")
+    assert readable("We clean up old logs nightly. 毎晩ログを消す。", {"en"})[1] is None
+    assert readable("DBのロックが原因でharborのデプロイが失敗した。", {"en"}) == ([], "ja")
     long = f"{english * 55}\n\n{japanese * 40}"
     read, unread = readable(long, {"en"})
     assert (read, unread) == ([passages(long)[0]], "ja")
