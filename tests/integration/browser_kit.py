@@ -35,7 +35,7 @@ async def new_page(browser: Browser, faults: list[str], **options: Any) -> Async
     """A page in a context of its own; what its console complains of, violations of the CSP too, goes into `faults`."""
     context = await browser.new_context(**options)
     page = await context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(60_000)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on(
         "console",
