@@ -21,6 +21,7 @@ BODIES = {
     "why_not": {"uid": "m1", "queries": ["vault code"]},
     "relevant_memory": {"query": "What is the vault code?"},
     "answer": {"query": "What is the vault code?"},
+    "review_many": {"verdict": "accept", "because": "the vault"},
     "context": {"query": "What is the vault code?"},
     "post_items": [{"kind": "memory", "uid": "k1", "text": THEIRS}, {"kind": "fact", "text": "x", "evidence": ["m1"]}],
     "post_import": {"kind": "memory", "uid": "k1", "text": THEIRS},
