@@ -54,7 +54,7 @@ ROWS = (
     {"kind": "edge", "source": "problem", "target": "decision", "type": "CAUSES", "confidence": 0.8, "reason": "slow"},
 )
 STORED = {"Item", "Message", "Memory", "Fact", "Person", "Conversation", "Embedding"}
-LINKED = {"HAS_EMBEDDING", "IN_CONVERSATION", "NEXT", "ABOUT", "EVIDENCED_BY", "SUPERSEDES", "CAUSES"}
+LINKED = {"HAS_EMBEDDING", "IN_CONVERSATION", "NEXT", "ABOUT", "EVIDENCED_BY", "SUPERSEDES", "CAUSES", "REFUSED_BY"}
 
 
 async def test_the_migrated_server_has_the_declared_schema(executor):
