@@ -61,11 +61,11 @@ async def test_above_slots_and_queue_requests_are_refused_at_once_and_probes_are
 
 
 async def test_waiting_counts_against_the_deadline(client, key_for):
-    """A request whose time is up in the queue is answered, and its place is free."""
+    """A request whose time is up in the queue is answered, with why there is no graph, and its place is free."""
     headers = key_for("write", "a")
     running = asyncio.create_task(write(client, headers))
     await held(client, 1, 0)
-    assert_problem(await write(client, headers, timeout_ms=100), 504, "deadline_exceeded")
+    assert_problem(await write(client, headers, timeout_ms=100), 503, "not_ready")
     await held(client, 1, 0)
     running.cancel()
     await held(client, 0, 0)
