@@ -21,6 +21,12 @@ JAPANESE = {f"ja{n}": f"{n}月の請求書について話しました。" for n 
 MIXED = {"mixed": f"{'We talked about the connection pool. ' * 38}\n\n{'会議は水曜日に移りました。' * 30}"}
 
 
+@pytest.fixture(autouse=True)
+async def measured(original):
+    """The languages of the space as opening records them, whatever tests before have left of the record."""
+    await set_languages(original.parts.executor, original.parts.space.space, frozenset({"en"}))
+
+
 @pytest.fixture
 def encoded(original, monkeypatch):
     """The passages that the original encoder was given."""
