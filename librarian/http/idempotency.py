@@ -39,7 +39,6 @@ _FORGET_EVERY_S = 600.0
 _USABLE_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 log = logging.getLogger("librarian.http.idempotency")
-_settling: set[asyncio.Task[None]] = set()
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -173,11 +172,15 @@ async def _renew(executor: Executor, claim: Claim) -> None:
 
 
 async def _settle(change: Coroutine[Any, Any, None]) -> None:
-    """Carry out the last change of a record, also when the request is cancelled or out of time."""
+    """Carry out the last change of a record and wait for it, also when the request is cancelled or out of time: its
+    answer would otherwise be followed by a repetition that finds the key taken.
+    """
     task = asyncio.create_task(_bounded(change))
-    _settling.add(task)
-    task.add_done_callback(_settling.discard)
-    await asyncio.shield(task)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 async def _bounded(change: Coroutine[Any, Any, None]) -> None:

@@ -8,7 +8,7 @@ import uuid
 import pytest
 from starlette.responses import Response
 
-from graph.errors import DatabaseBusy
+from graph.errors import DatabaseBusy, QueryTimeout
 from graph.idempotency import Claim, answer_key, claim_key, delete_expired_keys, release_key, renew_key
 from librarian.base.errors import Conflict, NotReady, RequestInProgress
 from librarian.http.idempotency import LEASE_S, MAX_KEPT_BYTES, answer_once
@@ -140,6 +140,22 @@ async def test_what_fails_for_now_frees_its_key(executor, namespace, error):
         await answer_once(executor, claim(namespace), 60, fail, request_id="r")
     answer = await answer_once(executor, claim(namespace), 60, succeed, request_id="r")
     assert (answer.body, "Idempotency-Replayed" in answer.headers) == (b"done", False)
+
+
+async def test_a_key_is_free_when_its_request_runs_out_of_time_while_it_fails(executor, namespace):
+    """A statement reaches the deadline of its request a moment before the request does."""
+
+    async def fail():
+        asyncio.get_running_loop().call_soon(running.cancel)
+        raise QueryTimeout("the time was up")
+
+    for _ in range(5):
+        running = asyncio.create_task(answer_once(executor, claim(namespace), 60, fail, request_id="r"))
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        other = claim(namespace)
+        assert (await claim_key(executor, other, LEASE_S)).granted
+        await release_key(executor, other)
 
 
 async def test_what_fails_for_good_is_kept(executor, namespace):
