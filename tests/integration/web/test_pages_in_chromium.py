@@ -99,7 +99,7 @@ async def test_more_hits_are_asked_for_and_an_author_is_found_by_a_part_of_the_n
 
 async def test_a_namespace_that_holds_nothing_says_so_and_which_there_are(opened, keys, shelf):
     """A name with a typing error is no empty page."""
-    _, key = keys.create("typing", namespaces=["*"], scopes=["read"])
+    _, key = keys.create("typing", namespaces=["typo", shelf], scopes=["read"])
     async with opened(key, "/?ns=typo") as page:
         await expect(page.get_by_text("The namespace typo holds nothing.")).to_be_visible()
         await page.locator("main").get_by_role("link", name=shelf).click()
