@@ -36,6 +36,13 @@ class Remaining:
     below: Sequence[Below]
     threshold: Threshold | None
 
+    def only(self, stays: Sequence[bool]) -> "Remaining":
+        """Return the same without those of `kept` that `stays` (one for each) denies: they go below, in their order."""
+        kept = [near for near, stay in zip(self.kept, stays, strict=True) if stay]
+        left = [near for near, stay in zip(self.kept, stays, strict=True) if not stay]
+        below = [Below(near.entry.uid, near.similarity or 0.0) for near in left]
+        return Remaining(kept, [*self.below, *below], self.threshold)
+
 
 def remaining(pool: Sequence[Near], queries: Sequence[PlannedQuery], bound: Bound | None, *, limit: int) -> Remaining:
     """Return what is left of `pool` (best first) with `bound`.
@@ -50,11 +57,7 @@ def remaining(pool: Sequence[Near], queries: Sequence[PlannedQuery], bound: Boun
     judged = [Near(near.entry, near.similarity, near.text, _exempt(near, terms, without_vector)) for near in pool]
     threshold = threshold_for(bound, [_to_judge(near) for near in judged], limit=limit)
     stays = [(similarity := _to_judge(near)) is None or similarity >= threshold.floor for near in judged]
-    return Remaining(
-        [near for near, stay in zip(judged, stays, strict=True) if stay],
-        [Below(near.entry.uid, near.similarity or 0.0) for near, stay in zip(judged, stays, strict=True) if not stay],
-        threshold,
-    )
+    return Remaining(judged, [], threshold).only(stays)
 
 
 def _exempt(near: Near, terms: Sequence[Distinctive], without_vector: set[int]) -> Exempt | None:

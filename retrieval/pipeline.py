@@ -34,7 +34,7 @@ from retrieval.signals import query_traits
 from retrieval.stopwatch import Stopwatch
 from retrieval.text import language, normalise
 from retrieval.thresholds import FixedBound
-from retrieval.types import BOTH_ARMS, GRAPH, KEYWORD, VECTOR, Below, Overfetch, ScoredItem, SearchRequest, SearchResult
+from retrieval.types import BOTH_ARMS, GRAPH, KEYWORD, VECTOR, Overfetch, ScoredItem, SearchRequest, SearchResult
 from retrieval.whole import WHOLE, SmallNamespaces
 
 # Statements side by side: two to five of them took 32-37 ms where one with five queries took 48-54 ms (2 cores, 100k
@@ -63,9 +63,9 @@ LEAST_SUPPORT, LEAST_SUPPORT_UNREAD = 0.4, 0.29
 encoder reads the query, and where words alone have to speak. In small worlds the best candidate of a question that is
 answered has less in 2 % and 8 % of cases; where nothing is known it has more in 4 of 16 and in none of 8.
 """
-NOT_ASKED = "skipped: not asked for"
 LEAST_SUPPORT_BESIDE = 0.25
 """What has to speak for any other hit: from .3 on right answers are lost that are worded otherwise."""
+NOT_ASKED = "skipped: not asked for"
 _EVERYTHING = FixedBound(0.0)
 NearnessOf: TypeAlias = Callable[[str], Nearness | None]
 _NOTES = {
@@ -212,19 +212,14 @@ class SearchPipeline:
         backed = narrow or _finds(judged.judgements.values(), queries)
         # What the caller's own threshold has judged stays; a hit that it could not judge needs backing all the same.
         chosen = isinstance(request.bound, FixedBound) and left.threshold is not None
-        stays = [
-            ((chosen and near.exempt is None) or (backed and (narrow or _beside(judgement, unjudged=not chosen))))
-            and not _replaced(judgement)
-            for near in left.kept
-            for judgement in [judged.judgements.get(near.entry.uid)]
-        ]
-        dropped = [
-            Below(near.entry.uid, near.similarity or 0.0)
-            for near, stay in zip(left.kept, stays, strict=True)
-            if not stay
-        ]
-        kept = [near for near, stay in zip(left.kept, stays, strict=True) if stay]
-        return replace(left, kept=kept, below=[*left.below, *dropped])
+        return left.only(
+            [
+                ((chosen and near.exempt is None) or (backed and (narrow or _beside(judgement, unjudged=not chosen))))
+                and not _replaced(judgement)
+                for near in left.kept
+                for judgement in [judged.judgements.get(near.entry.uid)]
+            ]
+        )
 
     async def _run(self, request: SearchRequest, query: PlannedQuery, depth: Depth) -> ArmResults:
         async with self._slots:
