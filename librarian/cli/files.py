@@ -69,7 +69,7 @@ def show_lines(found: SearchTextOutput) -> None:
         say(f"No line matches in namespace {found.namespace!r}.")
     if found.more:
         of = "" if found.total is None else f" of {found.total}"
-        say(f"{len(found.hits)}{of} lines; --limit shows more.")
+        say(f"{len(found.hits)}{of} lines; --limit shows more, --cursor {found.next_cursor} the next.")
     for note in found.notes:
         say(note)
 

@@ -215,6 +215,7 @@ OPTIONS: Mapping[str, Options] = {
         "languages": OptionSpec("--language", "Only files in this language; may be repeated.", many=True),
         "context": OptionSpec("--context", "Lines around each hit, 0 to 20; default 0.", type=int, short="-C"),
         "limit": OptionSpec("--limit", "How many lines, 1 to 1000; default 50.", type=int, short="-k"),
+        "cursor": _CURSOR,
     },
     "LocateInput": {
         "query": OptionSpec("QUERY", "A path, a name, words in quotation marks, or a question.", required=True),

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-from librarian.base.fields import Namespace, Time
+from librarian.base.fields import Cursor, Namespace, Time
 
 MAX_FILE_HITS = 100
 MAX_LINES = 1_000
@@ -231,7 +231,10 @@ class FindFileOutput(Struct, kw_only=True, frozen=True):
 
 
 class SearchTextInput(Struct, forbid_unknown_fields=True, kw_only=True):
-    """What text to look for in files, and in which."""
+    """What text to look for in files, and in which.
+
+    `cursor` is the `next_cursor` of the page before, sent with the same conditions.
+    """
 
     query: TextPattern
     regex: Regex = False
@@ -241,6 +244,7 @@ class SearchTextInput(Struct, forbid_unknown_fields=True, kw_only=True):
     languages: Languages | None = None
     context: ContextLines = 0
     limit: LineLimit = 50
+    cursor: Cursor | None = None
 
 
 class LineHit(Struct, kw_only=True, frozen=True):
@@ -262,22 +266,27 @@ class SearchTextOutput(Struct, kw_only=True, frozen=True):
     """Lines that match: definitions of the name first, then sources before tests, documents, change logs and generated
     files, then by path and line.
 
-    `more` says that others match which are not shown; `total` counts all that match, null where that was not counted.
+    `more` says that others match which are not shown, and `next_cursor` gets them; `total` counts all that match, null
+    where that was not counted.
     """
 
     namespace: Namespace
     query: str
     hits: list[LineHit]
     more: bool
+    next_cursor: str | None
     total: int | None
     notes: list[str]
 
 
 class TextLines(Struct, kw_only=True, frozen=True):
-    """Lines that match as `path:line: text`, definitions of the name first; `more` says that others match too."""
+    """Lines that match as `path:line: text`, definitions of the name first; `more` says that others match too, and
+    `next_cursor` gets them.
+    """
 
     lines: list[str]
     more: bool
+    next_cursor: str | None
     total: int | None
     notes: list[str]
 

@@ -3,12 +3,14 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from graph.executor import Executor
 from graph.file_lines import ChunkText, Lines, lines_by_place
 from graph.files import FileFilter, Symbol, chunks_at, chunks_containing, chunks_of_files, find_symbols
+from librarian.base import cursors
 from librarian.base.errors import InvalidInput
-from librarian.files.contracts import LineHit, SearchTextInput, SearchTextOutput, TextLines
+from librarian.files.contracts import MAX_LINES, LineHit, SearchTextInput, SearchTextOutput, TextLines
 from librarian.search.definitions import MAX_DEFINITIONS
 from retrieval.definitions import by_meaning
 from retrieval.file_languages import LANGUAGES
@@ -25,33 +27,73 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _Found = dict[tuple[str, int], tuple[str, int, int]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Lines that match, best first in `order`; there are others unless they are `complete`."""
+
+    order: Sequence[tuple[str, int]]
+    found: _Found
+    symbols: Mapping[tuple[str, int], Symbol]
+    complete: bool
+
+
 async def search_text(executor: Executor, namespace: str, wanted: SearchTextInput) -> SearchTextOutput:
-    """Return lines that match. Raises InvalidInput for a pattern, glob or language that means nothing."""
+    """Return a page of lines that match. Raises InvalidInput for a pattern, glob, language or cursor that means
+    nothing.
+
+    The first page is chosen among the lines that were enough for it; the pages behind it have the others in the order
+    of all, so that no line comes twice or never while no file changes.
+    """
+    first, done = (wanted.limit, 0) if wanted.cursor is None else _position(wanted, wanted.cursor)
+    lines = await _ranked(executor, namespace, wanted, first)
+    if done and not lines.complete:
+        begun, lines = lines.order[:first], await _ranked(executor, namespace, wanted, None)
+        lines = replace(lines, order=list(dict.fromkeys([*begun, *lines.order])))
+    shown, end = lines.order[done : done + wanted.limit], done + wanted.limit
+    more = not lines.complete or len(lines.order) > end
+    context = await _context(executor, namespace, shown, wanted.context)
+    return SearchTextOutput(
+        namespace=namespace,
+        query=wanted.query,
+        hits=[_hit(line, lines.found[line], lines.symbols.get(line), context, wanted.context) for line in shown],
+        more=more,
+        next_cursor=cursors.encode(wanted, [str(first), str(end)]) if more else None,
+        total=len(lines.order) if lines.complete else None,
+        notes=_notes(_compiled(wanted)),
+    )
+
+
+def _position(wanted: SearchTextInput, cursor: str) -> tuple[int, int]:
+    """Return how many lines the first page had, and how many all pages so far. Raises InvalidInput."""
+    try:
+        first, done = map(int, cursors.decode(wanted, cursor))
+    except ValueError:
+        raise cursors.invalid() from None
+    if not 1 <= first <= min(done, MAX_LINES):
+        raise cursors.invalid()
+    return first, done
+
+
+async def _ranked(executor: Executor, namespace: str, wanted: SearchTextInput, enough: int | None) -> _Lines:
+    """Return lines until there are more than `enough`, definitions of the name first; None for all."""
     matcher, where = _compiled(wanted), _filter(namespace, wanted)
     async with asyncio.TaskGroup() as tasks:
-        scanning = tasks.create_task(_scan(executor, where, matcher, wanted.limit))
-        defining = tasks.create_task(_definitions(executor, where, wanted))
+        scanning = tasks.create_task(_scan(executor, where, matcher, enough))
+        defining = tasks.create_task(_definitions(executor, where, wanted, enough))
     found, complete = scanning.result()
     symbols = defining.result()
     await _add_missing(executor, namespace, matcher, found, symbols)
     places = {line: number for number, line in enumerate(symbols)}
     order = sorted(found, key=lambda line: (places.get(line, len(places)), preference(line[0], ()), line))
-    shown = order[: wanted.limit]
-    context = await _context(executor, namespace, shown, wanted.context)
-    return SearchTextOutput(
-        namespace=namespace,
-        query=wanted.query,
-        hits=[_hit(line, found[line], symbols.get(line), context, wanted.context) for line in shown],
-        more=not complete or len(order) > len(shown),
-        total=len(order) if complete else None,
-        notes=_notes(matcher),
-    )
+    return _Lines(order, found, symbols, complete)
 
 
 def as_lines(output: SearchTextOutput) -> TextLines:
     """Return a search's hits as lines of text, with context as grep shows it."""
     lines = [line for hit in output.hits for line in hit_lines(hit)]
-    return TextLines(lines=lines, more=output.more, total=output.total, notes=output.notes)
+    return TextLines(
+        lines=lines, more=output.more, next_cursor=output.next_cursor, total=output.total, notes=output.notes
+    )
 
 
 def hit_lines(hit: LineHit) -> list[str]:
@@ -64,19 +106,19 @@ def hit_lines(hit: LineHit) -> list[str]:
     ]
 
 
-async def _scan(executor: Executor, where: FileFilter, matcher: LineMatcher, limit: int) -> tuple[_Found, bool]:
-    """Return matching lines, and whether these are all; more than `limit` of them are found only by the way."""
+async def _scan(executor: Executor, where: FileFilter, matcher: LineMatcher, enough: int | None) -> tuple[_Found, bool]:
+    """Return matching lines, and whether these are all; more than `enough` of them are found only by the way."""
     found: _Found = {}
-    async for chunks, last in _candidates(executor, where, matcher, limit):
+    async for chunks, last in _candidates(executor, where, matcher, _FIRST_PAGE if enough is None else enough + 1):
         for chunk in chunks:
             _match(chunk, matcher, found)
-        if len(found) > limit and not last:
+        if enough is not None and len(found) > enough and not last:
             return found, False
     return found, True
 
 
 async def _candidates(
-    executor: Executor, where: FileFilter, matcher: LineMatcher, limit: int
+    executor: Executor, where: FileFilter, matcher: LineMatcher, first_page: int
 ) -> AsyncIterator[tuple[Sequence[ChunkText], bool]]:
     """Parts of files in which a match is possible, page by page, and whether a page is the last one."""
     if not matcher.needles:
@@ -86,7 +128,7 @@ async def _candidates(
             yield page, after is None
         return
     for needle in matcher.needles:
-        skip, size = 0, max(_FIRST_PAGE, limit + 1)
+        skip, size = 0, max(_FIRST_PAGE, first_page)
         while True:
             page = await chunks_containing(executor, where, needle, skip=skip, limit=size)
             yield page, len(page) < size and needle == matcher.needles[-1]
@@ -104,13 +146,15 @@ def _match(chunk: ChunkText, matcher: LineMatcher, found: _Found) -> None:
             found[key] = (lines[number], start, end)
 
 
-async def _definitions(executor: Executor, where: FileFilter, wanted: SearchTextInput) -> dict[tuple[str, int], Symbol]:
-    """Return where the query is defined, if it is a name, the likeliest first and at most as many as are wanted."""
+async def _definitions(
+    executor: Executor, where: FileFilter, wanted: SearchTextInput, most: int | None
+) -> dict[tuple[str, int], Symbol]:
+    """Return where the query is defined, if it is a name, the likeliest first."""
     if wanted.regex or not _IDENTIFIER.fullmatch(wanted.query):
         return {}
     found = await find_symbols(executor, where, wanted.query, MAX_DEFINITIONS)
     symbols = [symbol for symbol in found if wanted.ignore_case or symbol.name == wanted.query]
-    return {(symbol.path, symbol.line): symbol for symbol in by_meaning(symbols, wanted.query)[: wanted.limit]}
+    return {(symbol.path, symbol.line): symbol for symbol in by_meaning(symbols, wanted.query)[:most]}
 
 
 async def _add_missing(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from librarian.base.cursors import encode
 from librarian.base.errors import InvalidInput, NotFound
 from librarian.files.contracts import FindFileInput, LocateInput, SearchTextInput, SpanQuery
 
@@ -29,6 +30,32 @@ async def test_hits_equal_those_of_ripgrep(librarian, namespace, tree, grep):
         expected = ripgrep(root, query)
         if len(expected) <= 1000:
             assert sorted(await grep(query, limit=1000)) == expected, query
+
+
+async def test_pages_bring_every_line_once(librarian, namespace, tree):
+    """More lines than one answer may have, the definition first; the sizes of pages may differ."""
+    calls = {f"use_{n:03}.py": "".join(f"beam({line})\n" for line in range(40)) for n in range(60)}
+    await librarian.index_files(namespace, tree({**calls, "zeta.py": "def beam(n):\n    return n\n"}))
+    pages, wanted = [], SearchTextInput(query="beam", limit=50)
+    while True:
+        page = await librarian.search_text(namespace, wanted)
+        pages.append([(hit.path, hit.line) for hit in page.hits])
+        assert page.more == (page.next_cursor is not None)
+        if page.next_cursor is None:
+            break
+        wanted = SearchTextInput(query="beam", limit=1000, cursor=page.next_cursor)
+    lines = [line for lines in pages for line in lines]
+    assert (lines[0], [len(lines) for lines in pages], page.total) == (("zeta.py", 1), [50, 1000, 1000, 351], 2401)
+    assert len(set(lines)) == 2401
+    assert pages[1] == sorted(pages[1])
+
+
+@pytest.mark.parametrize("position", [["50"], ["0", "0"], ["50", "49"], ["2000", "2000"], ["a", "b"]])
+async def test_a_cursor_that_means_nothing_is_refused(librarian, namespace, position):
+    """Damaged, or made up."""
+    wanted = SearchTextInput(query="beam")
+    with pytest.raises(InvalidInput, match="invalid cursor"):
+        await librarian.search_text(namespace, SearchTextInput(query="beam", cursor=encode(wanted, position)))
 
 
 @pytest.mark.parametrize(
