@@ -1015,6 +1015,7 @@ LOCAL: Mapping[str, Call] = {
     "index_allowed": lambda app: app.files.index_allowed,
     "watch_files": lambda app: app.files.watch_files,
     "sweep_events": lambda app: app.sweeps.sweep_events,
+    "sweep_sample": lambda app: app.sweeps.sweep_sample,
     "undo_events": lambda app: app.sweeps.undo_events,
     "review_labels": lambda app: app.reviews.review_labels,
     "export_to": lambda app: app.transfer.export_to,

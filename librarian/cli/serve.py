@@ -8,7 +8,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -20,6 +20,7 @@ from librarian.cli.lazy import deferred, new_app
 from librarian.cli.runtime import report, run_async, say, settings_for
 
 if TYPE_CHECKING:
+    from graph import errors as graph_errors
     from librarian import app as service
     from librarian.app import Librarian
     from librarian.base import keys as key_files
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from librarian.http.web import session as web_session
     from librarian.items import room as items
 else:
+    graph_errors = deferred("graph.errors")
     service, items = deferred("librarian.app"), deferred("librarian.items.room")
     key_files, problems, tracing = (deferred(f"librarian.base.{name}") for name in ("keys", "problems", "tracing"))
     local_socket = deferred("librarian.base.settings.local_socket")
@@ -81,6 +83,8 @@ async def _serve(host: str | None, port: int | None, *, with_sample: bool, agent
             if not agent_only:
                 await _listen_for_commands(server, librarian.settings)
             _greet(librarian, base_url, keys, with_sample=with_sample)
+            if with_sample:
+                await _sweep_sample(librarian)
 
         opening = (
             service.open_agent(settings, progress=_say_download) if agent_only else _opening(settings, with_sample)
@@ -155,6 +159,12 @@ async def _load_sample(librarian: "Librarian") -> None:
     """Load the sample data, and make it searchable by both arms."""
     await librarian.load_sample()
     await librarian.embed_pending()
+
+
+async def _sweep_sample(librarian: "Librarian") -> None:
+    """Sweep the sample once. It comes after the greeting: nobody's first search waits for it."""
+    with suppress(graph_errors.LeaseHeld):  # another service of this home is at it
+        await librarian.sweep_sample()
 
 
 def _make_admin_key(settings: "Settings", keys: "key_files.KeyFile") -> None:

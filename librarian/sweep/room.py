@@ -5,9 +5,10 @@ from contextlib import aclosing
 
 from msgspec.structs import asdict
 
-from librarian.base.audit import audit
+from librarian.base.audit import actor, audit
+from librarian.items.room import SAMPLE_NAMESPACE
 from librarian.runtime.lifecycle import Lifecycle
-from librarian.sweep import reasons, reviews
+from librarian.sweep import reasons, reviews, sample
 from librarian.sweep.contracts import (
     ReasonList,
     ReviewInput,
@@ -76,6 +77,20 @@ class SweepsRoom:
                     audit("sweep", namespace, sweep_id=event.sweep_id, changes=event.summary.memories_templated)
                     self._wake()
                 yield event
+
+    async def sweep_sample(self) -> bool:
+        """Sweep namespace `sample` and decide about a part of what that proposes. Returns whether it did: once only,
+        and on from where it was interrupted. Raises LeaseHeld while another sweep works there.
+        """
+        before = (await self.list_sweeps(SAMPLE_NAMESPACE, SweepQuery(limit=1))).sweeps
+        if before and before[0].status != "applying":
+            return False
+        acting = actor.set("sample")
+        await self.sweep(SAMPLE_NAMESPACE, SweepRequest(resume=before[0].sweep_id if before else None))
+        await sample.decide(self._lifecycle.parts.executor, SAMPLE_NAMESPACE)
+        actor.reset(acting)
+        self._wake()
+        return True
 
     async def list_sweeps(self, namespace: str, query: SweepQuery) -> SweepList:
         """Return one page of the sweeps of `namespace`, the newest first. Raises InvalidInput for another query's

@@ -1,12 +1,9 @@
 """Neo4j Browser of the run's server, the service with the pack, and the shipped sample after a sweep."""
 
-import uuid
 from collections.abc import AsyncIterator
-from importlib.resources import files
 from pathlib import Path
 
 import httpx
-import msgspec
 import pytest
 
 from graph.executor import Executor
@@ -15,19 +12,7 @@ from librarian.app import Librarian
 from librarian.base.keys import KeyFile
 from librarian.base.settings.settings import Settings
 from librarian.cli.browser_link import BrowserAddress
-from librarian.items.room import SAMPLE_FILES
-from librarian.sweep.contracts import ReviewInput, ReviewQuery, SweepRequest
-
-# What the sample has nothing of: lines of files that are gone, evidence that never came, and what people draw wrongly.
-ODD = (
-    {"kind": "memory", "uid": "odd-egg", "text": "There was an egg first.", "evidence": ["file:gone.py#L1-L2"]},
-    {"kind": "memory", "uid": "odd-hen", "text": "There was a hen first.", "evidence": ["nowhere"]},
-    {"kind": "edge", "source": "odd-egg", "type": "CAUSES", "target": "odd-hen"},
-)
-DRAWN_BY_HAND = """
-MATCH (egg:Item {namespace: $namespace, uid: 'odd-egg'}), (hen:Item {namespace: $namespace, uid: 'odd-hen'})
-CREATE (hen)-[:CAUSES]->(egg), (egg)-[:BLOCKS]->(hen)
-"""
+from librarian.items.room import SAMPLE_NAMESPACE
 
 
 @pytest.fixture(scope="session")
@@ -38,21 +23,13 @@ async def service(serve_app, librarian, tmp_path_factory) -> AsyncIterator[str]:
 
 
 @pytest.fixture(scope="session")
-async def shelf(librarian: Librarian) -> AsyncIterator[str]:
-    """A namespace with the sample and ODD, swept once, with one proposal rejected and one memory edited: something for
-    every query.
-    """
-    name = f"test-browser-{uuid.uuid4().hex[:12]}"
-    assert (await librarian.ingest(_lines(), namespace=name)).failed == 0
+async def shelf(librarian: Librarian) -> str:
+    """The namespace of the sample as `librarian serve --with-sample` leaves it: loaded, swept once, partly reviewed."""
+    await librarian.load_sample()
     await librarian.embed_pending()
-    await librarian.sweep(name, SweepRequest())
-    await librarian.parts.executor.driver.execute_query(DRAWN_BY_HAND, {"namespace": name})
-    (first, *_) = (await librarian.list_reviews(name, ReviewQuery(sorts=["edge"], states=["open"]))).reviews
-    await librarian.review(name, first.review_id, ReviewInput(verdict="reject", reason="not in the report"))
-    await librarian.patch_item(name, "mem-deploy-failed", {"importance": 10})
-    yield name
-    preview = await librarian.delete_namespace(name)
-    await librarian.delete_namespace(name, preview.confirm_token)
+    await librarian.sweep_sample()
+    await librarian.embed_pending()
+    return SAMPLE_NAMESPACE
 
 
 @pytest.fixture(scope="session")
@@ -75,10 +52,3 @@ async def neo4j_place(executor: Executor) -> BrowserAddress:
 def password(settings: Settings, librarian: Librarian) -> str:
     """Of the database user neo4j."""
     return settings.neo4j.password or Home(settings.home).password()
-
-
-async def _lines() -> AsyncIterator[tuple[int, bytes]]:
-    shipped = (files("librarian.items") / "sample" / f"{name}.jsonl" for name in SAMPLE_FILES)
-    rows = [line for file in shipped for line in file.read_bytes().splitlines()]
-    for number, row in enumerate([*rows, *map(msgspec.json.encode, ODD)], start=1):
-        yield number, row

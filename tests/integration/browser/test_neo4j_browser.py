@@ -25,6 +25,10 @@ SAID = """([command, outcome]) => {
   const shown = document.querySelector('[data-testid=frame]')?.innerText ?? '';
   return shown.includes(command) && shown.match(outcome)?.[0];
 }"""
+# What the legend says of each label of nodes, by its colour.
+LEGEND = """frame => Object.fromEntries(
+  [...frame.querySelectorAll('[data-testid^=property-details-overview-node-label-]')].map(chip =>
+    [chip.dataset.testid.split('-').pop(), getComputedStyle(chip).color]))"""
 ADD_FILE = """([content, name]) => {
   const bytes = Uint8Array.from(atob(content), letter => letter.charCodeAt(0));
   const dropped = new DataTransfer();
@@ -141,7 +145,9 @@ async def test_the_link_leads_from_the_guide_to_the_causes_in_their_colours(desk
 
 
 async def test_every_saved_query_runs_from_the_favourites(desk, shelf):
-    """The archive becomes folders of favourites; each runs, finds something, and leaves a picture."""
+    """The archive becomes folders of favourites; each runs, finds something in the sample, and leaves a picture. The
+    legend tells kinds, and no label that only indexes need.
+    """
     async with desk() as opened:
         await opened.drop("analyst.grass", pack_file("analyst.grass", base_url="", namespace=""))
         await expect(opened.frame).to_contain_text("node.Memory")
@@ -161,6 +167,13 @@ async def test_every_saved_query_runs_from_the_favourites(desk, shelf):
                 outcomes[query.name] = await opened.outcome(query.title)
                 await opened.picture(query.name)
             await opened.page.get_by_text(f"Librarian {folder.replace('-', ' ')}").click()
+        await opened.run(next(query.text for query in saved_queries() if query.name == "causal-picture"))
+        assert FOUND.match(await opened.outcome("The causal picture"))
+        colours = await opened.frame.evaluate(LEGEND)
+        assert colours["CjkText"] == "rgba(0, 0, 0, 0)"
+        assert {label for label, colour in colours.items() if colour != "rgba(0, 0, 0, 0)"} == {
+            "*", "Item", "Memory", "Fact", "Message",
+        }  # fmt: skip
     assert {name: said for name, said in outcomes.items() if not FOUND.match(said)} == {}
     assert len(outcomes) == len(saved_queries())
 

@@ -37,6 +37,8 @@ async def reader_service(settings, serve_app, librarian):
     """The service that a reader of every page has: the sample is in it, and the home's admin key opens it."""
     await librarian.load_sample()
     await librarian.embed_pending()
+    await librarian.sweep_sample()
+    await librarian.embed_pending()
     keys = KeyFile(settings.keys_file)
     ensure_admin_key(keys, settings.home)
     async with serve_app(librarian, keys) as url:

@@ -18,14 +18,14 @@
   const cy = cytoscape({
     container: stage,
     maxZoom: 3,
-    minZoom: 0.1,
+    minZoom: 0.05,
     textureOnViewport: true, // moving the paper moves a picture of it
     style: [
       {
         selector: "node",
         style: {
           label: "data(name)", shape: "round-rectangle", width: 150, height: 44, "text-wrap": "wrap",
-          "text-max-width": "140px", "text-valign": "center", "font-size": 11, "background-color": colour("card"),
+          "text-max-width": "140px", "text-valign": "center", "font-size": 11, "min-zoomed-font-size": 4, "background-color": colour("card"),
           color: colour("ink"), "border-width": 1.5, "border-color": (node) => colour(OF_KIND[node.data("kind")] || "relates"),
         },
       },
@@ -136,9 +136,10 @@
 
   function arrange() {
     const layered = form.layout.value === "breadthfirst";
+    const rounds = Math.max(100, Math.min(1000, Math.round(60000 / cy.nodes().length))); // each takes the square of their number
     cy.elements().not(".hidden").layout({
       name: form.layout.value, fit: true, padding: 20, animate: false, nodeDimensionsIncludeLabels: true,
-      ...(layered ? { roots: [first.center], directed: false, spacingFactor: 1.1 } : { idealEdgeLength: () => 150, nodeRepulsion: () => 400000, randomize: false }),
+      ...(layered ? { roots: [first.center], directed: false, spacingFactor: 1.1 } : { idealEdgeLength: () => 150, nodeRepulsion: () => 400000, randomize: false, numIter: rounds }),
     }).run();
     separate();
     quieten();
@@ -166,19 +167,23 @@
     cy.batch(() => shown.forEach((node, index) => node.position(at[index])));
   }
 
-  // A label that would touch a box is left out; it stands at the side when its edge is chosen.
-  function quieten() {
+  const middle = (edge) => {
+    const [a, b] = [edge.source().position(), edge.target().position()], { x, y } = edge.midpoint();
+    const far = Math.hypot(b.x - a.x, b.y - a.y) || 1, along = Math.abs(b.x - a.x) / far, across = Math.abs(b.y - a.y) / far;
+    const long = labelled(edge).length * 5.6 + 4;
+    return { x, y, wide: (long * along + 13 * across) / 2, high: (long * across + 13 * along) / 2 };
+  };
+
+  // A label that would touch a box is left out; it stands at the side when its edge is chosen. `edges`: those that moved.
+  function quieten(edges = cy.edges()) {
     const boxes = cy.nodes().not(".hidden").map((node) => node.position());
-    const taken = [];
-    cy.batch(() => cy.edges().not(".hidden").forEach((edge) => {
-      const [a, b] = [edge.source().position(), edge.target().position()], { x, y } = edge.midpoint();
-      const far = Math.hypot(b.x - a.x, b.y - a.y) || 1, along = Math.abs(b.x - a.x) / far, across = Math.abs(b.y - a.y) / far;
-      const long = labelled(edge).length * 5.6 + 4;
-      const wide = (long * along + 13 * across) / 2, high = (long * across + 13 * along) / 2;
+    const taken = edges.length === cy.edges().length ? [] : cy.edges().not(edges).not(".hidden").not(".quiet").map(middle);
+    cy.batch(() => edges.not(".hidden").forEach((edge) => {
+      const label = middle(edge), { x, y, wide, high } = label;
       const touches = boxes.some((box) => Math.abs(box.x - x) < 76 + wide && Math.abs(box.y - y) < 23 + high) ||
         taken.some((other) => Math.abs(other.x - x) < other.wide + wide && Math.abs(other.y - y) < other.high + high);
       edge.toggleClass("quiet", touches);
-      if (!touches) taken.push({ x, y, wide, high });
+      if (!touches) taken.push(label);
     }));
   }
 
@@ -254,7 +259,7 @@
   const fit = () => cy.fit(cy.elements().not(".hidden"), 20);
   cy.on("tap", "node, edge", (event) => choose(event.target));
   cy.on("grab", "node", (event) => event.target.connectedEdges().addClass("quiet"));
-  cy.on("free", "node", quieten);
+  cy.on("free", "node", (event) => quieten(event.target.connectedEdges()));
   cy.on("dbltap", "node", (event) => expand(event.target));
   stage.addEventListener("focus", () => chosen().empty() && choose(cy.getElementById(first.center)));
   stage.addEventListener("keydown", (event) => {

@@ -12,6 +12,7 @@ import pytest
 
 from librarian.base.fields import MemoryType
 from librarian.items.contracts import EdgeIn, FactIn, MemoryIn, MessageIn, RowIn
+from librarian.sweep.sample import decisions
 
 SAMPLE = files("librarian.items") / "sample"
 CONTRACTS = {"messages": MessageIn, "facts": FactIn, "memories": MemoryIn, "edges": EdgeIn}
@@ -156,9 +157,23 @@ def test_edges_join_two_different_items_once_a_type():
     assert set(triples.values()) == {1}
 
 
-def test_nothing_both_causes_and_blocks_the_same_thing():
+def test_one_pair_is_said_to_cause_and_to_block():
     pairs = {kind: {(e.source, e.target) for e in EDGES if e.type == kind} for kind in ("CAUSES", "BLOCKS")}
-    assert not pairs["CAUSES"] & pairs["BLOCKS"]
+    assert pairs["CAUSES"] & pairs["BLOCKS"] == {("mem-deploy-failed", "mem-tideline-v3-late")}
+
+
+def test_one_circle_of_causes_goes_round():
+    causes = {(edge.source, edge.target) for edge in EDGES if edge.type == "CAUSES"}
+    assert {pair for pair in causes if pair[::-1] in causes and pair[0] < pair[1]} == {
+        ("mem-flaky-log", "mem-rerun-habit")
+    }
+
+
+def test_decisions_are_about_what_the_sample_holds():
+    for about, decision in decisions().items():
+        assert decision.reason
+        assert ITEMS.keys() >= {uid for uid in (decision.memory, decision.source, decision.target) if uid}
+        assert len(about) == (1 if decision.memory else 3)
 
 
 def test_undirected_edges_go_from_the_lower_to_the_higher_uid():
