@@ -15,10 +15,12 @@ from librarian.agent.professor import Professor
 from librarian.agent.room import AgentRoom
 from librarian.base.errors import SettingsError
 from librarian.base.logs import configure_embedded
+from librarian.base.problems import caught
 from librarian.base.settings.settings import Settings
 from librarian.causal.room import CausalRoom
 from librarian.embeddings.room import EmbeddingsRoom
 from librarian.files.room import FilesRoom
+from librarian.items.capture.delivery import Delivery
 from librarian.items.room import ItemsRoom
 from librarian.operations import LOCAL, OPERATIONS, Call, Rooms
 from librarian.runtime.assembly import ONE_OFF_LINGER_S, Assembly
@@ -69,6 +71,7 @@ class Librarian(Rooms, FacadeVerbs):
         wake = self.embeddings.wake
         self.search = SearchRoom(lifecycle, settings, Chat(model, llm.context_chars, llm.timeout_s) if model else None)
         self.items = ItemsRoom(lifecycle, settings.max_text_chars, wake)
+        self.capture = Delivery(settings.home, self.items.ingest)
         self.files = FilesRoom(lifecycle, settings.files, wake)
         self.causal = CausalRoom(lifecycle)
         self.sweeps = SweepsRoom(lifecycle, Llm(model, llm.sweep_calls) if model else None, wake)
@@ -155,7 +158,14 @@ async def _opened(
             background = asyncio.create_task(supervisor.run())
             background.add_done_callback(functools.partial(_report_failure, librarian.lifecycle))
             stack.push_async_callback(cancel, background)
+            stack.push_async_callback(cancel, asyncio.create_task(_deliver(librarian)))
         yield
+
+
+async def _deliver(librarian: Librarian) -> None:
+    """Store what hooks keep, once the graph can be used for the first time."""
+    if await caught(librarian.ready()) is None:
+        await librarian.capture.work()
 
 
 @asynccontextmanager

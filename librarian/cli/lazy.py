@@ -71,6 +71,7 @@ SECTIONS: Mapping[str, Commands] = {
     },
     "Run": {
         "serve": ("serve", "Serve the HTTP interface until SIGTERM or Ctrl-C."),
+        "hook": ("hooks.commands", "Keep what is said in the sessions of coding agents."),
         "mcp": ("mcp", "Offer the tools to an MCP client over standard input and output."),
         "server": ("server", "Start, stop and look at the managed Neo4j server."),
         "analyst": ("analyst", "Give analysts a read-only copy of the graph, on a server of its own."),

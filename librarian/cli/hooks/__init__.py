@@ -1,0 +1,1 @@
+"""`librarian hook`: the hooks of coding agents, which keep what is said in their sessions."""
