@@ -109,10 +109,10 @@ class SimulatedSession:
 
     def _hook(self, event: str, values: dict[str, str], *, kill: bool) -> None:
         """Run a hook in a process of its own, and perhaps kill it."""
-        payload = {
+        payload: dict[str, object] = {
             "session_id": self.id,
             "transcript_path": str(self.transcript),
-            "cwd": "/home/dev/shop",
+            "cwd": "/srv/shop",
             "hook_event_name": event,
             **values,
         }
@@ -174,7 +174,7 @@ def overheads(home: Path) -> Iterator[Timing]:
         for number in range(_OVERHEAD_RUNS):
             prompt = f"{sentence(session.chance)} {number}"
             session.write("user", prompt)
-            event = {"session_id": "timed", "transcript_path": str(session.transcript), "cwd": "/home/dev/shop"}
+            event = {"session_id": "timed", "transcript_path": str(session.transcript), "cwd": "/srv/shop"}
             asked = json.dumps(event | {"hook_event_name": "UserPromptSubmit", "prompt": prompt}).encode()
             before, started = os.times(), time.perf_counter()
             subprocess.run(command, input=asked, check=True)

@@ -43,7 +43,7 @@ app = new_app()
 _CHUNK_BYTES = 256 * 1024
 _SHOWN_FAILURES = 20
 # What the importers are called; a test compares it with their registry, which the help does not load.
-FORMATS = ("chatgpt", "markdown", "mcp-memory", "mem0", "slack")
+FORMATS = ("chatgpt", "claude", "graphiti", "langmem", "letta", "markdown", "mcp-memory", "mem0", "slack")
 AUTO = "auto"
 _FOLDER = "ingest"
 _FOLDER_MODE = 0o700

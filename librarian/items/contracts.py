@@ -536,7 +536,7 @@ class DeleteNamespaceInput(Struct, forbid_unknown_fields=True, kw_only=True, omi
 
 
 ImportFormat = Annotated[
-    Literal["auto", "chatgpt", "markdown", "mcp-memory", "mem0", "slack"],
+    Literal["auto", "chatgpt", "claude", "graphiti", "langmem", "letta", "markdown", "mcp-memory", "mem0", "slack"],
     Meta(description="The program that wrote the export; auto recognises it."),
 ]
 Filename = Annotated[

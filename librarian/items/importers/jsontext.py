@@ -22,6 +22,18 @@ def value(text: str) -> Any:
         raise _not_json(error) from None
 
 
+def records(text: str) -> list[Any]:
+    """Return the elements of a JSON array, the one value of another JSON text, or the values of JSON Lines."""
+    try:
+        whole = value(text)
+    except InvalidInput:
+        lines = [line for line in text.splitlines() if line.strip()]
+        if len(lines) < 2:
+            raise
+        return [value(line) for line in lines]
+    return whole if isinstance(whole, list) else [whole]
+
+
 def elements(text: str) -> Iterator[Any]:
     """Yield the elements of a JSON array, decoded one by one; anything else counts as an array of itself.
 

@@ -12,7 +12,17 @@ import msgspec
 from librarian.base import strictjson
 from librarian.base.errors import InvalidInput
 from librarian.items.contracts import IngestReport, RowError, RowIn
-from librarian.items.importers import chatgpt, markdown, mcp_memory, mem0, slack
+from librarian.items.importers import (
+    chatgpt,
+    claude,
+    graphiti,
+    langmem,
+    letta,
+    markdown,
+    mcp_memory,
+    mem0,
+    slack,
+)
 from librarian.items.importers.entries import Entry, Fault, Row, Skip
 from librarian.items.importers.source import Source, from_bytes
 from retrieval.text import clean
@@ -110,6 +120,10 @@ class Importer:
 FORMATS: Mapping[str, Importer] = {
     "slack": Importer(slack.entries, slack.recognises),
     "chatgpt": Importer(chatgpt.entries, chatgpt.recognises),
+    "claude": Importer(claude.entries, claude.recognises),
+    "graphiti": Importer(graphiti.entries, graphiti.recognises),
+    "letta": Importer(letta.entries, letta.recognises),
+    "langmem": Importer(langmem.entries, langmem.recognises),
     "mcp-memory": Importer(mcp_memory.entries, mcp_memory.recognises),
     "mem0": Importer(mem0.entries, mem0.recognises),
     "markdown": Importer(markdown.entries, markdown.recognises),

@@ -23,7 +23,7 @@ def commands(program, namespace="team"):
 
 
 def program_folder(namespace):
-    return f"/home/mara/{namespace}/capture"
+    return f"/srv/{namespace}/capture"
 
 
 def installed(path, program=Program.CLAUDE_CODE, namespace="team"):
@@ -40,7 +40,7 @@ def test_hooks_stand_beside_those_of_others_and_once(path):
     assert first["hooks"]["Stop"][0]["hooks"][0]["command"] == "say done"
     assert set(first["hooks"]) == {"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd", "PreToolUse"}
     keep, recall = (handler["command"] for handler in first["hooks"]["SessionStart"][0]["hooks"])
-    assert keep.endswith("/capture/keep.py claude-code /home/mara/team/capture team")
+    assert keep.endswith("/capture/keep.py claude-code /srv/team/capture team")
     assert recall == "/opt/librarian hook context claude-code --namespace team"
 
 

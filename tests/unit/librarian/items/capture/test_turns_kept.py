@@ -31,7 +31,7 @@ class Agent:
             file.writelines(f"{json.dumps(entry)}\n" for entry in entries)
 
     def hook(self, event, **values):
-        payload = {"session_id": SESSION, "cwd": "/home/mara/shop", "transcript_path": str(self.transcript), **values}
+        payload = {"session_id": SESSION, "cwd": "/srv/shop", "transcript_path": str(self.transcript), **values}
         turn.kept(self.folder, self.program, "team", {"hook_event_name": event, **payload})
 
     @property
@@ -142,7 +142,7 @@ def test_a_rollout_of_codex_is_read(tmp_path):
     heard = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Why?"}]}
     called = {"type": "function_call", "name": "exec_command", "arguments": "{}"}
     agent.write(
-        {**at, "type": "session_meta", "payload": {"id": SESSION, "cwd": "/home/mara/shop"}},
+        {**at, "type": "session_meta", "payload": {"id": SESSION, "cwd": "/srv/shop"}},
         {**at, "type": "response_item", "payload": heard},
         {**at, "type": "event_msg", "payload": {"type": "user_message", "message": "Why?"}},
         {**at, "type": "response_item", "payload": called},

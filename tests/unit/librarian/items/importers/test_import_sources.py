@@ -18,6 +18,10 @@ from librarian.items.importers.source import archive, from_bytes, opened
         ("notes", "markdown"),
         ("conversations.json", "chatgpt"),
         ("slack", "slack"),
+        ("claude", "claude"),
+        ("graphiti", "graphiti"),
+        ("harbour.af", "letta"),
+        ("langmem.json", "langmem"),
     ],
 )
 def test_formats_are_recognised(exports, name, format_name):
