@@ -101,22 +101,28 @@ def status(project: ProjectOption = None, *, as_json: JsonOption = False) -> Non
 
     def work() -> None:
         spool = delivery.status_of(settings_for().home)
-        files = {each: configuration.file_of(each, project, os.environ) for each in Program}
-        installed = {each: Configuration.read(path).is_installed for each, path in files.items()}
-        answer = {"installed": installed, "files": {each: str(path) for each, path in files.items()}, "spool": spool}
+        files = {each: Configuration.read(configuration.file_of(each, project, os.environ)) for each in Program}
+        states = {each: _state(found) for each, found in files.items()}
+        hooks = {each: {"state": states[each], "file": str(found.path)} for each, found in files.items()}
 
         def show(_answer: Any) -> None:
-            for each, path in files.items():
-                typer.echo(f"{each}: {'installed' if installed[each] else 'not installed'} ({path})")
+            for each, found in files.items():
+                typer.echo(f"{each}: {states[each]} ({found.path})")
             typer.echo(
                 f"spool: {spool.waiting} turns wait, {spool.bytes:,} of {spool.max_bytes:,} bytes ({spool.folder})"
             )
             if spool.rejected:
                 typer.echo(f"refused by the graph: {spool.rejected}, in {spool.folder}/rejected.jsonl")
 
-        print_answer(answer, show, as_json=as_json)
+        print_answer({"hooks": hooks, "spool": spool}, show, as_json=as_json)
 
     run(work)
+
+
+def _state(found: Configuration) -> str:
+    if not found.is_installed:
+        return "not installed"
+    return "its script is gone, install it again" if found.is_broken else "installed"
 
 
 @hook.command()

@@ -129,6 +129,13 @@ class Configuration:
         """Whether our hooks stand in it."""
         return any(_is_ours(handler) for handlers in self._groups().values() for handler in _handlers(handlers))
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether our hooks lead to a script that is gone, as after Librarian was installed elsewhere."""
+        handlers = [handler for groups in self._groups().values() for handler in _handlers(groups) if _is_ours(handler)]
+        scripts = [word for handler in handlers for word in shlex.split(handler["command"]) if word.endswith(_OURS[0])]
+        return not all(Path(script).exists() for script in scripts)
+
     def with_hooks(self, program: Program, commands: Commands) -> str:
         """Return the text with our hooks, and only once. Raises InvalidInput for what is not JSON."""
         known = _FORMATS[program]

@@ -13,12 +13,12 @@ how often the session has had it before. It is therefore the same whether an eve
 each is kept once.
 """
 
-import hashlib
 import json
 import os
 import re
 import sys
 import time
+from _blake2 import blake2b  # hashlib would load OpenSSL, a sixth of the hook's time
 from collections.abc import Callable, Iterator
 
 MAX_SPOOL_BYTES = 64 * 2**20
@@ -30,7 +30,8 @@ FENCE = "librarian-context"
 _MAX_READ = 16 * 2**20
 _MAX_EVENT = 32 * 2**20
 _MAX_SHORT = 400
-_ID_DIGITS = 32
+_ID_BYTES = 16
+_REMEMBERED_S = 90 * 86400
 _KEY_DIGITS = 12
 _AUTHORS = {"claude-code": "Claude Code", "codex": "Codex", "gemini-cli": "Gemini CLI"}
 
@@ -124,7 +125,10 @@ def caught_up(folder: str, idle_s: float) -> int:
     for name in _listed(os.path.join(folder, "sessions")):
         with Lock(folder):
             session = Session.read(folder, name)
-            if session is None or not session.is_behind(idle_s):
+            if session is None:
+                continue
+            if not session.is_behind(idle_s):
+                session.remove_if_old()
                 continue
             rows = session.read_transcript()
             append(folder, rows)
@@ -238,6 +242,11 @@ class Session:
     def remove(self) -> None:
         """Forget it."""
         os.unlink(self._path)
+
+    def remove_if_old(self) -> None:
+        """Forget it where no hook has told of it for months."""
+        if time.time() - os.stat(self._path).st_mtime > _REMEMBERED_S:
+            self.remove()
 
     def is_behind(self, idle_s: float) -> bool:
         """Return whether its transcript holds what is not kept, and has not grown for `idle_s` seconds."""
@@ -493,7 +502,7 @@ def _plain(text: str) -> str:
 
 
 def _digest(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:_ID_DIGITS]
+    return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=_ID_BYTES).hexdigest()
 
 
 def _size(path: str) -> int:

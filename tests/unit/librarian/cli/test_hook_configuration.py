@@ -50,6 +50,13 @@ def test_another_namespace_takes_the_place_of_the_one_before(path):
     assert "team" not in content
 
 
+def test_hooks_whose_script_is_gone_are_told(path):
+    installed(path)
+    assert not Configuration.read(path).is_broken
+    path.write_text(path.read_text().replace("/librarian/items/capture", "/elsewhere/items/capture"))
+    assert Configuration.read(path).is_broken
+
+
 def test_removing_leaves_what_was_there(path):
     path.write_text(json.dumps(THEIRS))
     installed(path)

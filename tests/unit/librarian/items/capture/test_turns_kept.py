@@ -1,6 +1,7 @@
 """What hooks keep of a session: every turn, once, without secrets and without what was recalled."""
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -104,6 +105,16 @@ def test_a_session_that_ended_without_a_hook_is_read_to_its_end(agent):
     turn.forgotten(agent.folder, "claude-code")
     agent.write(user("And now?"))
     assert turn.caught_up(agent.folder, idle_s=0) == 0
+
+
+def test_old_sessions_are_forgotten(agent):
+    agent.hook("UserPromptSubmit", prompt="hello")
+    (note,) = Path(agent.folder, "sessions").iterdir()
+    turn.caught_up(agent.folder, idle_s=0)
+    assert note.exists()
+    os.utime(note, (0, 0))
+    turn.caught_up(agent.folder, idle_s=0)
+    assert not note.exists()
 
 
 def test_what_was_said_before_the_hooks_were_there_is_not_kept(agent):
