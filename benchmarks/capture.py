@@ -31,6 +31,7 @@ from librarian.app import Librarian
 from librarian.items.capture import keep, turn
 from librarian.items.capture.delivery import FOLDER, Delivery
 from librarian.items.contracts import ItemQuery
+from librarian.runtime.supervisor import cancel
 
 _PROGRAM, _NAMESPACE = "claude-code", "captured"
 _GOES_ON = 0.5
@@ -39,6 +40,9 @@ _MOST_TURNS = 4
 _LONGEST_S = 0.02
 _OVERHEAD_RUNS = 100
 _PAGE = 500
+_READABLE_RUNS = 100
+_LOOK_S = 0.02
+_NEWEST = ItemQuery(kinds=["message"], limit=1)
 
 Said = tuple[str, str, str]
 """Session, role, text."""
@@ -59,7 +63,7 @@ class SimulatedSession:
         turns = self.chance.randint(1, _MOST_TURNS)
         killed_at, goes_on = self.chance.randrange(2 * turns + 2), self.chance.random() < _GOES_ON
         for number, (event, values) in enumerate(self._events(turns)):
-            self._hook(event, values, kill=number == killed_at)
+            self.hook(event, values, kill=number == killed_at)
             if number == killed_at and not goes_on:
                 return
 
@@ -107,7 +111,7 @@ class SimulatedSession:
         often = ["ok", "continue"] if role == "user" else ["Done.", "Let me look."]
         return self.chance.choice(often) if self.chance.random() < _LATE else sentence(self.chance)
 
-    def _hook(self, event: str, values: dict[str, str], *, kill: bool) -> None:
+    def hook(self, event: str, values: dict[str, str], *, kill: bool) -> None:
         """Run a hook in a process of its own, and perhaps kill it."""
         payload: dict[str, object] = {
             "session_id": self.id,
@@ -186,6 +190,21 @@ def overheads(home: Path) -> Iterator[Timing]:
         yield timing(f"{name}, processor", processor)
 
 
+async def until_readable(librarian: Librarian, home: Path) -> Timing:
+    """Time from the start of a hook until a page of the namespace has its turn, while a service delivers."""
+    working = asyncio.create_task(Delivery(home, librarian.ingest).work())
+    session, waits = SimulatedSession(home, "read", random.Random(2)), []
+    for number in range(_READABLE_RUNS):
+        prompt = f"{sentence(session.chance)} {number}"
+        started = time.perf_counter()
+        await asyncio.to_thread(session.hook, "UserPromptSubmit", {"prompt": prompt}, kill=False)
+        while prompt not in [item.text for item in (await librarian.list_items(_NAMESPACE, _NEWEST)).items]:
+            await asyncio.sleep(_LOOK_S)
+        waits.append((time.perf_counter() - started) * 1000)
+    await cancel(working)
+    return timing(f"hook to readable (longest {max(waits):.0f} ms)", waits)
+
+
 async def benchmark(sessions: int, seed: int) -> None:
     """Play, deliver, compare; then time."""
     with TemporaryDirectory() as folder:
@@ -196,8 +215,10 @@ async def benchmark(sessions: int, seed: int) -> None:
             progress("deliveries")
             await _deliver_with_breaks(Delivery(home, librarian.ingest), random.Random(seed))
             result = compared(played, [row async for row in _kept(librarian)])
+            progress("readable")
+            readable = await until_readable(librarian, home)
         progress("overhead")
-        report("capture", list(overheads(home)), sessions=sessions, seed=seed, **result)
+        report("capture", [*overheads(home), readable], sessions=sessions, seed=seed, **result)
 
 
 if __name__ == "__main__":
