@@ -234,4 +234,4 @@ def _filter(namespace: str, wanted: SearchTextInput) -> FileFilter:
 def _notes(matcher: LineMatcher) -> list[str]:
     if matcher.needles:
         return []
-    return ["no three letters must be in every match, so every file was read; a longer query is faster"]
+    return ["every file was read: no text is in every match, nor three letters of several; a longer query is faster"]

@@ -51,7 +51,9 @@ async def test_other_lines_than_those_of_ripgrep_are_reported(evaluate, libraria
     """A search that finds nothing is not called equal."""
 
     async def nothing(namespace, wanted):
-        return SearchTextOutput(namespace=namespace, query=wanted.query, hits=[], more=False, total=0, notes=[])
+        return SearchTextOutput(
+            namespace=namespace, query=wanted.query, hits=[], more=False, next_cursor=None, total=0, notes=[]
+        )
 
     monkeypatch.setattr(librarian, "search_text", nothing)
     report = await evaluate()

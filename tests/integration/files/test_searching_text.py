@@ -194,12 +194,14 @@ async def test_a_line_of_five_megabytes(librarian, namespace, tree, grep):
 
 
 @pytest.mark.parametrize("query", ["q", "é", " ", "  ", "日"])
-async def test_queries_that_no_index_knows(librarian, namespace, tree, grep, query):
-    """One or two letters are found by reading, and the answer says so."""
+async def test_queries_shorter_than_a_trigram(librarian, namespace, tree, grep, query):
+    """One or two letters are looked for by the database, without reading every file."""
     await librarian.index_files(namespace, tree({"a.txt": "q é  日\nnothing\n", "b.txt": "x\n"}))
     assert await grep(query) == [("a.txt", 1)]
     answer = await librarian.search_text(namespace, SearchTextInput(query=query))
-    assert "every file was read" in answer.notes[0]
+    assert answer.notes == []
+    answer = await librarian.search_text(namespace, SearchTextInput(query=f"{query}|x", regex=True))
+    assert ([hit.path for hit in answer.hits], "every file was read" in answer.notes[0]) == (["a.txt", "b.txt"], True)
 
 
 @pytest.mark.parametrize("name", ["new\nline.py", 'quo"te.py', "apo'strophe $x {y}.py", "日本語.py", "a b.py", "é.py"])

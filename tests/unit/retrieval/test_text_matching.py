@@ -59,10 +59,11 @@ def test_what_cannot_be_searched(pattern):
         line_matcher(pattern)
 
 
-def test_short_needles_are_of_no_use():
-    """Below three letters there is no trigram."""
-    assert line_matcher("ab").needles == ()
-    assert line_matcher("abc").needles == ("abc",)
+def test_several_short_needles_are_of_no_use():
+    """One may be as short as it likes; looking for several letters would read everything several times."""
+    assert line_matcher("a").needles == ("a",)
+    assert line_matcher(r"\d+A$", regex=True).needles == ("a",)
+    assert line_matcher("abc|def", regex=True).needles == ("abc", "def")
     assert line_matcher("ab|abcdef", regex=True).needles == ()
 
 
