@@ -1,8 +1,14 @@
 """Observes statements: figures for Prometheus, a span for traces, and a log line for each slow one."""
 
+import logging
+from collections import Counter
+
 import structlog
 
 from librarian.base import metrics, tracing
+
+# A server plans and compiles what it has not run before, which says nothing about the statement.
+COLD_RUNS = 3
 
 _DATABASE = {"db.system.name": "neo4j"}
 
@@ -13,29 +19,33 @@ class QueryObserver:
     """Counts and traces every statement by name, never what is in it; logs those that take `slow_ms` or longer (0:
     none).
 
-    At level info: the service logs them, a one-off command, whose every statement is new to the server, does not.
+    The first `COLD_RUNS` of a statement that succeed are logged at level debug, so that a start is calm; all others at
+    level info.
     """
 
     def __init__(self, slow_ms: int) -> None:
         self._slow_ms = slow_ms
+        self._runs: Counter[str] = Counter()
 
     def succeeded(self, statement: str, seconds: float, rows: int) -> None:
         """Record a statement that returned its rows."""
         metrics.observe_query(statement, seconds)
         tracing.record(statement, seconds, {**_DATABASE, "db.response.returned_rows": rows})
-        self._report_slow(statement, seconds, rows=rows)
+        self._runs[statement] += 1
+        level = logging.DEBUG if self._runs[statement] <= COLD_RUNS else logging.INFO
+        self._report_slow(level, statement, seconds, rows=rows)
 
     def failed(self, statement: str, seconds: float, code: str) -> None:
         """Record a statement or transaction that failed or was cancelled."""
         metrics.count_query_error(statement, code)
         tracing.record(statement, seconds, _DATABASE, failure=code)
-        self._report_slow(statement, seconds, code=code)
+        self._report_slow(logging.INFO, statement, seconds, code=code)
 
     def connections(self, in_use: int) -> None:
         """Record how many connections are in use."""
         metrics.set_connections(in_use)
 
-    def _report_slow(self, statement: str, seconds: float, **outcome: int | str) -> None:
+    def _report_slow(self, level: int, statement: str, seconds: float, **outcome: int | str) -> None:
         ms = seconds * 1000
         if self._slow_ms and ms >= self._slow_ms:
-            log.info("slow query", statement=statement, ms=round(ms, 1), **outcome)
+            log.log(level, "slow query", statement=statement, ms=round(ms, 1), **outcome)

@@ -207,7 +207,7 @@ async def test_work_in_flight_ends_on_the_driver_it_began_with(endpoint):
 
 async def test_figures_of_the_database_are_told(server, endpoint, serve, http, ready, headers):
     """Statements by name, the pool, and batches of ingest are counted; slow statements are logged, without texts."""
-    service = await serve(LIBRARIAN_ENCODER="none", LIBRARIAN_SLOW_QUERY_MS="1")
+    service = await serve(LIBRARIAN_ENCODER="none", LIBRARIAN_SLOW_QUERY_MS="1", LIBRARIAN_LOG_LEVEL="debug")
     await ready(service)
     secret = {**ROW, "text": "an unspeakable secret"}
     assert (await http.post(f"{service.url}/v1/items", json=secret, headers=headers)).status_code == 200

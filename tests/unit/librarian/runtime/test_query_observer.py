@@ -1,7 +1,7 @@
 from structlog.testing import capture_logs
 
 from librarian.base import metrics
-from librarian.runtime.query_observer import QueryObserver
+from librarian.runtime.query_observer import COLD_RUNS, QueryObserver
 
 
 def figure(line):
@@ -10,8 +10,16 @@ def figure(line):
     return float(found[0]) if found else 0.0
 
 
-def test_only_statements_at_or_over_the_threshold_are_logged_by_name():
+def warm_observer(statement):
+    """One that has seen the statement as often as a server needs to compile it."""
     observer = QueryObserver(slow_ms=500)
+    for _ in range(COLD_RUNS):
+        observer.succeeded(statement, 0.1, 1)
+    return observer
+
+
+def test_only_statements_at_or_over_the_threshold_are_logged_by_name():
+    observer = warm_observer("slow")
     with capture_logs() as logged:
         observer.succeeded("quick", 0.4999, 3)
         observer.succeeded("slow", 0.5, 3)
@@ -20,6 +28,16 @@ def test_only_statements_at_or_over_the_threshold_are_logged_by_name():
         {"event": "slow query", "log_level": "info", "statement": "slow", "ms": 500.0, "rows": 3},
         {"event": "slow query", "log_level": "info", "statement": "slower", "ms": 1000.0, "code": "query_timeout"},
     ]
+
+
+def test_what_the_server_runs_for_the_first_time_is_logged_for_debugging_only():
+    """It is planned and compiled then; a failure is told all the same."""
+    observer = QueryObserver(slow_ms=500)
+    with capture_logs() as logged:
+        for _ in range(COLD_RUNS + 1):
+            observer.succeeded("slow", 0.6, 3)
+        observer.failed("other", 0.6, "cancelled")
+    assert [line["log_level"] for line in logged] == ["debug"] * COLD_RUNS + ["info", "info"]
 
 
 def test_zero_logs_none():
