@@ -81,6 +81,15 @@ CALL (doomed) {
   MATCH (f:Item)-[link:EVIDENCED_BY|SUPERSEDES]->(m)
   WHERE f.namespace = $namespace AND link.ref IS NULL
   SET f:UnresolvedReferences
+  WITH m, f
+  WHERE (f)-[:EVIDENCED_BY]->(m)
+  SET f:Unsettled, f.lost_at = datetime(),
+    f.lost_refs = coalesce(f.lost_refs, []) + [ref IN f.evidence_refs WHERE ref = m.uid OR ref = m.message_id]
+}
+CALL (doomed) {
+  UNWIND doomed AS m
+  MATCH (m)-[:EVIDENCED_BY|SUPERSEDES]->(named:Item {namespace: $namespace})
+  SET named:Unsettled
 }
 CALL (doomed) {
   UNWIND doomed AS m

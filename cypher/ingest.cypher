@@ -60,7 +60,7 @@ MERGE (m)-[:IN_CONVERSATION]->(c)
 
 // name: put_facts
 // purpose: create or replace claimed facts and the people they are about; links of a replaced one are gone by then
-// params: namespace, rows (uid, properties, labels, person_id or null)
+// params: namespace, rows (uid, properties, labels, person_id or null), forever
 // returns: nothing
 // access: write
 // scope: namespace
@@ -68,6 +68,7 @@ CYPHER 25
 UNWIND $rows AS row
 MATCH (m:Item {namespace: $namespace, uid: row.uid})
 SET m:Fact:UnresolvedReferences:$(row.labels), m += row.properties
+FOREACH (_ IN CASE WHEN m.version > 0 OR m.valid_to < $forever THEN [1] ELSE [] END | SET m:Unsettled)
 SET m.version = coalesce(m.version, 1) + 1, m.updated_at = datetime()
 WITH m, row
 WHERE row.person_id IS NOT NULL
@@ -86,6 +87,7 @@ UNWIND $rows AS row
 MATCH (m:Item {namespace: $namespace, uid: row.uid})
 SET m:Memory:$(row.labels), m += row.properties
 FOREACH (_ IN CASE WHEN size(m.evidence_refs) > 0 THEN [1] ELSE [] END | SET m:UnresolvedReferences)
+FOREACH (_ IN CASE WHEN m.version > 0 THEN [1] ELSE [] END | SET m:Unsettled)
 SET m.version = coalesce(m.version, 1) + 1, m.updated_at = datetime()
 
 // name: keep_revisions
@@ -160,7 +162,7 @@ CALL (f) {
       SET also.former_valid_to = closing.former_valid_to)
     WITH DISTINCT f, closing, older
     WHERE older.valid_to = f.valid_from
-    SET older.valid_to = closing.former_valid_to
+    SET older:Unsettled, older.valid_to = closing.former_valid_to
     SET older.version = coalesce(older.version, 1) + 1, older.updated_at = datetime()
     WITH older
     OPTIONAL MATCH (older)-[:HAS_EMBEDDING]->(e:Embedding)
@@ -188,6 +190,7 @@ CALL (f) {
 CALL (f) {
   MATCH (f)-[old:ABOUT|EVIDENCED_BY|SUPERSEDES]->(named)
   WHERE named.namespace = $namespace
+  FOREACH (_ IN CASE WHEN old:ABOUT THEN [] ELSE [1] END | SET named:Unsettled)
   DELETE old
 }
 
@@ -206,7 +209,9 @@ CALL (f) {
     UNION
     MATCH (source:Message {namespace: $namespace, message_id: ref}) RETURN source
   }
-  MERGE (f)-[:EVIDENCED_BY]->(source)
+  MERGE (f)-[link:EVIDENCED_BY]->(source)
+  // By the version is known whether the source was corrected since.
+  ON CREATE SET f:Unsettled, link.version = coalesce(source.version, 1)
   RETURN count(DISTINCT ref) AS evidence_found
 }
 CALL (f) {
@@ -214,6 +219,7 @@ CALL (f) {
   MATCH (older:Item:Fact {namespace: $namespace, uid: ref})
   WHERE older <> f
   MERGE (f)-[closing:SUPERSEDES]->(older)
+  ON CREATE SET f:Unsettled, older:Unsettled, closing.created_at = datetime()
   WITH f, closing, older
   WHERE f.valid_from IS NOT NULL AND older.valid_to > f.valid_from
   // Kept for the day when the newer fact goes.

@@ -155,8 +155,8 @@ CALL (m, into) {
   WITH m, into, f, old, properties(old) AS link
   DELETE old
   MERGE (f)-[r:EVIDENCED_BY]->(into)
-  ON CREATE SET r = link
-  SET f.evidence_refs = CASE WHEN into.uid IN f.evidence_refs THEN [ref IN f.evidence_refs WHERE ref <> m.uid]
+  ON CREATE SET r = link, r.version = coalesce(into.version, 1)
+  SET f:Unsettled, f.evidence_refs = CASE WHEN into.uid IN f.evidence_refs THEN [ref IN f.evidence_refs WHERE ref <> m.uid]
     ELSE [ref IN f.evidence_refs | CASE ref WHEN m.uid THEN into.uid ELSE ref END] END
   SET f.version = coalesce(f.version, 1) + 1, f.updated_at = datetime()
 }

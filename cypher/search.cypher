@@ -181,7 +181,7 @@ COLLECT {
 // fragment: item_map
 m {.*, tokens: null, search_text: null, occurred_at: toString(m.occurred_at), created_at: toString(m.created_at),
     updated_at: toString(m.updated_at), sent_at: toString(m.sent_at), valid_from: toString(m.valid_from),
-    valid_to: toString(m.valid_to)}
+    valid_to: toString(m.valid_to), support_ends: toString(m.support_ends), lost_at: toString(m.lost_at), replaced_at: toString(m.replaced_at)}
 
 // fragment: led_by
 COLLECT {
@@ -226,12 +226,13 @@ RETURN uid,
 // fragment: pool_traits
 m.uid, m.author_name, m.conversation_id, m.session_id, m.position, toString(date(m.occurred_at)),
   m.text ENDS WITH '?' OR m.text ENDS WITH '？', $time_words IS NOT NULL AND left(m.text, 4000) =~ $time_words,
-  m.name, m.caption, m.kind, toString(m.occurred_at), toString(m.valid_to), m.subject, m.predicate, left(m.text, 8000)
+  m.name, m.caption, m.kind, toString(m.occurred_at), toString(m.valid_to),
+  toString(coalesce(m.support_ends, m.replaced_at)), m.subject, m.predicate, left(m.text, 8000)
 
 // name: pool_traits
 // purpose: what the signals need to know of the candidates, and the cosines that the vector arm did not give
 // params: namespace, rows (uid, queries: places in `vectors` whose cosine is missing), vectors (one list of float a query), time_words (regular expression or null)
-// returns: found (list of [uid, author, conversation, session, position, day (ISO date), asks, tells_time, name, caption, kind, when (ISO time), ends (ISO time of a fact), subject, predicate, text (8,000 characters at most), cosines (one for each of the row's queries, -1..1, or -2 without a vector)])
+// returns: found (list of [uid, author, conversation, session, position, day (ISO date), asks, tells_time, name, caption, kind, when (ISO time), ends (ISO time of a fact), falls (ISO time when support ends), subject, predicate, text (8,000 characters at most), cosines (one for each of the row's queries, -1..1, or -2 without a vector)])
 // access: read
 // scope: namespace
 // template: space, dimension
@@ -251,7 +252,7 @@ RETURN collect([{{pool_traits}}, cosines]) AS found
 // name: pool_traits_only
 // purpose: what the signals need to know of the candidates, where no vectors are at hand
 // params: namespace, uids, time_words (regular expression or null)
-// returns: found (list of [uid, author, conversation, session, position, day (ISO date), asks, tells_time, name, caption, kind, when (ISO time), ends (ISO time of a fact), subject, predicate, text (8,000 characters at most)])
+// returns: found (list of [uid, author, conversation, session, position, day (ISO date), asks, tells_time, name, caption, kind, when (ISO time), ends (ISO time of a fact), falls (ISO time when support ends), subject, predicate, text (8,000 characters at most)])
 // access: read
 // scope: namespace
 CYPHER 25

@@ -7,6 +7,7 @@ from itertools import islice
 from graph.executor import Executor, Row, Transaction
 from graph.patience import Patience
 from graph.search import filter_params
+from graph.support import settle
 from graph.types import Cascade, ItemFilter, Kind
 
 CHUNK_ITEMS = 1000
@@ -76,6 +77,7 @@ async def _delete(transaction: Transaction, namespace: str, locked: Sequence[Row
     (row,) = await transaction.run("delete_items", params)
     # What superseded the same facts as a deleted one did closes them anew.
     await transaction.run("link_references", {"namespace": namespace})
+    await settle(transaction, namespace)
     return cascade_of(Counter(Kind(row["kind"]) for row in locked if row["kind"]), row)
 
 

@@ -9,6 +9,7 @@ from graph.edges import NewEdge
 from graph.executor import Executor, Transaction
 from graph.item import Fact, Memory, Message, NewItem, written_properties
 from graph.patience import Patience
+from graph.support import settle
 from graph.tokens import item_tokens
 from graph.types import FOREVER, UNKNOWN_TIME, Kind, Provenance, Stored
 
@@ -51,11 +52,17 @@ async def finish_ingest(executor: Executor, namespace: str) -> int:
     """Derive what spans batches: late references and the NEXT order. Returns how many facts still wait for
     references.
     """
-    waiting = await executor.write("link_references", {"namespace": namespace})
+
+    async def link(transaction: Transaction) -> int:
+        waiting = await transaction.run("link_references", {"namespace": namespace})
+        await settle(transaction, namespace)
+        return int(waiting[0]["waiting"]) if waiting else 0
+
+    waiting = await executor.transaction("link_references", link)
     while True:
         done = await executor.write("link_conversation_order", {"namespace": namespace, "limit": _RELINKED_AT_ONCE})
         if not done or done[0]["linked"] < _RELINKED_AT_ONCE:
-            return int(waiting[0]["waiting"]) if waiting else 0
+            return waiting
 
 
 async def claim(transaction: Transaction, namespace: str, uids: Iterable[str]) -> list[Claimed]:
@@ -84,13 +91,15 @@ async def put(
     for kind, statement in _PUT_STATEMENT.items():
         rows = [_row(namespace, new) for new in items if new.item.kind is kind]
         if rows:
-            await transaction.run(statement, {"namespace": namespace, "rows": rows})
+            forever = {"forever": FOREVER} if kind is Kind.FACT else {}
+            await transaction.run(statement, {"namespace": namespace, "rows": rows} | forever)
     if any(isinstance(new.item, Fact) or (isinstance(new.item, Memory) and new.item.evidence_refs) for new in items):
         await transaction.run("link_references", {"namespace": namespace})
     await put_citations(transaction, namespace, items)
     if before:
         params = {"namespace": namespace, "uids": _uids(before), "unknown_time": UNKNOWN_TIME, "forever": FOREVER}
         await transaction.run("copy_to_embeddings", params)
+    await settle(transaction, namespace)
 
 
 async def _store(

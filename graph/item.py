@@ -13,7 +13,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, ClassVar, NewType, TypeAlias, get_args
 
-from graph.types import UNKNOWN_TIME, Cause, Evidence, Kind, time_of
+from graph.types import UNKNOWN_TIME, Cause, Evidence, Kind, Loss, LossReason, time_of
 
 JsonObject = NewType("JsonObject", str)
 """A JSON object as text, since a node holds no maps."""
@@ -57,6 +57,11 @@ class Memory(ItemFields):
     agent: str | None = None
     source: str | None = None
     evidence_refs: tuple[str, ...] = ()  # as a fact's
+    support_ends: datetime | None = None  # as a fact's, and so are the next four
+    support_lost: str | None = None
+    support_way: tuple[str, ...] = ()
+    lost_refs: tuple[str, ...] = ()
+    lost_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -78,6 +83,11 @@ class Fact(ItemFields):
     valid_to: datetime | None = None  # FOREVER while it holds
     evidence_refs: tuple[str, ...] = ()  # uids, message ids or file:PATH#L1-L9 as they came in
     supersedes_refs: tuple[str, ...] = ()  # uids as they came in
+    support_ends: datetime | None = None  # from when on nothing supports it (graph.support)
+    support_lost: str | None = None  # why: a LossReason
+    support_way: tuple[str, ...] = ()  # from what it cites to what ceased to stand
+    lost_refs: tuple[str, ...] = ()  # of evidence_refs those that were forgotten
+    lost_at: datetime | None = None  # when the last of them was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -95,6 +105,8 @@ class Message(ItemFields):
     position: int | None = None
     sent_at: datetime | None = None
     caption: str | None = None  # what a picture in the message shows
+    replaced_by: str | None = None  # uid of the fact that holds instead of all that it states
+    replaced_at: datetime | None = None  # from when on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -161,7 +173,10 @@ _READ: Mapping[Kind, Sequence[tuple[str, Callable[[Any], Any] | None]]] = {
     for kind, cls in ITEM_CLASSES.items()
 }
 # Of the stored fields those that the statements of ingest set themselves.
-_SET_BY_SERVER = frozenset({"namespace", "uid", "created_at", "updated_at", "version"})
+_SET_BY_SERVER = frozenset(
+    {"namespace", "uid", "created_at", "updated_at", "version"}
+    | {"support_ends", "support_lost", "support_way", "lost_refs", "lost_at", "replaced_by", "replaced_at"}
+)
 _WRITTEN: Mapping[Kind, Sequence[str]] = {
     kind: [name for name in stored_fields(cls) if name not in _SET_BY_SERVER] for kind, cls in ITEM_CLASSES.items()
 }
@@ -187,6 +202,20 @@ def memory_of(properties: Mapping[str, Any]) -> Memory:
     if not isinstance(item, Memory):
         raise TypeError(f"{item!r} is no memory")
     return item
+
+
+def loss_of(item: Item, moment: datetime) -> Loss | None:
+    """Return what leaves a fact or memory unsupported at `moment`; None where something supports it."""
+    if not isinstance(item, Fact | Memory) or item.support_ends is None or item.support_ends > moment:
+        return None
+    return Loss(item.support_ends, LossReason(item.support_lost or LossReason.ENDED), item.support_way)
+
+
+def replaced_by(item: Item, moment: datetime) -> str | None:
+    """Return the fact that holds at `moment` instead of all that a message states."""
+    if not isinstance(item, Message) or item.replaced_at is None or item.replaced_at > moment:
+        return None
+    return item.replaced_by
 
 
 def written_properties(item: Item) -> dict[str, Any]:

@@ -39,6 +39,7 @@ MARKERS: Mapping[str, str] = MappingProxyType(
         "EmbeddingRefused": "an Item whose text the encoder of the active space does not take",
         "CjkText": "an Item whose search_text holds Chinese, Japanese or Korean letters; the cjk full-text index",
         "UnresolvedReferences": "a Fact or Memory that names evidence or older facts which are not all there yet",
+        "Unsettled": "an Item that has changed in the transaction under way, which judges what rests on it at its end",
         "Unlinked": "a Conversation whose NEXT order must be rebuilt",
     }
 )
@@ -113,12 +114,14 @@ class Refusal(DeclaredEdge):
 class Supersession(DeclaredEdge):
     """From a newer fact to an older one, which it may have closed."""
 
+    created_at = TimeProperty()  # absent where it was drawn before there was such a thing
     former_valid_to = TimeProperty()  # what the older fact had, and gets back when the newer one goes
 
 
 class Support(DeclaredEdge):
     """From an item to what supports it; the properties say which lines of a part of a file, as a Citation has them."""
 
+    version = IntegerProperty()  # of the source when it was cited
     ref = StringProperty()
     start_line = IntegerProperty()
     end_line = IntegerProperty()

@@ -9,6 +9,7 @@ from graph.executor import Executor, Row, Transaction
 from graph.ingest import put
 from graph.item import Item, Memory, NewItem, Unchanged, memory_of
 from graph.search import hydrate
+from graph.support import settle
 from graph.sweep import RecordedChange, recorded
 from graph.types import Provenance, native
 
@@ -201,6 +202,7 @@ async def _merge(
     }
     await transaction.run("absorb_memory", params)
     await transaction.run("delete_items", {"namespace": namespace, "doomed": [gone.uid]})
+    await settle(transaction, namespace)
 
 
 async def _citing_no_more(transaction: Transaction, namespace: str, gone: Memory, into: str) -> Memory:

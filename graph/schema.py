@@ -77,6 +77,7 @@ INDEXES: tuple[Rule, ...] = (
     _range("item_kind_time", "Item", "namespace", "kind", "occurred_at"),
     _range("fact_key", "Fact", "namespace", "person_id", "fact_type", "relationship_type"),
     _range("chunk_lines", "FileChunk", "namespace", "path", "start_line"),
+    _range("fact_attribute", "Fact", "namespace", "predicate", "subject"),
     _range("memory_type", "Memory", "namespace", "type"),
     _range("file_name", "File", "namespace", "name_key"),
     _range("file_stem", "File", "namespace", "stem_key"),

@@ -244,7 +244,7 @@ def _pool_rows(rows: Sequence[Sequence[Any]]) -> list[PoolRow]:
 def _pool_row(row: Sequence[Any]) -> PoolRow | None:
     """Return the candidate of a row; None for one that was deleted while it was read."""
     uid, author, conversation, session, position, day, asks, tells_time, name, caption, *more = row
-    kind, when, ends, subject, predicate, text, *scored = more
+    kind, when, ends, falls, subject, predicate, text, *scored = more
     if any(given is None for given in (uid, asks, kind, text)):
         return None
     return PoolRow(
@@ -263,6 +263,7 @@ def _pool_row(row: Sequence[Any]) -> PoolRow | None:
         kind=Kind(kind),
         when=None if when is None else time_of(when),
         ends=_open_end(ends),
+        falls=None if falls is None else time_of(falls),
         subject=subject,
         predicate=predicate,
         # A list of the database holds no null: what has no vector says -2, which no cosine is.

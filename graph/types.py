@@ -109,9 +109,10 @@ class Candidate:
 class PoolRow:
     """What ranking needs to know of a candidate; None where its kind has no such thing.
 
-    `day`: when it occurred; `asks`: its text ends in a question mark; `tells_time`: it matches the search's words of
-    time; `text`: its first 8,000 characters; `when` it occurred and `ends`, when a fact ceases to hold (None: it
-    holds); `cosines` (-1..1, None without a vector) answer the queries that were asked for, in their order.
+    `day`: when it occurred; `falls`: when it ceases to be supported, or what it says is replaced; `asks`: its text
+    ends in a question mark; `tells_time`: it matches the search's words of time; `text`: its first 8,000 characters;
+    `when` it occurred and `ends`, when a fact ceases to hold (None: it holds); `cosines` (-1..1, None without a vector)
+    answer the queries that were asked for, in their order.
     """
 
     uid: str
@@ -128,9 +129,62 @@ class PoolRow:
     kind: Kind = Kind.MESSAGE
     when: datetime | None = None
     ends: datetime | None = None
+    falls: datetime | None = None
     subject: str | None = field(default=None, repr=False)
     predicate: str | None = field(default=None, repr=False)
     cosines: Sequence[float | None] = ()
+
+
+class LossReason(StrEnum):
+    """How what an item rests on ceased to stand."""
+
+    SUPERSEDED = "superseded"
+    ENDED = "ended"
+    CORRECTED = "corrected"
+    FORGOTTEN = "forgotten"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Since when nothing supports an item, and why: `way` leads from what it cites to what ceased to stand, by uid, or
+    by the reference as it came in where that was forgotten.
+    """
+
+    since: datetime
+    reason: LossReason
+    way: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Impacted:
+    """An item that rests on others; `way` as of a loss."""
+
+    uid: str
+    kind: str
+    name: str = field(repr=False)
+    way: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LedTo:
+    """An item that an accepted edge of this `type` says the item `source` leads to."""
+
+    uid: str
+    kind: str
+    name: str = field(repr=False)
+    type: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What an end would do: items that nothing would support, items that keep other support, and items that edges lead
+    to, whose truth does not hang on it.
+    """
+
+    unsupported: Sequence[Impacted]
+    supported: Sequence[Impacted]
+    leads_to: Sequence[LedTo]
 
 
 @dataclass(frozen=True, slots=True)

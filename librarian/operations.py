@@ -443,6 +443,24 @@ OPERATIONS: tuple[Operation, ...] = (
         doc="What a fact or memory said before, newest first.",
     ),
     Operation(
+        name="impact",
+        call=lambda app: app.items.impact,
+        output=items.ImpactOutput,
+        errors=(NotFound,),
+        http=Http("GET", "/v1/items/{uid}/impact", id="get_impact"),
+        tool=Tool(
+            "See what rests on an item before you correct or forget it: the facts and memories that nothing would "
+            "support any more, those that keep other support, and what edges say it leads to.",
+            call=lambda app: app.items.impact_of,
+            input=items.ImpactInput,
+        ),
+        cli="impact",
+        doc="""Say what rests on an item, before it ends, is corrected or forgotten.
+
+            What cites nothing else that stands would be unsupported, directly or through others. Nothing is changed.
+            """,
+    ),
+    Operation(
         name="get_item",
         call=lambda app: app.items.get_item,
         output=items.ItemOut,

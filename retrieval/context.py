@@ -64,12 +64,24 @@ class ContextHit(HasUid, Protocol):
         """The uid of a later statement about the same."""
 
     @property
+    def unsupported(self) -> "Lost | None":
+        """What became of all that it rests on."""
+
+    @property
     def verdict(self) -> str | None:
         """What it does with the question (retrieval.answering.Verdict)."""
 
     @property
     def content(self) -> str:
         """Its text."""
+
+
+class Lost(Protocol):
+    """Why nothing supports a hit any more."""
+
+    @property
+    def because(self) -> str:
+        """What became of what it rests on: superseded, ended, corrected or forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +151,7 @@ def _entry(number: int, cited_by: str, hit: ContextHit, most: int) -> str | None
         "role": hit.role,
         "held_until": f"{hit.valid_to:%Y-%m-%d}" if hit.valid_to else None,
         "superseded_by": hit.superseded_by,
+        "unsupported": f"what it rests on was {hit.unsupported.because}" if hit.unsupported else None,
         "note": _ORDERS if hit.verdict == _ORDERS else None,
     }
     named = " ".join(f'{name}="{_attribute(value)}"' for name, value in said.items() if value)

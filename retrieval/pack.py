@@ -27,7 +27,7 @@ _SHORTENED_CHARS = 300
 @dataclass(frozen=True, slots=True)
 class Line:
     """One item: `id` is what it is cited by, `passage` its sentence that answers best. `ends` is when it ceased to
-    hold, `replaced_by` the id of a later statement about the same.
+    hold, `replaced_by` the id of a later statement about the same, `unsupported` what became of all that it rests on.
     """
 
     id: str
@@ -37,6 +37,7 @@ class Line:
     passage: str | None = field(default=None, repr=False)
     ends: datetime | None = None
     replaced_by: str | None = None
+    unsupported: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,8 @@ def _told(line: Line, most: int) -> str:
     dates = ", ".join(part for part in (when, ends) if part)
     who = " ".join(part for part in (dates, _flat(line.author or "")) if part)
     replaced = f", replaced by [memory: {line.replaced_by}]" if line.replaced_by else ""
+    if line.unsupported:
+        replaced += f", no longer supported: what it rests on was {line.unsupported}"
     return f"{who}{': ' if who else ''}{_flat(excerpt(line.text, line.passage, most))} [memory: {line.id}]{replaced}"
 
 

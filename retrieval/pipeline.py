@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 
 from graph.executor import Executor
-from graph.item import Item
+from graph.item import Item, loss_of, replaced_by
 from graph.search import KeywordQuery, VectorQuery, hydrate
 from graph.types import ItemFilter, Noise
 from retrieval.abstention import Near, Remaining, remaining
@@ -23,7 +23,7 @@ from retrieval.causes import Chains, chain_first, with_causes
 from retrieval.dedupe import deduplicate
 from retrieval.encoders.base import Encoder
 from retrieval.encoders.errors import EncoderError
-from retrieval.fusion import Fused, Ranking, boosted, reciprocal_rank_fusion, score_max, score_sum
+from retrieval.fusion import Fused, Ranking, boosted, in_order, reciprocal_rank_fusion, score_max, score_sum
 from retrieval.graph_arm import with_neighbours
 from retrieval.judging import Judged, judged
 from retrieval.linear import Pool, default_weights, linear_fusion
@@ -65,6 +65,10 @@ answered has less in 2 % and 8 % of cases; where nothing is known it has more in
 """
 LEAST_SUPPORT_BESIDE = 0.25
 """What has to speak for any other hit: from .3 on right answers are lost that are worded otherwise."""
+UNSUPPORTED = 0.5
+"""What the score of a candidate is worth that nothing supports any more: it stands below what answers about as well,
+and above what hardly answers.
+"""
 NOT_ASKED = "skipped: not asked for"
 _EVERYTHING = FixedBound(0.0)
 NearnessOf: TypeAlias = Callable[[str], Nearness | None]
@@ -170,7 +174,7 @@ class SearchPipeline:
             with clock.stage("graph"):
                 found, linked[GRAPH] = await with_neighbours(self._executor, request.where, queries, fused, found)
                 fused = _fused(request, found.pools)
-        judged = Judged(fused)
+        judged = Judged(_below(fused, found, _moment(request)))
         if linear and request.weights is None:
             with clock.stage("judge"):
                 judged, found = await self._judge(request, queries, fused, found)
@@ -190,10 +194,10 @@ class SearchPipeline:
         if any(asks_why(query.text) for query in queries):
             found, chains = await with_causes(self._executor, request.where, queries, fused, found)
             fused = _fused(request, found.pools)
-        # What held at another time is judged by that time.
-        now = request.where.as_of or request.now or datetime.now(UTC)
-        result = judged([query.text for query in queries], found.pools, fused, found.similarity, chains, now)
-        return replace(result, fused=chain_first(result.fused, chains)), found
+        texts = [query.text for query in queries]
+        result = judged(texts, found.pools, fused, found.similarity, chains, _moment(request))
+        ordered = _below(result.fused, found, _moment(request))
+        return replace(result, fused=chain_first(ordered, chains)), found
 
     def _left(
         self, request: SearchRequest, queries: Sequence[PlannedQuery], judged: Judged, found: Pooled
@@ -296,7 +300,7 @@ class SearchPipeline:
                 [
                     *hits,
                     *(
-                        _scored(item, near, nearness(item.uid), judgements.get(item.uid))
+                        _scored(item, near, nearness(item.uid), judgements.get(item.uid), _moment(request))
                         for near in own
                         if (item := found.get(near.entry.uid)) is not None
                     ),
@@ -344,7 +348,29 @@ def _replaced(judgement: Judgement | None) -> bool:
     return judgement is not None and judgement.replaced
 
 
-def _scored(item: Item, near: Near, nearness: Nearness | None, judgement: Judgement | None) -> ScoredItem:
+def _moment(request: SearchRequest) -> datetime:
+    """When the queries are asked: what held at another time is judged by that time."""
+    return request.where.as_of or request.now or datetime.now(UTC)
+
+
+def _below(fused: Sequence[Fused], found: Pooled, now: datetime) -> Sequence[Fused]:
+    """The candidates, of which those that nothing supports any more are worth less."""
+    fallen = {
+        uid
+        for pool in found.pools
+        for uid, traits in pool.traits.items()
+        if traits.falls is not None and traits.falls <= now
+    }
+    if not fallen:
+        return fused
+    return in_order(
+        replace(entry, score=entry.score * UNSUPPORTED) if entry.uid in fallen else entry for entry in fused
+    )
+
+
+def _scored(
+    item: Item, near: Near, nearness: Nearness | None, judgement: Judgement | None, now: datetime
+) -> ScoredItem:
     similarity, cosine = (None, None) if nearness is None else (nearness.similarity, nearness.cosine)
     entry = near.entry
     return ScoredItem(
@@ -356,6 +382,8 @@ def _scored(item: Item, near: Near, nearness: Nearness | None, judgement: Judgem
         cosine=cosine,
         exempt=near.exempt,
         judgement=judgement,
+        loss=loss_of(item, now),
+        replaced_by=replaced_by(item, now),
     )
 
 

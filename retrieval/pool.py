@@ -162,6 +162,7 @@ def _traits(row: PoolRow, cosine: float | None, keyword: float) -> Traits:
         kind=row.kind,
         when=row.when,
         ends=row.ends,
+        falls=row.falls,
         attribute=(row.subject.casefold(), row.predicate.casefold()) if row.subject and row.predicate else None,
         caption=row.caption,
         passage=Passage(" ".join(part for part in (row.name, row.author, row.caption) if part), row.text),

@@ -48,7 +48,8 @@ class Traits:
 
     `asks`: its text ends in a question mark; `tells_time`: it holds a time word; `cosine` (-1..1) is its similarity to
     the query, None without a vector; `linked` (0..1): how good the hit is that the graph joins it to; `when`
-    it happened, `ends` when a fact ceases to hold; `attribute`: what of whom a fact tells.
+    it happened, `ends` when a fact ceases to hold, `falls` when nothing supports it any more;
+    `attribute`: what of whom a fact tells.
     """
 
     cosine: float | None = None
@@ -65,6 +66,7 @@ class Traits:
     kind: Kind = Kind.MESSAGE
     when: datetime | None = None
     ends: datetime | None = None
+    falls: datetime | None = None
     attribute: tuple[str, str] | None = None
     caption: str | None = None
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from graph.item import Item
-from graph.types import ItemFilter
+from graph.types import ItemFilter, Loss
 from retrieval.answering import Judgement
 from retrieval.defaults import DEFAULT_FUSION_METHOD, DEFAULT_MULTI_QUERY_BOOST, FusionMethod
 from retrieval.fusion import Share, SignalShare
@@ -61,7 +61,8 @@ class Below:
 class ScoredItem:
     """A hit: fused score (relative to this answer), calibrated similarity (0..1) and the cosine (-1..1) that it was
     made of, both to the query as asked (None without a vector), and where the score comes from. `exempt` is told only
-    where a bound was to be kept. `judgement`: how well it answers, where linear fusion asked for that.
+    where a bound was to be kept. `judgement`: how well it answers, where linear fusion asked for that. `loss`:
+    what leaves it unsupported; `replaced_by`: the fact that holds instead of what a message states.
     """
 
     item: Item
@@ -73,6 +74,8 @@ class ScoredItem:
     cosine: float | None = None
     exempt: Exempt | None = None
     judgement: Judgement | None = None
+    loss: Loss | None = None
+    replaced_by: str | None = None
 
 
 class Overfetch(StrEnum):

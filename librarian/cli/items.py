@@ -36,6 +36,8 @@ from librarian.items.contracts import (
     DeleteOutput,
     EdgeOut,
     EdgeQuery,
+    ImpactInput,
+    ImpactOutput,
     ItemIn,
     ItemOut,
     ItemQuery,
@@ -86,6 +88,11 @@ def show_item(item: ItemOut) -> None:
     ]
     table(("", ""), [*head, *own])
     typer.echo(printable(item.text))
+    if item.unsupported:
+        lost = item.unsupported
+        say(f"Unsupported since {lost.since:%Y-%m-%d}: what it rests on was {lost.because} ({' <- '.join(lost.way)}).")
+    if item.superseded_by:
+        say(f"{item.superseded_by} holds instead.")
     if item.evidence:
         rows = [(found.uid, found.author_name, found.sent_at, found.content) for found in item.evidence]
         table(("evidence", "author", "sent", "text"), rows)
@@ -108,9 +115,35 @@ def show_history(found: RevisionList) -> None:
     table(("version", "until", "changed by", "why", "text"), rows, ruled=True)
 
 
+def show_impact(found: ImpactOutput) -> None:
+    """Print what rests on an item."""
+    if not (found.unsupported or found.supported or found.leads_to):
+        say("Nothing rests on it.")
+    rows = [("unsupported", item.uid, item.kind, item.name, " <- ".join(item.way)) for item in found.unsupported]
+    rows += [("keeps other support", item.uid, item.kind, item.name, "") for item in found.supported]
+    rows += [("led to", item.uid, item.kind, item.name, f"{item.source} {item.type}") for item in found.leads_to]
+    if rows:
+        table(("would be", "uid", "kind", "name", "by way of"), rows)
+
+
 listing(app, "list", ItemQuery, "items", show_items)
 question_of_uid(app, "get", show_item)
 question_of_uid(app, "history", show_history)
+
+
+@app.command("impact")
+@takes(ImpactInput)
+def impact(asked: ImpactInput, namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
+    """Show what rests on an item, before you correct or forget it."""
+    ask(
+        lambda librarian, where: librarian.impact(where, asked.uid),
+        namespace,
+        show_impact,
+        purpose="impact",
+        contract=ImpactInput,
+        reach=answering_without_encoder,
+        as_json=as_json,
+    )
 
 
 # Storing and changing.
@@ -368,6 +401,9 @@ def _show_preview(answer: DeleteOutput) -> None:
     table(("", "to be deleted"), _count_rows(answer.counts))
     if answer.sample:
         table(("uid", "kind", "name"), [(brief.uid, brief.kind, brief.name) for brief in answer.sample])
+    if answer.unsupported:
+        rows = [(brief.uid, brief.kind, brief.name) for brief in answer.unsupported]
+        table(("nothing would support", "kind", "name"), rows)
 
 
 def _count_rows(counts: DeleteCounts) -> list[tuple[str, int]]:

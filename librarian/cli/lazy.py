@@ -40,6 +40,7 @@ SECTIONS: Mapping[str, Commands] = {
         "list": ("items", "List items by when they were stored, the newest first."),
         "get": ("items", "Show one item."),
         "history": ("items", "Show what an item said before each change, the newest first."),
+        "impact": ("items", "Show what rests on an item, before you correct or forget it."),
         "edges": ("items", "List typed edges, proposed and rejected ones too."),
     },
     "Connect": {

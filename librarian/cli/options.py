@@ -261,6 +261,7 @@ OPTIONS: Mapping[str, Options] = {
         "evidence": _CORRECTION["evidence"],
     },
     "CorrectInput": {"uid": OptionSpec("UID", "The fact or memory that is wrong.", required=True), **_CORRECTION},
+    "ImpactInput": {"uid": OptionSpec("UID", "The item that may be corrected or forgotten.", required=True)},
     "FindEvidenceInput": {
         "question": OptionSpec("--question", "What is asked.", required=True, short="-q"),
         "target_items": OptionSpec(

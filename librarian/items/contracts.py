@@ -99,6 +99,19 @@ class Evidence(Struct, kw_only=True, omit_defaults=True):
     end: int | None = None
 
 
+LostBy = Literal["superseded", "ended", "corrected", "forgotten"]
+
+
+class Unsupported(Struct, kw_only=True, frozen=True):
+    """Since when nothing supports an item that rests on others, and why. `way` leads from what it cites to what was
+    superseded, ended, corrected or forgotten, by uid; the last may be gone.
+    """
+
+    since: Time
+    because: LostBy
+    way: list[str]
+
+
 class _Row(Struct, tag_field="kind", forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """Common to every row: which namespace it belongs to (when the caller may choose)."""
 
@@ -194,7 +207,8 @@ RowsIn = list[RowIn] | RowIn
 class ItemOut(Struct, kw_only=True):
     """One stored item; `properties` holds what its kind adds (a message's author, a fact's validity, …).
 
-    `version` counts from 1 and grows with every change of the item; it is also the answer's ETag.
+    `version` counts from 1 and grows with every change of the item; it is also the answer's ETag. `unsupported` says
+    that nothing supports it any more, `superseded_by` which fact holds instead of all that a message states.
     """
 
     uid: str
@@ -207,10 +221,13 @@ class ItemOut(Struct, kw_only=True):
     version: int
     properties: dict[str, Any]
     evidence: list[Evidence]
+    unsupported: Unsupported | None = None
+    superseded_by: str | None = None
 
     def without_content(self) -> "ItemOut":
         """Return what a caller may know who may not read: which item it is, and its version."""
-        return structs.replace(self, name="", text="", occurred_at=None, properties={}, evidence=[])
+        hidden: dict[str, Any] = {"properties": {}, "evidence": [], "unsupported": None, "superseded_by": None}
+        return structs.replace(self, name="", text="", occurred_at=None, **hidden)
 
 
 class RowError(Struct, kw_only=True):
@@ -480,7 +497,8 @@ class PreviewItem(Struct, kw_only=True):
 class DeleteOutput(Struct, kw_only=True):
     """A preview (`deleted` false: what would go, the first items, the token), or what went.
 
-    `kept` counts items that were changed after the preview and therefore stay.
+    `kept` counts items that were changed after the preview and therefore stay. Of a preview `unsupported` are the items
+    that nothing would support any more, the first 100; `impact` tells more.
     """
 
     deleted: bool
@@ -488,10 +506,44 @@ class DeleteOutput(Struct, kw_only=True):
     sample: list[PreviewItem] = msgspec.field(default_factory=list)
     confirm_token: str | None = None
     kept: int = 0
+    unsupported: list[PreviewItem] = msgspec.field(default_factory=list)
 
     def without_content(self) -> "DeleteOutput":
         """Return the counts and the token alone."""
-        return structs.replace(self, sample=[])
+        return structs.replace(self, sample=[], unsupported=[])
+
+
+class ImpactInput(Struct, forbid_unknown_fields=True, kw_only=True):
+    """The item that is asked about."""
+
+    uid: Uid
+
+
+class ImpactedItem(PreviewItem, kw_only=True):
+    """An item that rests on what is asked about; `way` leads from what it cites to that, by uid."""
+
+    way: list[str]
+
+
+class LedToItem(PreviewItem, kw_only=True):
+    """An item that the item `source` leads to, as an accepted edge of this type says."""
+
+    type: Literal["CAUSES", "BLOCKS", "ENABLES"]
+    source: str
+
+
+class ImpactOutput(Struct, kw_only=True):
+    """What it would do to others if an item ended, were corrected or forgotten.
+
+    `unsupported`: nothing would support these any more, the nearest first; `supported`: these cite it, or one of those,
+    and keep other support; `leads_to`: edges lead there, so that somebody may want to look, but their truth does not
+    hang on it (the first 50).
+    """
+
+    uid: Uid
+    unsupported: list[ImpactedItem]
+    supported: list[PreviewItem]
+    leads_to: list[LedToItem]
 
 
 class RevisionOut(Struct, kw_only=True):

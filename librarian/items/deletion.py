@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -9,14 +10,16 @@ from graph import deletion as graph
 from graph.executor import Executor
 from graph.ingest import finish_ingest
 from graph.search import hydrate
+from graph.support import impact_of
 from graph.types import Cascade
 from librarian.base.errors import Conflict, InvalidInput, PreconditionFailed
 from librarian.items.changes import refuse_stale
 from librarian.items.contracts import DeleteCounts, DeleteInput, DeleteOutput, PreviewItem
 from librarian.items.filters import item_filter
-from librarian.items.reading import no_item
+from librarian.items.reading import no_item, previews
 
 SAMPLE_ITEMS = 10
+UNSUPPORTED_ITEMS = 100
 _PREVIEW_AGAIN = "Ask for the preview again, without confirm_token."
 
 
@@ -48,11 +51,13 @@ async def delete_items(executor: Executor, namespace: str, request: DeleteInput)
             return DeleteOutput(deleted=False, counts=DeleteCounts())
         found = await hydrate(executor, namespace, list(versions)[:SAMPLE_ITEMS])
         sample = [PreviewItem(uid=item.uid, kind=item.kind.value, name=item.name) for item in found]
+        impact = await impact_of(executor, namespace, versions, datetime.now(UTC))
         return DeleteOutput(
             deleted=False,
             counts=counts_of(await graph.count_cascade(executor, namespace, versions)),
             sample=sorted(sample, key=lambda brief: brief.uid),
             confirm_token=token,
+            unsupported=previews(impact.unsupported[:UNSUPPORTED_ITEMS]),
         )
     if request.confirm_token != token:
         raise Conflict("the matching items changed since the preview", field="$.confirm_token", remedy=_PREVIEW_AGAIN)

@@ -1,21 +1,37 @@
 """Items as callers see them: one, a page of many, and the history of one."""
 
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+from msgspec import convert
 
 from graph import items as graph
 from graph.executor import Executor
-from graph.item import Fact, Item, stored_fields
+from graph.item import Fact, Item, loss_of, replaced_by, stored_fields
 from graph.items import Revision
 from graph.search import hydrate
-from graph.types import FOREVER
+from graph.support import impact_of
+from graph.types import FOREVER, Impacted, Loss
 from librarian.base import cursors
 from librarian.base.errors import NotFound
 from librarian.base.fields import Attribute
-from librarian.items.contracts import Evidence, ItemIn, ItemList, ItemOut, ItemQuery, RevisionList, RevisionOut
+from librarian.items.contracts import (
+    Evidence,
+    ImpactedItem,
+    ImpactOutput,
+    ItemIn,
+    ItemList,
+    ItemOut,
+    ItemQuery,
+    LedToItem,
+    PreviewItem,
+    RevisionList,
+    RevisionOut,
+    Unsupported,
+)
 from librarian.items.filters import item_filter
 from librarian.items.rows import row_of
 
@@ -65,6 +81,7 @@ def no_item(namespace: str) -> NotFound:
 
 def item_out(item: Item) -> ItemOut:
     """Return a stored item for the wire."""
+    now = datetime.now(UTC)
     return ItemOut(
         uid=item.uid,
         kind=item.kind.value,
@@ -76,7 +93,32 @@ def item_out(item: Item) -> ItemOut:
         version=item.version,
         properties=properties_of(item),
         evidence=evidence_of(item),
+        unsupported=unsupported_of(loss_of(item, now)),
+        superseded_by=replaced_by(item, now),
     )
+
+
+def unsupported_of(loss: Loss | None) -> Unsupported | None:
+    """Return what leaves an item unsupported, for the wire."""
+    return None if loss is None else Unsupported(since=loss.since, because=loss.reason.value, way=list(loss.way))
+
+
+async def impact(executor: Executor, namespace: str, uid: str) -> ImpactOutput:
+    """Return what would rest on nothing if the item ceased to stand. Raises NotFound."""
+    if not await hydrate(executor, namespace, [uid]):
+        raise no_item(namespace)
+    found = await impact_of(executor, namespace, [uid], datetime.now(UTC))
+    return ImpactOutput(
+        uid=uid,
+        unsupported=[convert(asdict(item), ImpactedItem) for item in found.unsupported],
+        supported=previews(found.supported),
+        leads_to=[convert(asdict(led), LedToItem) for led in found.leads_to],
+    )
+
+
+def previews(found: Sequence[Impacted]) -> list[PreviewItem]:
+    """Return items that rest on others, by name."""
+    return [convert({"uid": item.uid, "kind": item.kind, "name": item.name}, PreviewItem) for item in found]
 
 
 def _revision(revision: Revision) -> RevisionOut:
@@ -106,6 +148,7 @@ def _position(query: ItemQuery) -> graph.Position | None:
 _NOT_AMONG_PROPERTIES = frozenset(
     {"namespace", "uid", "name", "text", "occurred_at", "created_at", "version", "valid_to", "attributes"}
     | {"source_hash", "evidence_refs", "supersedes_refs"}
+    | {"support_ends", "support_lost", "support_way", "lost_refs", "lost_at", "replaced_by", "replaced_at"}
 )
 
 

@@ -28,6 +28,8 @@ from librarian.items.contracts import (
     EdgeList,
     EdgeOut,
     EdgeQuery,
+    ImpactInput,
+    ImpactOutput,
     IngestReport,
     ItemIn,
     ItemList,
@@ -197,6 +199,14 @@ class ItemsRoom:
     async def revisions(self, namespace: str, uid: str) -> RevisionList:
         """Return what a fact or memory was before each of its changes, newest first. Raises NotFound."""
         return await item_cases.revisions(self._lifecycle.parts.executor, namespace, uid)
+
+    async def impact(self, namespace: str, uid: str) -> ImpactOutput:
+        """Return what would rest on nothing if the item ended, were corrected or forgotten. Raises NotFound."""
+        return await item_cases.impact(self._lifecycle.parts.executor, namespace, uid)
+
+    async def impact_of(self, namespace: str, asked: ImpactInput) -> ImpactOutput:
+        """Return `impact` of the item that is asked about. Raises NotFound."""
+        return await self.impact(namespace, asked.uid)
 
     async def delete_item(self, namespace: str, uid: str, *, if_version: int | None = None) -> DeleteCounts:
         """Delete one item with all that hangs on it. Raises NotFound, PreconditionFailed."""

@@ -155,7 +155,8 @@ def _source(hit: MemoryHit, times: Sequence[str], now: datetime) -> str:
         day = f"from {day}"
     ends = hit.valid_to and f"{'ended' if hit.valid_to <= now else 'until'} {hit.valid_to:%Y-%m-%d}"
     replaced = "replaced since" if hit.superseded_by else None
-    source = ", ".join(part for part in (hit.author_name, day, ends, *times, replaced) if part)
+    lost = hit.unsupported and f"no longer supported: what it rests on was {hit.unsupported.because}"
+    source = ", ".join(part for part in (hit.author_name, day, ends, *times, replaced, lost) if part)
     return f" ({source})" if source else ""
 
 

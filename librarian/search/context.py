@@ -74,6 +74,7 @@ def _block(hit: MemoryHit, ids: Mapping[str, str], near: Turns | None, others: M
         passage=hit.passage,
         ends=hit.valid_to,
         replaced_by=ids.get(hit.superseded_by or ""),
+        unsupported=f"{hit.unsupported.because} {hit.unsupported.since:%Y-%m-%d}" if hit.unsupported else None,
     )
     replacement = others.get(hit.superseded_by or "")
     later = [] if replacement is None else [replacement]

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from librarian.base.fields import DEFAULT_MAX_FACTS, Attribute, Kind, MemoryType, Namespace, Time, Uid
-from librarian.items.contracts import Evidence, Filters
+from librarian.items.contracts import Evidence, Filters, Unsupported
 from retrieval.defaults import DEFAULT_FUSION_METHOD, DEFAULT_MULTI_QUERY_BOOST, FusionMethod
 from retrieval.thresholds import DEFAULT_MAX, DEFAULT_MIN
 
@@ -140,6 +140,7 @@ class Hit(Struct, kw_only=True, omit_defaults=True):
     """One result. `score` orders the list (relative, method-dependent), unless a reranker did: then `rerank_score`
     (0..1) does, and what it did not score stands behind. `similarity_score` (0..1) is the calibrated similarity of the
     best query and passage, null where the item has no vector in the active space. `led_by` are items that led to it.
+    `unsupported`: nothing supports it any more; `superseded_by`: the fact that holds instead of what a message states.
     """
 
     uid: str
@@ -183,6 +184,8 @@ class Hit(Struct, kw_only=True, omit_defaults=True):
     start_line: int | None = None
     end_line: int | None = None
     led_by: list[Cause] = []
+    unsupported: Unsupported | None = None
+    superseded_by: str | None = None
     explanation: Explanation | None = None
 
 
@@ -246,6 +249,7 @@ class SemanticSearchInput(Struct, forbid_unknown_fields=True, kw_only=True):
 class _Result(Struct, kw_only=True, omit_defaults=True, tag_field="kind"):
     """What every hit has: `similarity_score` is calibrated (0..1), null without a vector; `score` orders the list,
     unless `rerank_score` (0..1) does. `led_by` are items that led to it, as accepted edges say.
+    `unsupported`: nothing supports it any more; `superseded_by`: the fact that holds instead of what a message states.
     """
 
     uid: str
@@ -256,6 +260,8 @@ class _Result(Struct, kw_only=True, omit_defaults=True, tag_field="kind"):
     domain: str | None = None
     tags: list[str] = []
     led_by: list[Cause] = []
+    unsupported: Unsupported | None = None
+    superseded_by: str | None = None
     explanation: Explanation | None = None
 
 
@@ -376,7 +382,7 @@ class MemoryHit(Struct, kw_only=True, frozen=True):
     `author_name` of a memory is its agent. `valid_to`: when a fact ceased to hold; `superseded_by`: the uid of a later
     statement about the same. `verdict` says what it does with the question, `support` (0..1) how well it is backed by
     the question's own words and meaning, and `passage` is its sentence that answers best. `led_by` are items that led
-    to it, as accepted edges say.
+    to it, as accepted edges say. `unsupported`: nothing that it rests on stands any more.
     """
 
     uid: str
@@ -395,6 +401,7 @@ class MemoryHit(Struct, kw_only=True, frozen=True):
     rerank_score: float | None = None
     passage: str | None = None
     led_by: list[Cause] = []
+    unsupported: Unsupported | None = None
 
 
 class RelevantOutput(Struct, kw_only=True):

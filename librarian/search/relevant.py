@@ -9,7 +9,7 @@ from graph.item import Fact, Item, Memory, Message
 from graph.types import ItemFilter, Kind
 from librarian.base import logs
 from librarian.base.settings.settings import SearchSettings
-from librarian.items.reading import open_end
+from librarian.items.reading import open_end, unsupported_of
 from librarian.items.rows import as_utc
 from librarian.runtime.reranking import Reranking
 from librarian.search.contracts import MemoryHit, RelevantInput, RelevantOutput
@@ -109,13 +109,14 @@ def _hit(scored: ScoredItem, rerank_score: float | None, wanted: RelevantInput) 
         author_name=author_of(item),
         sent_at=item.occurred_at,
         valid_to=open_end(item.valid_to) if isinstance(item, Fact) else None,
-        superseded_by=judgement.outdated_by if judgement else None,
+        superseded_by=scored.replaced_by or (judgement.outdated_by if judgement else None),
         verdict=judgement.verdict.value if judgement else None,
         support=round(judgement.support, 4) if judgement else None,
         relevance=round(scored.score, 4),
         rerank_score=None if rerank_score is None else round(rerank_score, 4),
         passage=judgement.sentence if judgement else None,
         led_by=led_by(item),
+        unsupported=unsupported_of(scored.loss),
     )
     if not wanted.answer_over_question:
         return hit

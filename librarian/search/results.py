@@ -8,7 +8,7 @@ from msgspec import Struct, convert
 
 from graph.item import ITEM_CLASSES, Fact, Item, stored_fields
 from graph.types import Kind
-from librarian.items.reading import attributes_of, evidence_of, open_end, plain
+from librarian.items.reading import attributes_of, evidence_of, open_end, plain, unsupported_of
 from librarian.search.contracts import (
     ArmExplanation,
     Cause,
@@ -81,6 +81,8 @@ def _common(scored: ScoredItem, rerank_score: float | None, *, explain: bool) ->
         "similarity_score": scored.similarity,
         "rerank_score": None if rerank_score is None else round(rerank_score, 4),
         "led_by": led_by(scored.item),
+        "unsupported": unsupported_of(scored.loss),
+        "superseded_by": scored.replaced_by,
         "explanation": _explanation(scored) if explain else None,
     }
 

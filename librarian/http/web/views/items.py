@@ -29,12 +29,13 @@ async def show_item(call: Call[Form, ItemPage]) -> Response:
     """Show an item with its evidence, revisions, edges and neighbourhood."""
     uid, namespace, librarian = call.path("uid"), call.namespace, call.librarian
     around = {"uid": uid, "max_depth": call.query.depth, "include_proposed": call.query.proposed}
-    item, history, near, edges, beside = await asyncio.gather(
+    item, history, near, edges, beside, rests = await asyncio.gather(
         librarian.get_item(namespace, uid),
         librarian.revisions(namespace, uid),
         librarian.neighbourhood(namespace, convert({**around, "limit": _MOST_NEIGHBOURS}, NeighbourhoodQuery)),
         librarian.list_edges(namespace, convert({"uid": uid, "limit": _MOST_EDGES}, EdgeQuery)),
         librarian.items.surroundings(namespace, uid),
+        librarian.impact(namespace, uid),
     )
     return page(
         call.request,
@@ -46,6 +47,7 @@ async def show_item(call: Call[Form, ItemPage]) -> Response:
         near=near,
         edges=edges,
         beside=beside,
+        rests=rests,
         names=_names(near),
         query=call.query,
     )

@@ -47,6 +47,7 @@ def test_what_changes_something_needs_more_than_read():
         "effects_of",
         "blockers_of",
         "enablers_of",
+        "impact",
     }
     reading = searches | of_files | {f"/v1/tools/{name}" for name in finding}
     lax = {e.path for e in ENDPOINTS if e.method != "GET" and e.scope in (None, "any", "read")}
