@@ -22,6 +22,7 @@ from librarian.embeddings.room import EmbeddingsRoom
 from librarian.files.room import FilesRoom
 from librarian.items.capture.delivery import Delivery
 from librarian.items.room import ItemsRoom
+from librarian.items.succession import Declared
 from librarian.operations import LOCAL, OPERATIONS, Call, Rooms
 from librarian.runtime.assembly import ONE_OFF_LINGER_S, Assembly
 from librarian.runtime.contracts import Readiness
@@ -70,7 +71,9 @@ class Librarian(Rooms, FacadeVerbs):
         self.embeddings = EmbeddingsRoom(lifecycle)
         wake = self.embeddings.wake
         self.search = SearchRoom(lifecycle, settings, Chat(model, llm.context_chars, llm.timeout_s) if model else None)
-        self.items = ItemsRoom(lifecycle, settings.max_text_chars, wake)
+        self.items = ItemsRoom(
+            lifecycle, settings.max_text_chars, wake, Declared(settings.single_valued, settings.multi_valued)
+        )
         self.capture = Delivery(settings.home, self.items.ingest)
         self.files = FilesRoom(lifecycle, settings.files, wake)
         self.causal = CausalRoom(lifecycle)

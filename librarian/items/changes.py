@@ -32,6 +32,7 @@ from librarian.items.contracts import (
 )
 from librarian.items.reading import item_out, no_item
 from librarian.items.rows import RowBuilder, as_utc, correction_uid, fact_row, memory_row, row_of
+from librarian.items.succession import Declared, audited, with_successions
 
 _READ_AGAIN = "Read it again and decide anew."
 _ITEM = cast("type[ItemIn]", ItemIn)  # a union of classes decodes like one
@@ -58,9 +59,11 @@ async def put(executor: Executor, namespace: str, uid: str, row: ItemIn, if_vers
     return _put_output(await _change(executor, namespace, uid, decide, "put"))
 
 
-async def remember(executor: Executor, namespace: str, what: RememberInput) -> PutOutput:
+async def remember(executor: Executor, namespace: str, what: RememberInput, declared: Declared) -> PutOutput:
     """Keep a memory or fact. What was remembered before is left as it is, with whatever was changed of it since."""
-    new = RowBuilder().item(namespace, _row_to_remember(what))
+    row = RowBuilder().item(namespace, _row_to_remember(what))
+    found = await with_successions(executor, namespace, [row], declared)
+    (new,) = found.items
 
     def decide(stored: StoredItem | None) -> NewItem | Unchanged:
         if stored is None:
@@ -68,7 +71,10 @@ async def remember(executor: Executor, namespace: str, what: RememberInput) -> P
         _check_kind(stored, new)
         return Unchanged(new.item.uid) if stored.item.source_hash == new.item.source_hash else new
 
-    return _put_output(await _change(executor, namespace, new.item.uid, decide, "remember"))
+    put = _put_output(await _change(executor, namespace, new.item.uid, decide, "remember"))
+    if put.outcome != "unchanged":
+        audited(namespace, found)
+    return put
 
 
 async def patch(

@@ -18,6 +18,7 @@ from librarian.base.fields import MAX_TEXT_CHARS
 from librarian.items.contracts import EdgeIn, IngestReport, RowError, RowIn
 from librarian.items.rowmap import RowMap
 from librarian.items.rows import RowBuilder, new_edge
+from librarian.items.succession import NOTHING_DECLARED, Declared, audited, remarks, with_successions
 
 BATCH_ROWS = 500
 BATCH_BYTES = 8 * 2**20
@@ -54,7 +55,11 @@ class Ingest:
         any_namespace: bool = False,
         after_line: int = 0,
         max_text_chars: int = MAX_TEXT_CHARS,
+        declared: Declared = NOTHING_DECLARED,
     ) -> None:
+        self._declared = declared
+        self._made: list[tuple[str, str]] = []
+        self._proposed: list[tuple[str, str]] = []
         self.report = IngestReport()
         self._max_text_chars = max_text_chars
         self._after_line = after_line
@@ -128,9 +133,13 @@ class Ingest:
         for batch in batches:
             # Items of a batch come before its edges, so that an edge may name an item of the same batch.
             started = time.perf_counter()
-            items = [item for _, item in batch.items]
+            found = await with_successions(
+                self._executor, batch.namespace, [item for _, item in batch.items], self._declared
+            )
             by = Provenance("ingest", actor.get())
-            stored = await store_batch(self._executor, batch.namespace, items, batch.edges, by)
+            stored = await store_batch(self._executor, batch.namespace, found.items, batch.edges, by)
+            self._made += audited(batch.namespace, found)
+            self._proposed += found.proposed
             metrics.observe_batch(time.perf_counter() - started)
             self._touched.add(batch.namespace)
             self._count(batch, stored)
@@ -149,6 +158,7 @@ class Ingest:
             self._fail(line, where, "unknown_uid", f"no item of this namespace has the uid {named}")
 
     async def _finish(self) -> None:
+        self.report.notes += remarks(self._made, self._proposed)
         waiting = [await finish_ingest(self._executor, namespace) for namespace in sorted(self._touched)]
         if any(waiting):
             named = f"{sum(waiting)} items name evidence or older facts that are not there yet"

@@ -45,6 +45,7 @@ from librarian.items.contracts import (
 )
 from librarian.items.ingest import Ingest
 from librarian.items.rowmap import RowMap
+from librarian.items.succession import NOTHING_DECLARED, Declared
 from librarian.items.uploads import Step, Upcoming
 from librarian.runtime.lifecycle import Lifecycle
 
@@ -59,7 +60,10 @@ class ItemsRoom:
     `wake` is called when texts have changed, so that they are encoded.
     """
 
-    def __init__(self, lifecycle: Lifecycle, max_text_chars: int, wake: Callable[[], None]) -> None:
+    def __init__(
+        self, lifecycle: Lifecycle, max_text_chars: int, wake: Callable[[], None], declared: Declared = NOTHING_DECLARED
+    ) -> None:
+        self._declared = declared
         self._lifecycle = lifecycle
         self._max_text_chars = max_text_chars
         self._wake = wake
@@ -101,6 +105,7 @@ class ItemsRoom:
             any_namespace=any_namespace,
             after_line=after_line,
             max_text_chars=self._max_text_chars,
+            declared=self._declared,
         )
         report = await run.run(lines, on_progress)
         audit("ingest", namespace, added=report.added, updated=report.updated, failed=report.failed)
@@ -182,7 +187,7 @@ class ItemsRoom:
 
     async def remember(self, namespace: str, what: RememberInput) -> PutOutput:
         """Keep a memory or fact; the same content again is stored once. Raises InvalidInput, Conflict."""
-        put = await changing.remember(self._lifecycle.parts.executor, namespace, what)
+        put = await changing.remember(self._lifecycle.parts.executor, namespace, what, self._declared)
         self._changed("item.remember", put.item, outcome=put.outcome)
         return put
 

@@ -34,6 +34,7 @@ from librarian.base.settings.values import (
     interval,
     neo4j_uri,
     networks,
+    predicates,
     rate,
     without_userinfo,
 )
@@ -285,7 +286,9 @@ class LogSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that can be set; `max_text_chars` bounds every single text that comes in, by whatever way."""
+    """Everything that can be set; `max_text_chars` bounds every single text that comes in, by whatever way. Of the
+    predicates `single_valued` a newer fact supersedes the older one of the same subject, of `multi_valued` ones never.
+    """
 
     home: Annotated[Path, Env("LIBRARIAN_HOME")] = field(default_factory=partial(user_data_path, "librarian"))
     cache: Annotated[Path, Env("LIBRARIAN_CACHE")] = field(default_factory=partial(user_cache_path, "librarian"))
@@ -294,6 +297,8 @@ class Settings:
     backup: BackupSettings
     namespace: Annotated[str, Env("LIBRARIAN_NAMESPACE"), checked_namespace] = "default"
     max_text_chars: Annotated[int, Env("LIBRARIAN_MAX_TEXT_CHARS"), Meta(ge=1000, le=1_000_000)] = 1_000_000
+    single_valued: Annotated[frozenset[str], Env("LIBRARIAN_SINGLE_VALUED"), predicates] = frozenset()
+    multi_valued: Annotated[frozenset[str], Env("LIBRARIAN_MULTI_VALUED"), predicates] = frozenset()
     eval_data: Annotated[Path | None, Env("LIBRARIAN_EVAL_DATA")] = None
     http: HttpSettings = HttpSettings()
     neo4j: Neo4jSettings = Neo4jSettings()

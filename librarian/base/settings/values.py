@@ -66,6 +66,14 @@ def host_names(raw: str) -> tuple[str, ...]:
     return names
 
 
+def predicates(raw: str) -> frozenset[str]:
+    """Return predicates of facts, given with commas between them, in lower case."""
+    names = frozenset(" ".join(part.casefold().split()) for part in raw.split(","))
+    if "" in names:
+        raise ValueError("it must be predicates such as lives in, separated by commas")
+    return names
+
+
 def absolute_path(raw: str) -> Path:
     """Return an absolute path; `~` is the home directory."""
     if "\0" in raw:
