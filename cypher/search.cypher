@@ -22,12 +22,34 @@ m.namespace = $namespace AND m.kind IN $kinds
     AND ($tags IS NULL OR all(tag IN $tags WHERE tag IN m.tags))
     AND ($agent IS NULL OR m.agent = $agent)
     AND ($path_prefix IS NULL OR m.path STARTS WITH $path_prefix)
+    AND ($as_of IS NULL OR coalesce(m.occurred_at, $unknown_time) <= $as_of)
+    AND ($known_at IS NULL OR m.created_at <= $known_at)
+
+// fragment: valid_to_then
+CASE WHEN $known_at IS NULL THEN m.valid_to ELSE coalesce(
+      head(COLLECT {
+        MATCH (later:Fact)-[closing:SUPERSEDES]->(m) WHERE later.namespace = $namespace
+          AND coalesce(closing.created_at, later.created_at) > $known_at AND closing.former_valid_to IS NOT NULL
+        RETURN closing.former_valid_to ORDER BY closing.former_valid_to DESC LIMIT 1
+      }),
+      head(COLLECT {
+        MATCH (m)-[:HAS_REVISION]->(was:Revision) WHERE was.namespace = $namespace AND was.revised_at > $known_at
+        RETURN was.valid_to ORDER BY was.version, was.revised_at LIMIT 1
+      }), m.valid_to) END
+
+// fragment: text_then
+CASE WHEN $known_at IS NULL THEN m.text ELSE coalesce(head(COLLECT {
+        MATCH (m)-[:HAS_REVISION]->(was:Revision) WHERE was.namespace = $namespace AND was.revised_at > $known_at
+        RETURN was.text ORDER BY was.version, was.revised_at LIMIT 1
+      }), m.text) END
 
 // fragment: item_filters
 {{item_conditions}}
     AND (NOT m:Fact OR CASE
-      WHEN $as_of IS NULL THEN NOT EXISTS { (newer:Fact)-[:SUPERSEDES]->(m) WHERE newer.namespace = $namespace }
-      ELSE coalesce(m.valid_from, $unknown_time) <= $as_of AND m.valid_to > $as_of END)
+      WHEN $as_of IS NOT NULL THEN coalesce(m.valid_from, $unknown_time) <= $as_of AND {{valid_to_then}} > $as_of
+      WHEN $known_at IS NULL THEN NOT EXISTS { (newer:Fact)-[:SUPERSEDES]->(m) WHERE newer.namespace = $namespace }
+      ELSE NOT EXISTS { (newer:Fact)-[closing:SUPERSEDES]->(m) WHERE newer.namespace = $namespace
+        AND coalesce(closing.created_at, newer.created_at) <= $known_at } END)
 
 // fragment: nearest_plain
 MATCH (e:Embedding_{{space}})
@@ -61,7 +83,7 @@ MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX item_text FOR $english LIMIT $k) SCOR
 
 // name: search_hybrid
 // purpose: candidates of both arms for one query, filtered in the vector index by namespace and kind only
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, vector (list of float of the space's dimension), k (rows an arm), english, cjk, files (Lucene text or null to skip)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, vector (list of float of the space's dimension), k (rows an arm), english, cjk, files (Lucene text or null to skip)
 // returns: found (list of [arm, uid, score: cosine -1..1, or BM25, keep])
 // access: read
 // scope: namespace
@@ -76,7 +98,7 @@ CALL () {
 
 // name: search_hybrid_filtered
 // purpose: candidates of both arms for one query, all filters of the vector index in use
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k, english, cjk, files
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k, english, cjk, files
 // returns: found (list of [arm, uid, score: cosine -1..1, or BM25, keep])
 // access: read
 // scope: namespace
@@ -91,7 +113,7 @@ CALL () {
 
 // name: search_vector
 // purpose: candidates of the vector arm alone, when the keyword arm cannot run
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k
 // returns: found (list of [arm, uid, score: cosine -1..1, keep])
 // access: read
 // scope: namespace
@@ -104,7 +126,7 @@ CALL () {
 
 // name: search_keyword
 // purpose: candidates of the keyword arm alone, when there is no vector or the vector arm cannot run
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, k, english, cjk, files
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, k, english, cjk, files
 // returns: found (list of [arm, uid, score: BM25, unbounded, keep])
 // access: read
 // scope: namespace
@@ -116,7 +138,7 @@ CALL () {
 
 // name: search_vector_deeper
 // purpose: the best items that pass all filters among the k nearest embeddings, judged where they lie
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k (rows of the index; it gives 10,000 at most), limit (items)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k (rows of the index; it gives 10,000 at most), limit (items)
 // returns: found (list of [arm, uid, score: cosine -1..1, keep: true])
 // access: read
 // scope: namespace
@@ -130,7 +152,7 @@ RETURN collect(['vector', uid, score, true]) AS found
 
 // name: search_vector_exact
 // purpose: the nearest of all items that pass the filters, measured one by one without the vector index
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, vector, limit (items)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, vector, limit (items)
 // returns: found (list of [arm, uid, score: cosine -1..1, keep: true])
 // access: read
 // scope: namespace
@@ -148,7 +170,7 @@ RETURN collect(['vector', uid, score, true]) AS found
 
 // name: search_keyword_deeper
 // purpose: the best items that pass all filters among the first k rows of each full-text index, judged where they lie
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, k (rows an index), english, cjk, files, limit (items an index)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, k (rows an index), english, cjk, files, limit (items an index)
 // returns: found (list of [arm, uid, score: BM25, unbounded, keep: true])
 // access: read
 // scope: namespace
@@ -202,6 +224,21 @@ MATCH (m:Item {namespace: $namespace, uid: uid})
 WITH {item: {{item_map}}, evidence: {{evidence}}, led_by: {{led_by}}} AS row
 RETURN collect(row) AS found
 
+// name: items_then
+// purpose: items as they were on file at a moment: from the first revision after it; without those that were not there yet
+// params: namespace, uids, known_at
+// returns: uid, was (the revision, null for an item that has not changed since), valid_to (of a fact)
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $uids AS uid
+MATCH (m:Item {namespace: $namespace, uid: uid})
+WHERE m.created_at <= $known_at
+RETURN m.uid AS uid, head(COLLECT {
+  MATCH (m)-[:HAS_REVISION]->(r:Revision) WHERE r.namespace = $namespace AND r.revised_at > $known_at
+  RETURN properties(r) ORDER BY r.version, r.revised_at LIMIT 1
+}) AS was, {{valid_to_then}} AS valid_to
+
 // name: turns_beside
 // purpose: the turns before and after messages, in the same session of their conversation
 // params: namespace, uids
@@ -226,12 +263,12 @@ RETURN uid,
 // fragment: pool_traits
 m.uid, m.author_name, m.conversation_id, m.session_id, m.position, toString(date(m.occurred_at)),
   m.text ENDS WITH '?' OR m.text ENDS WITH '？', $time_words IS NOT NULL AND left(m.text, 4000) =~ $time_words,
-  m.name, m.caption, m.kind, toString(m.occurred_at), toString(m.valid_to),
-  toString(coalesce(m.support_ends, m.replaced_at)), m.subject, m.predicate, left(m.text, 8000)
+  m.name, m.caption, m.kind, toString(m.occurred_at), toString({{valid_to_then}}),
+  toString(coalesce(m.support_ends, m.replaced_at)), m.subject, m.predicate, left({{text_then}}, 8000)
 
 // name: pool_traits
 // purpose: what the signals need to know of the candidates, and the cosines that the vector arm did not give
-// params: namespace, rows (uid, queries: places in `vectors` whose cosine is missing), vectors (one list of float a query), time_words (regular expression or null)
+// params: namespace, rows (uid, queries: places in `vectors` whose cosine is missing), vectors (one list of float a query), time_words (regular expression or null), known_at
 // returns: found (list of [uid, author, conversation, session, position, day (ISO date), asks, tells_time, name, caption, kind, when (ISO time), ends (ISO time of a fact), falls (ISO time when support ends), subject, predicate, text (8,000 characters at most), cosines (one for each of the row's queries, -1..1, or -2 without a vector)])
 // access: read
 // scope: namespace
@@ -251,7 +288,7 @@ RETURN collect([{{pool_traits}}, cosines]) AS found
 
 // name: pool_traits_only
 // purpose: what the signals need to know of the candidates, where no vectors are at hand
-// params: namespace, uids, time_words (regular expression or null)
+// params: namespace, uids, time_words (regular expression or null), known_at
 // returns: found (list of [uid, author, conversation, session, position, day (ISO date), asks, tells_time, name, caption, kind, when (ISO time), ends (ISO time of a fact), falls (ISO time when support ends), subject, predicate, text (8,000 characters at most)])
 // access: read
 // scope: namespace
@@ -262,7 +299,7 @@ RETURN collect([{{pool_traits}}]) AS found
 
 // name: items_of_small_namespace
 // purpose: all items of a namespace that pass the filters, where it holds few
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, limit
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, limit
 // returns: found (list: how many items the namespace holds as text, counted up to the limit, then the uids)
 // access: read
 // scope: namespace

@@ -8,7 +8,7 @@ m.namespace = $namespace AND {{chosen}}
 
 // name: sweep_page
 // purpose: a page of the memories in a sweep's scope, in the order in which they were stored
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, domains, min_importance, after_time (as text), after_uid, limit
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, domains, min_importance, after_time (as text), after_uid, limit
 // returns: item, created_at (as text), reviewed (a human has decided on a proposal about it), proposed (actions of open proposals)
 // access: read
 // scope: namespace
@@ -25,7 +25,7 @@ RETURN m {.*, tokens: null, search_text: null} AS item, toString(m.created_at) A
 
 // name: sweep_count
 // purpose: how many memories are in a sweep's scope
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, domains, min_importance
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, domains, min_importance
 // returns: memories
 // access: read
 // scope: namespace

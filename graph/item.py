@@ -13,7 +13,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, ClassVar, NewType, TypeAlias, get_args
 
-from graph.types import UNKNOWN_TIME, Cause, Evidence, Kind, Loss, LossReason, time_of
+from graph.types import FOREVER, UNKNOWN_TIME, Cause, Evidence, Kind, Loss, LossReason, time_of
 
 JsonObject = NewType("JsonObject", str)
 """A JSON object as text, since a node holds no maps."""
@@ -202,6 +202,14 @@ def memory_of(properties: Mapping[str, Any]) -> Memory:
     if not isinstance(item, Memory):
         raise TypeError(f"{item!r} is no memory")
     return item
+
+
+def held_at(item: Item, moment: datetime) -> bool:
+    """Return whether a fact was valid at `moment`, and anything else had happened by then."""
+    began = (item.occurred_at or UNKNOWN_TIME) <= moment
+    if not isinstance(item, Fact):
+        return began
+    return (item.valid_from or UNKNOWN_TIME) <= moment < (item.valid_to or FOREVER)
 
 
 def loss_of(item: Item, moment: datetime) -> Loss | None:

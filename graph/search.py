@@ -1,12 +1,12 @@
 """Candidates of both arms, and the texts behind them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
 from graph.executor import Executor
-from graph.item import Item, item_of
+from graph.item import Fact, Item, Memory, Message, item_of
 from graph.tokens import required_clause
 from graph.types import (
     FOREVER,
@@ -17,6 +17,7 @@ from graph.types import (
     ItemFilter,
     Kind,
     PoolRow,
+    native,
     time_of,
 )
 
@@ -111,6 +112,25 @@ async def hydrate(executor: Executor, namespace: str, uids: Sequence[str]) -> li
     return [found_item(row) for row in rows if _is_whole(row["item"])]
 
 
+async def as_known(executor: Executor, namespace: str, items: Sequence[Item], known_at: datetime) -> list[Item]:
+    """Return those of `items` that were on file at `known_at`, as they were then, in their order. Marks of what they
+    rest on are those of now, and left out.
+    """
+    params = {"namespace": namespace, "uids": [item.uid for item in items], "known_at": known_at}
+    then = {row["uid"]: row for row in await executor.fetch_all("items_then", params)}
+    return [_then(item, then[item.uid]) for item in items if item.uid in then]
+
+
+def _then(item: Item, row: Mapping[str, Any]) -> Item:
+    was: Item = item if row["was"] is None else item_of(row["was"], item.evidence, item.led_by)
+    if isinstance(was, Fact):
+        end = None if row["valid_to"] is None else native(row["valid_to"])
+        return replace(was, created_at=item.created_at, valid_to=end, support_ends=None)
+    if isinstance(was, Memory):
+        return replace(was, created_at=item.created_at, support_ends=None)
+    return replace(was, replaced_by=None, replaced_at=None) if isinstance(was, Message) else was
+
+
 @dataclass(frozen=True, slots=True)
 class Turns:
     """The turn before a message and the one after it, in its session of its conversation: at most one each."""
@@ -136,13 +156,15 @@ async def pool_rows(
     *,
     vectors: Sequence[VectorQuery],
     time_words: str | None,
+    known_at: datetime | None = None,
 ) -> list[PoolRow]:
     """Return what ranking needs to know of candidates, in no particular order.
 
     `unscored` names for each uid the places in `vectors` (all of one space) whose cosine is wanted. `time_words` is the
-    regular expression of `PoolRow.tells_time`; None when that does not matter.
+    regular expression of `PoolRow.tells_time`; None when that does not matter. With `known_at` texts and ends are
+    those on file then.
     """
-    params: dict[str, Any] = {"namespace": namespace, "time_words": time_words}
+    params: dict[str, Any] = {"namespace": namespace, "time_words": time_words, "known_at": known_at}
     if not vectors:
         return _pool_rows(await executor.fetch_list("pool_traits_only", params | {"uids": list(unscored)}))
     params["rows"] = [{"uid": uid, "queries": list(queries)} for uid, queries in unscored.items()]
@@ -182,6 +204,7 @@ def filter_params(where: ItemFilter) -> dict[str, Any]:
         "occurred_to": where.occurred_to or FOREVER,
         "unknown_time": UNKNOWN_TIME,
         "as_of": where.as_of,
+        "known_at": where.known_at,
     }
 
 
@@ -214,7 +237,8 @@ def _index_params(where: ItemFilter) -> dict[str, Any]:
         "conversation_to": where.conversation_id or _LAST_STRING,
         "domain_from": where.domain or _FIRST_STRING,
         "domain_to": where.domain or _LAST_STRING,
-        "valid_after": where.as_of or UNKNOWN_TIME,
+        # What was closed later was open then.
+        "valid_after": where.as_of if where.as_of and where.known_at is None else UNKNOWN_TIME,
     }
 
 

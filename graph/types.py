@@ -93,6 +93,7 @@ class ItemFilter:
     occurred_from: datetime | None = None
     occurred_to: datetime | None = None
     as_of: datetime | None = None
+    known_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

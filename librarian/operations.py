@@ -463,13 +463,16 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="get_item",
         call=lambda app: app.items.get_item,
+        input=items.Moments,
+        unpacked=True,
         output=items.ItemOut,
         errors=(NotFound,),
         http=Http("GET", "/v1/items/{uid}"),
         cli="get",
         doc="""Get one item, with its evidence.
 
-            An item of another namespace is not found.
+            An item of another namespace is not found. `known_at` gives it as it was on file then, `as_of` only if it
+            held then.
             """,
     ),
     Operation(

@@ -56,7 +56,7 @@ async def with_causes(
         )
         for query, pool in zip(queries, found.pools, strict=True)
     ]
-    new = await pooled(executor, where.namespace, queries, unseen)
+    new = await pooled(executor, where, queries, unseen)
     return joined(found, new), chains
 
 

@@ -57,7 +57,7 @@ async def _joined(
         return found
     rankings = [ranked(pool.query, own, beside) for pool, own in zip(found.pools, seeds, strict=True)]
     unseen = [_unseen(pool, ranking) for pool, ranking in zip(found.pools, rankings, strict=True)]
-    new = await pooled(executor, where.namespace, queries, unseen)
+    new = await pooled(executor, where, queries, unseen)
     pools = [_with(*neighbour) for neighbour in zip(found.pools, new.pools, rankings, strict=True)]
     return Pooled(pools, _judged(found, new))
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from graph.executor import Executor
 from graph.item import Item, loss_of, replaced_by
-from graph.search import KeywordQuery, VectorQuery, hydrate
+from graph.search import KeywordQuery, VectorQuery, as_known, hydrate
 from graph.types import ItemFilter, Noise
 from retrieval.abstention import Near, Remaining, remaining
 from retrieval.answering import Judgement, asks_why
@@ -166,7 +166,7 @@ class SearchPipeline:
                 for answer, ranking in zip(answers, everything, strict=True)
             ]
         with clock.stage("traits"):
-            found = await pooled(self._executor, request.where.namespace, queries, answers, self._arm.noise.keys())
+            found = await pooled(self._executor, request.where, queries, answers, self._arm.noise.keys())
         with clock.stage("fuse"):
             fused = _fused(request, found.pools)
         linked: dict[str, str] = {}
@@ -174,7 +174,7 @@ class SearchPipeline:
             with clock.stage("graph"):
                 found, linked[GRAPH] = await with_neighbours(self._executor, request.where, queries, fused, found)
                 fused = _fused(request, found.pools)
-        judged = Judged(_below(fused, found, _moment(request)))
+        judged = Judged(_below(fused, found, request))
         if linear and request.weights is None:
             with clock.stage("judge"):
                 judged, found = await self._judge(request, queries, fused, found)
@@ -196,7 +196,7 @@ class SearchPipeline:
             fused = _fused(request, found.pools)
         texts = [query.text for query in queries]
         result = judged(texts, found.pools, fused, found.similarity, chains, _moment(request))
-        ordered = _below(result.fused, found, _moment(request))
+        ordered = _below(result.fused, found, request)
         return replace(result, fused=chain_first(ordered, chains)), found
 
     def _left(
@@ -294,7 +294,7 @@ class SearchPipeline:
         at, step = 0, math.ceil(wanted * HYDRATED_PER_HIT)
         while at < len(kept) and len(hits) < wanted:
             own = kept[at : at + step]
-            items = await hydrate(self._executor, request.where.namespace, [near.entry.uid for near in own])
+            items = await self._hydrated(request.where, [near.entry.uid for near in own])
             found = {item.uid: item for item in items}
             hits = deduplicate(
                 [
@@ -308,6 +308,12 @@ class SearchPipeline:
             )
             at, step = at + step, step * 2
         return hits
+
+    async def _hydrated(self, where: ItemFilter, uids: Sequence[str]) -> Sequence[Item]:
+        items = await hydrate(self._executor, where.namespace, uids)
+        return (
+            items if where.known_at is None else await as_known(self._executor, where.namespace, items, where.known_at)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,8 +359,13 @@ def _moment(request: SearchRequest) -> datetime:
     return request.where.as_of or request.now or datetime.now(UTC)
 
 
-def _below(fused: Sequence[Fused], found: Pooled, now: datetime) -> Sequence[Fused]:
-    """The candidates, of which those that nothing supports any more are worth less."""
+def _below(fused: Sequence[Fused], found: Pooled, request: SearchRequest) -> Sequence[Fused]:
+    """The candidates, of which those that nothing supports any more are worth less; what was known of that at an
+    earlier moment, nobody has kept.
+    """
+    if request.where.known_at is not None:
+        return fused
+    now = _moment(request)
     fallen = {
         uid
         for pool in found.pools

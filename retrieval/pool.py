@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from graph.executor import Executor
 from graph.search import VectorQuery, pool_rows
-from graph.types import Noise, PoolRow
+from graph.types import ItemFilter, Noise, PoolRow
 from retrieval.arms import ArmResults, PlannedQuery
 from retrieval.calibration import calibrated
 from retrieval.fusion import Ranking
@@ -64,7 +64,7 @@ class _Cosines:
 
 async def pooled(
     executor: Executor,
-    namespace: str,
+    where: ItemFilter,
     queries: Sequence[PlannedQuery],
     answers: Sequence[ArmResults],
     covered: Collection[str] | None = None,
@@ -84,7 +84,7 @@ async def pooled(
         for query in queries
         if query.as_asked is not None and query.as_asked is not query.vector
     ]
-    rows = await _completed(executor, namespace, queries, answers, [*to_rank, *to_judge])
+    rows = await _completed(executor, where, queries, answers, [*to_rank, *to_judge])
     if covered is not None:
         near = {uid for cosines in (*to_rank, *to_judge) for uid in cosines.known}
         unread = {uid for uid in near & rows.keys() if not _reads(rows[uid].text, covered)}
@@ -109,7 +109,7 @@ def _reads(text: str, covered: Collection[str]) -> bool:
 
 async def _completed(
     executor: Executor,
-    namespace: str,
+    where: ItemFilter,
     queries: Sequence[PlannedQuery],
     answers: Sequence[ArmResults],
     cosines: Sequence[_Cosines],
@@ -120,7 +120,9 @@ async def _completed(
         return {}
     when = TIME_WORDS_PATTERN if any(query.traits.when for query in queries) else None
     vectors = [entry.vector for entry in cosines]
-    rows = await pool_rows(executor, namespace, unknown, vectors=vectors, time_words=when)
+    rows = await pool_rows(
+        executor, where.namespace, unknown, vectors=vectors, time_words=when, known_at=where.known_at
+    )
     for row in rows:
         for index, cosine in zip(unknown[row.uid], row.cosines, strict=False):
             if cosine is not None:

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from graph.executor import Executor
-from graph.item import Fact, FileChunk, Item, Memory, Message
+from graph.item import Fact, FileChunk, Item, Memory, Message, held_at
 from graph.search import INDEX_ROWS, Standing, hydrate, standing_of
-from graph.types import FOREVER, UNKNOWN_TIME, ItemFilter
+from graph.types import UNKNOWN_TIME, ItemFilter
 from retrieval.arms import OK, ArmResults, Depth, PlannedQuery, run_arms
 from retrieval.pipeline import SearchPipeline
 from retrieval.types import KEYWORD, VECTOR, SearchRequest, SearchResult
@@ -73,7 +72,7 @@ async def diagnose(executor: Executor, pipeline: SearchPipeline, request: Search
         return None
     if failing := failing_filters(found[0], request.where):
         return Diagnosis(Verdict.FILTERED, filters=failing, superseded_by=standing.superseded_by)
-    if standing.superseded_by and request.where.as_of is None:
+    if standing.superseded_by and request.where.as_of is None and request.where.known_at is None:
         return Diagnosis(Verdict.SUPERSEDED, superseded_by=standing.superseded_by)
     arms = await _standings(executor, pipeline, request, uid, standing)
     result = await pipeline.search(replace(request, spare=_WHOLE_POOL))
@@ -89,13 +88,6 @@ def failing_filters(item: Item, where: ItemFilter) -> list[str]:
     return [name for name in given if not _PASSES[name](item, getattr(where, name))]
 
 
-def _held_at(item: Item, moment: datetime) -> bool:
-    """Facts that were valid then; other kinds always are."""
-    if not isinstance(item, Fact):
-        return True
-    return (item.valid_from or UNKNOWN_TIME) <= moment < (item.valid_to or FOREVER)
-
-
 _PASSES: Mapping[str, Callable[[Item, Any], bool]] = {
     "kinds": lambda item, wanted: item.kind in wanted,
     "types": lambda item, wanted: isinstance(item, Memory) and item.type in wanted,
@@ -109,7 +101,8 @@ _PASSES: Mapping[str, Callable[[Item, Any], bool]] = {
     "path_prefix": lambda item, wanted: isinstance(item, FileChunk) and item.path.startswith(wanted),
     "occurred_from": lambda item, wanted: (item.occurred_at or UNKNOWN_TIME) >= wanted,
     "occurred_to": lambda item, wanted: (item.occurred_at or UNKNOWN_TIME) <= wanted,
-    "as_of": _held_at,
+    "as_of": held_at,
+    "known_at": lambda item, wanted: item.created_at <= wanted,
 }
 """Filter -> whether an item passes it: the conditions of `item_filters` in cypher/search.cypher, one by
 one."""

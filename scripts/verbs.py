@@ -21,7 +21,7 @@ from librarian.operations import LOCAL, OPERATIONS
 STUB = Path(__file__).resolve().parents[1] / "librarian" / "verbs.pyi"
 
 _HEAD = "# Made by `python -m scripts.verbs` from librarian/operations.py; a test keeps it so.\n"
-_QUALIFIED = re.compile(r"\b((?:[a-z_]\w*\.)+)([A-Z]\w*)")
+_QUALIFIED = re.compile(r"\b((?:[a-z_]\w*\.)+)([A-Z]\w*|datetime\b)")
 # `inspect` spells these without their module.
 _TYPING = re.compile(r"(?:\b(?=(?:Literal|Optional|Union)\b)|<class '(?=BinaryIO))(\w+)(?:'>)?")
 

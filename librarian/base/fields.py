@@ -124,7 +124,10 @@ PathPrefix = Annotated[str, _short("Only parts of files whose path starts with t
 OccurredFrom = Annotated[datetime, _time("Only what happened then or later (RFC 3339; UTC without an offset).")]
 OccurredTo = Annotated[datetime, _time("Only what happened then or earlier (RFC 3339; UTC without an offset).")]
 AsOf = Annotated[
-    datetime, _time("Facts that held then (RFC 3339), superseded ones too; by default those not superseded so far.")
+    datetime, _time("What held then (RFC 3339): facts valid then, superseded ones too, and what had happened by then.")
+]
+KnownAt = Annotated[
+    datetime, _time("What was on file then (RFC 3339), in the words that it had then; what came later is left out.")
 ]
 
 # Requests.

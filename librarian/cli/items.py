@@ -43,6 +43,7 @@ from librarian.items.contracts import (
     ItemQuery,
     LinkInput,
     LinkOutput,
+    Moments,
     NamespaceList,
     PutOutput,
     RememberInput,
@@ -127,7 +128,23 @@ def show_impact(found: ImpactOutput) -> None:
 
 
 listing(app, "list", ItemQuery, "items", show_items)
-question_of_uid(app, "get", show_item)
+
+
+@app.command("get")
+@takes(Moments)
+def get(moments: Moments, uid: UidArgument, namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
+    """Show one item, as it is or as it was."""
+    ask(
+        lambda librarian, where: librarian.get_item(where, uid, moments.as_of, moments.known_at),
+        namespace,
+        show_item,
+        purpose="get",
+        contract=Moments,
+        reach=answering_without_encoder,
+        as_json=as_json,
+    )
+
+
 question_of_uid(app, "history", show_history)
 
 

@@ -89,7 +89,8 @@ FILTERS: Options = {
     "path_prefix": OptionSpec("--path-prefix", "Start of a file's path."),
     "occurred_from": OptionSpec("--from", f"When it happened at the earliest: {_TIME}.", read=moment),
     "occurred_to": OptionSpec("--to", "The last day or moment.", read=last_moment),
-    "as_of": OptionSpec("--as-of", "Keep facts that were valid then.", read=moment),
+    "as_of": OptionSpec("--as-of", "What held then: facts valid then, and what had happened.", read=moment),
+    "known_at": OptionSpec("--known-at", "What was on file then, as it was then.", read=moment),
 }
 
 _CORRECTION: Options = {
@@ -115,6 +116,8 @@ _NOW: Options = {
     ),
 }
 
+_MOMENTS: Options = {name: FILTERS[name] for name in ("as_of", "known_at")}
+
 _QUESTION: Options = {
     "query": OptionSpec("QUESTION", "The question.", required=True),
     "max_hits": OptionSpec(
@@ -130,6 +133,7 @@ _QUESTION: Options = {
         read=yes_no,
     ),
     **_NOW,
+    **_MOMENTS,
 }
 
 _SEARCH: Options = {
@@ -174,8 +178,10 @@ OPTIONS: Mapping[str, Options] = {
         "query": OptionSpec("QUESTION", "The question.", required=True),
         "max_tokens": OptionSpec("--max-tokens", "How many tokens the text has at most; default 2000.", type=int),
         **_NOW,
+        **_MOMENTS,
     },
     "RelevantInput": _QUESTION,
+    "Moments": _MOMENTS,
     "SearchInput": _SEARCH,
     "SemanticSearchInput": {
         **_SEARCH,

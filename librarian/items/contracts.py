@@ -29,6 +29,7 @@ from librarian.base.fields import (
     Importance,
     Kind,
     Kinds,
+    KnownAt,
     MemoryTypes,
     MessageId,
     Name,
@@ -68,7 +69,8 @@ class Filters(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=Tr
     """Which items may be found; every given filter must hold. Null means any.
 
     `occurred_from`/`occurred_to` bound when an item happened (both inclusive; UTC without an offset); `as_of` keeps
-    facts valid at that moment, superseded ones included.
+    what held at that moment: facts valid then, superseded ones included, and what had happened by then. `known_at`
+    keeps what was on file at that moment, as it was then: the other clock.
     """
 
     kinds: Kinds | None = None
@@ -84,6 +86,7 @@ class Filters(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=Tr
     occurred_from: OccurredFrom | None = None
     occurred_to: OccurredTo | None = None
     as_of: AsOf | None = None
+    known_at: KnownAt | None = None
 
 
 class Evidence(Struct, kw_only=True, omit_defaults=True):
@@ -228,6 +231,13 @@ class ItemOut(Struct, kw_only=True):
         """Return what a caller may know who may not read: which item it is, and its version."""
         hidden: dict[str, Any] = {"properties": {}, "evidence": [], "unsupported": None, "superseded_by": None}
         return structs.replace(self, name="", text="", occurred_at=None, **hidden)
+
+
+class Moments(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """As of when an item is wanted: as it was on file at `known_at`, if it held at `as_of`."""
+
+    as_of: AsOf | None = None
+    known_at: KnownAt | None = None
 
 
 class RowError(Struct, kw_only=True):

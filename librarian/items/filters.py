@@ -16,7 +16,7 @@ def item_filter(namespace: str, filters: Filters | None, kinds: Sequence[Kind] =
         for name in Filters.__struct_fields__
         if (value := getattr(filters, name)) is not None and name != "kinds"
     }
-    for moment in ("occurred_from", "occurred_to", "as_of"):
+    for moment in ("occurred_from", "occurred_to", "as_of", "known_at"):
         if moment in given:
             given[moment] = as_utc(given[moment])
     named = tuple(Kind(kind) for kind in filters.kinds) if filters.kinds else tuple(kinds)

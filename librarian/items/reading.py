@@ -10,9 +10,9 @@ from msgspec import convert
 
 from graph import items as graph
 from graph.executor import Executor
-from graph.item import Fact, Item, loss_of, replaced_by, stored_fields
+from graph.item import Fact, Item, held_at, loss_of, replaced_by, stored_fields
 from graph.items import Revision
-from graph.search import hydrate
+from graph.search import as_known, hydrate
 from graph.support import impact_of
 from graph.types import FOREVER, Impacted, Loss
 from librarian.base import cursors
@@ -27,21 +27,29 @@ from librarian.items.contracts import (
     ItemOut,
     ItemQuery,
     LedToItem,
+    Moments,
     PreviewItem,
     RevisionList,
     RevisionOut,
     Unsupported,
 )
 from librarian.items.filters import item_filter
-from librarian.items.rows import row_of
+from librarian.items.rows import as_utc, row_of
+
+NOW = Moments()
 
 
-async def get_item(executor: Executor, namespace: str, uid: str) -> ItemOut:
-    """Return the item `uid` of `namespace`. Raises NotFound, also for an item of another namespace."""
-    found = await hydrate(executor, namespace, [uid])
-    if not found:
+async def get_item(executor: Executor, namespace: str, uid: str, moments: Moments = NOW) -> ItemOut:
+    """Return the item `uid` of `namespace`. Raises NotFound, also for an item of another namespace, and for one that
+    was not on file or did not hold at the moment that is asked for.
+    """
+    found: Sequence[Item] = await hydrate(executor, namespace, [uid])
+    as_of, known_at = as_utc(moments.as_of), as_utc(moments.known_at)
+    if known_at is not None:
+        found = await as_known(executor, namespace, found, known_at)
+    if not found or (as_of is not None and not held_at(found[0], as_of)):
         raise no_item(namespace)
-    return item_out(found[0])
+    return item_out(found[0], as_of)
 
 
 async def get_items(executor: Executor, namespace: str, uids: Iterable[str]) -> dict[str, ItemOut]:
@@ -63,7 +71,10 @@ async def list_items(executor: Executor, namespace: str, query: ItemQuery) -> It
         executor, item_filter(namespace, query), query.order, limit=query.limit + 1, after=_position(query)
     )
     page, cursor = cursors.page(query, listed, query.limit, lambda last: [last.created_at, last.item.uid])
-    return ItemList(items=[item_out(listed.item) for listed in page], next_cursor=cursor)
+    items: Sequence[Item] = [listed.item for listed in page]
+    if query.known_at is not None:
+        items = await as_known(executor, namespace, items, as_utc(query.known_at) or query.known_at)
+    return ItemList(items=[item_out(item, as_utc(query.as_of)) for item in items], next_cursor=cursor)
 
 
 async def revisions(executor: Executor, namespace: str, uid: str) -> RevisionList:
@@ -79,9 +90,9 @@ def no_item(namespace: str) -> NotFound:
     return NotFound(f"no item has this uid in namespace {namespace!r}", field="uid")
 
 
-def item_out(item: Item) -> ItemOut:
-    """Return a stored item for the wire."""
-    now = datetime.now(UTC)
+def item_out(item: Item, as_of: datetime | None = None) -> ItemOut:
+    """Return a stored item for the wire, with what is to be said of its support as of a moment (None: now)."""
+    now = as_of or datetime.now(UTC)
     return ItemOut(
         uid=item.uid,
         kind=item.kind.value,

@@ -1,6 +1,7 @@
 """Items of one graph, their edges and their namespaces: stored, read, changed and deleted."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
@@ -37,6 +38,7 @@ from librarian.items.contracts import (
     ItemQuery,
     LinkInput,
     LinkOutput,
+    Moments,
     NamespaceList,
     PutOutput,
     RememberInput,
@@ -115,9 +117,14 @@ class ItemsRoom:
         metrics.set_pending_embeddings(report.pending_embeddings)
         return report
 
-    async def get_item(self, namespace: str, uid: str) -> ItemOut:
-        """Return one item of `namespace`. Raises NotFound."""
-        return await item_cases.get_item(self._lifecycle.parts.executor, namespace, uid)
+    async def get_item(
+        self, namespace: str, uid: str, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> ItemOut:
+        """Return one item of `namespace`, with `known_at` as it was on file then. Raises NotFound, also where it was
+        not there yet, or did not hold at `as_of`.
+        """
+        moments = Moments(as_of=as_of, known_at=known_at)
+        return await item_cases.get_item(self._lifecycle.parts.executor, namespace, uid, moments)
 
     async def get_items(self, namespace: str, uids: Iterable[str]) -> dict[str, ItemOut]:
         """Return those of the items that exist, by uid."""

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from librarian.base.fields import DEFAULT_MAX_FACTS, Attribute, Kind, MemoryType, Namespace, Time, Uid
+from librarian.base.fields import DEFAULT_MAX_FACTS, AsOf, Attribute, Kind, KnownAt, MemoryType, Namespace, Time, Uid
 from librarian.items.contracts import Evidence, Filters, Unsupported
 from retrieval.defaults import DEFAULT_FUSION_METHOD, DEFAULT_MULTI_QUERY_BOOST, FusionMethod
 from retrieval.thresholds import DEFAULT_MAX, DEFAULT_MIN
@@ -368,6 +368,8 @@ class RelevantInput(Struct, forbid_unknown_fields=True, kw_only=True):
     max_hits: MaxHits = DEFAULT_MAX_HITS
     answer_over_question: AnswerOverQuestion = True
     now: Now | None = None
+    as_of: AsOf | None = None
+    known_at: KnownAt | None = None
 
 
 AnswerVerdict = Literal["answers", "shares topic", "repeats the question", "says that nobody knows", "gives orders"]
@@ -429,6 +431,8 @@ class ContextInput(Struct, forbid_unknown_fields=True, kw_only=True):
         int, Meta(ge=100, le=100_000, description="How many tokens the text has at most, as `counted_by` says.")
     ] = DEFAULT_CONTEXT_TOKENS
     now: Now | None = None
+    as_of: AsOf | None = None
+    known_at: KnownAt | None = None
 
 
 class ContextItem(Struct, kw_only=True):
@@ -470,6 +474,8 @@ class AnswerInput(Struct, forbid_unknown_fields=True, kw_only=True):
     max_hits: MaxHits = DEFAULT_MAX_HITS
     answer_over_question: AnswerOverQuestion = True
     now: Now | None = None
+    as_of: AsOf | None = None
+    known_at: KnownAt | None = None
 
 
 class Citation(Struct, kw_only=True):

@@ -41,10 +41,10 @@ async def get_relevant_memory(
     log_queries: bool,
 ) -> RelevantOutput:
     """Return the best hits of `namespace`, one a message."""
-    now = datetime.now(UTC) if wanted.now is None else as_utc(wanted.now)
+    now = as_utc(wanted.now) or as_utc(wanted.as_of) or datetime.now(UTC)
     request = SearchRequest(
         [wanted.query],
-        ItemFilter(namespace, KINDS),
+        ItemFilter(namespace, KINDS, as_of=as_utc(wanted.as_of), known_at=as_utc(wanted.known_at)),
         limit=wanted.max_hits + _SPARE,
         fusion_method=settings.fusion_method,
         now=now,

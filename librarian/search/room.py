@@ -108,7 +108,10 @@ class SearchRoom:
     async def context(self, namespace: str, asked: ContextInput) -> ContextOutput:
         """What of `namespace` a language model should be given about a question, within a budget of tokens."""
         found = await self.relevant_memory(
-            namespace, RelevantInput(query=asked.query, max_hits=MAX_HITS, now=asked.now)
+            namespace,
+            RelevantInput(
+                query=asked.query, max_hits=MAX_HITS, now=asked.now, as_of=asked.as_of, known_at=asked.known_at
+            ),
         )
         return await context_pack(self._lifecycle.parts.executor, found, asked)
 

@@ -111,6 +111,7 @@ ROWS = {
     "sweep_linked": [{"uid": "shared-1", "words": ["shared-3"]}],
     "sweep_known_pairs": [{"source": "shared-1", "target": "shared-3"}],
     "changes_since": [{"uid": "shared-3", "version": 1}],
+    "open_facts": [{"uid": "new", "subject": "Ada", "predicate": "owns", "person_id": "ada"}],
     "pool_traits": [{"uid": uid, "queries": [0]} for uid in ("shared-1", "shared-2", "shared-3")],
 }
 
@@ -147,7 +148,8 @@ def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
         "states": STATES.get(statement.name),
         "sweep_id": "sweep-20260101-001", "seq": 0, "before": "t", "after_sweep": "", "after_seq": -1,
         "actions": ["flag", "merge"], "because": "",
-        "made_before": FOREVER, "with_vectors": True, "ids": [OURS + "-proposed"], "done": 1,
+        "predicates": ["owns"],
+        "known_at": FOREVER if statement.name == "items_then" else None, "made_before": FOREVER, "with_vectors": True, "ids": [OURS + "-proposed"], "done": 1,
         "after_uid": "", "before_time": "9999-12-31T23:59:59Z", "before_uid": "", "doomed": [],
     }  # fmt: skip
     return {name: known.get(name) for name in statement.params}

@@ -16,6 +16,7 @@ from librarian.items.contracts import (
     ImpactInput,
     ItemQuery,
     LinkInput,
+    Moments,
     RememberInput,
     UnlinkInput,
 )
@@ -46,6 +47,7 @@ COMMANDS_OF = {
     "search-text": (SearchTextInput, {"namespace", "as_json"}),
     "locate": (LocateInput, {"namespace", "as_json"}),
     "stale": (StaleQuery, {"namespace", "as_json"}),
+    "get": (Moments, {"uid", "namespace", "as_json"}),
     "impact": (ImpactInput, {"namespace", "as_json"}),
     "list": (ItemQuery, {"namespace", "every", "as_json"}),
     "edges": (EdgeQuery, {"namespace", "every", "as_json"}),
