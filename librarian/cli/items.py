@@ -133,7 +133,7 @@ listing(app, "list", ItemQuery, "items", show_items)
 @app.command("get")
 @takes(Moments)
 def get(moments: Moments, uid: UidArgument, namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
-    """Show one item, as it is or as it was."""
+    """Show one item."""
     ask(
         lambda librarian, where: librarian.get_item(where, uid, moments.as_of, moments.known_at),
         namespace,

@@ -149,7 +149,8 @@ def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
         "sweep_id": "sweep-20260101-001", "seq": 0, "before": "t", "after_sweep": "", "after_seq": -1,
         "actions": ["flag", "merge"], "because": "",
         "predicates": ["owns"],
-        "known_at": FOREVER if statement.name == "items_then" else None, "made_before": FOREVER, "with_vectors": True, "ids": [OURS + "-proposed"], "done": 1,
+        "known_at": FOREVER if statement.name == "items_then" else None,
+        "made_before": FOREVER, "with_vectors": True, "ids": [OURS + "-proposed"], "done": 1,
         "after_uid": "", "before_time": "9999-12-31T23:59:59Z", "before_uid": "", "doomed": [],
     }  # fmt: skip
     return {name: known.get(name) for name in statement.params}
