@@ -158,6 +158,10 @@ _SEARCH: Options = {
     "explain": OptionSpec("--explain", "Say why each hit stands where it stands.", type=bool),
 }
 
+_NAMESPACES: Options = {
+    "namespaces": OptionSpec("--in", "Search this namespace instead; repeated: all of them together.", many=True),
+}
+
 _PROPOSED: Options = {
     "include_proposed": OptionSpec("--include-proposed", "Proposed edges too, which nobody has accepted.", type=bool),
 }
@@ -182,7 +186,7 @@ OPTIONS: Mapping[str, Options] = {
     },
     "RelevantInput": _QUESTION,
     "Moments": _MOMENTS,
-    "SearchInput": _SEARCH,
+    "SearchInput": {**_SEARCH, **_NAMESPACES},
     "SemanticSearchInput": {
         **_SEARCH,
         "limit": OptionSpec(
@@ -206,6 +210,7 @@ OPTIONS: Mapping[str, Options] = {
     "WhyNotInput": {
         "uid": OptionSpec("UID", "The item that the search was to find.", required=True),
         **_SEARCH,
+        **_NAMESPACES,
         "queries": OptionSpec("QUERY", "What was searched for: one query, or several.", many=True, required=True),
     },
     "FindFileInput": {

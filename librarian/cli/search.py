@@ -48,7 +48,8 @@ def show_hits(found: SearchOutput) -> None:
 
 def _hit_caption(hit: Hit) -> str:
     who = {"author_name": hit.author_name, "subject": hit.subject, "agent": hit.agent, "path": hit.path}
-    return caption(hit.uid, hit.kind, who, hit.occurred_at)
+    shown = caption(hit.uid, hit.kind, who, hit.occurred_at)
+    return shown if hit.namespace is None else f"{shown}\n{hit.namespace}"
 
 
 def _hit_text(hit: Hit) -> str:

@@ -1,6 +1,6 @@
 """HTTP endpoints out of the table of operations: parse, call, render. What needs more has a handler of its own."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -8,6 +8,7 @@ from msgspec.structs import asdict
 from starlette.responses import Response
 
 from librarian.base.errors import Forbidden
+from librarian.base.keys import ApiKey
 from librarian.http.endpoints import Body, Call, Endpoint, json_of
 from librarian.http.requests import FILES, JSON, NDJSON, PATCHES, file_body, if_match, merge_patch, rows
 from librarian.http.responses import item_response, json_response
@@ -67,6 +68,7 @@ async def perform(operation: Operation, http: Http, call: Call[Any, Any]) -> Res
     if operation.everywhere and (call.key is None or not call.key.allows(EVERY_NAMESPACE)):
         raise Forbidden("This API key does not open every namespace, and embedding spaces hold vectors of all.")
     given = call.query if http.method == "GET" else call.body
+    _check_namespaces(call.key, getattr(given, "namespaces", None) or ())
     options: dict[str, Any] = asdict(given) if operation.unpacked else {}
     if http.versioned:
         options["if_version"] = if_match(call.request)
@@ -81,6 +83,13 @@ async def perform(operation: Operation, http: Http, call: Call[Any, Any]) -> Res
     if isinstance(output, ItemOut):
         return item_response(output)
     return json_response(output, status=201 if http.created and http.created(output) else 200)
+
+
+def _check_namespaces(key: ApiKey | None, named: Iterable[str]) -> None:
+    """Raise Forbidden for a namespace in the body that the key does not open."""
+    for namespace in named:
+        if key is None or not key.allows(namespace):
+            raise Forbidden(f"This API key does not open the namespace {namespace!r}.", field="$.namespaces")
 
 
 def _body(operation: Operation, http: Http) -> Body[Any]:

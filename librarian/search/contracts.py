@@ -51,6 +51,16 @@ Now = Annotated[
 Explain = Annotated[bool, Meta(description="Say of each hit why it stands where it stands.")]
 
 
+SearchedNamespaces = Annotated[
+    list[Namespace],
+    Meta(
+        min_length=1,
+        max_length=8,
+        description="Search these together instead of the request's own namespace; each hit says where it is from.",
+    ),
+]
+
+
 class SearchInput(Struct, forbid_unknown_fields=True, kw_only=True):
     """One search: 1-20 queries fused into one ranking, cut to `limit` hits. What is UNSET is as the service is set.
 
@@ -72,6 +82,7 @@ class SearchInput(Struct, forbid_unknown_fields=True, kw_only=True):
     filters: Filters | None = None
     now: Now | None = None
     explain: Explain = False
+    namespaces: SearchedNamespaces | None = None
 
 
 class ArmExplanation(Struct, kw_only=True):
@@ -141,8 +152,11 @@ class Hit(Struct, kw_only=True, omit_defaults=True):
     (0..1) does, and what it did not score stands behind. `similarity_score` (0..1) is the calibrated similarity of the
     best query and passage, null where the item has no vector in the active space. `led_by` are items that led to it.
     `unsupported`: nothing supports it any more; `superseded_by`: the fact that holds instead of what a message states.
+    `namespace` is given in a search of several, where `score` orders the hits of each: over all of them
+    `rerank_score` does, else `similarity_score`.
     """
 
+    namespace: Namespace | None = None
     uid: str
     kind: Kind
     score: float

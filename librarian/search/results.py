@@ -30,7 +30,7 @@ _RESULTS: Mapping[Kind, type[Struct]] = {
 }
 # What hits say otherwise than the graph, or what it does not store.
 _DERIVED = frozenset(
-    {"uid", "kind", "content", "score", "similarity_score", "rerank_score"}
+    {"namespace", "uid", "kind", "content", "score", "similarity_score", "rerank_score"}
     | {"valid_to", "attributes", "evidence", "led_by", "explanation"}
 )
 

@@ -36,6 +36,7 @@ from librarian.search.contracts import (
 from librarian.search.definitions import definition_hits
 from librarian.search.relevant import get_relevant_memory
 from librarian.search.semantic import semantic_search
+from librarian.search.several import search_several
 from librarian.search.why_not import why_not
 
 Out = TypeVar("Out", bound=SemanticSearchOutput)
@@ -55,7 +56,9 @@ class SearchRoom:
         self._chat = chat
 
     async def __call__(self, namespace: str, query: SearchInput) -> SearchOutput:
-        """Hits of `namespace`, best first. Raises InvalidInput."""
+        """Hits of `namespace`, or of those that `query` names, best first. Raises InvalidInput."""
+        if query.namespaces is not None:
+            return await search_several(self, namespace, query)
         parts = self._lifecycle.parts
         return await searching.search(parts.pipeline, parts.reranking, namespace, query, self._settings)
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from graph.executor import Executor
+from librarian.base.errors import InvalidInput
 from librarian.base.settings.settings import SearchSettings
 from librarian.items.reading import no_item
 from librarian.runtime.reranking import Reranking
@@ -22,6 +23,10 @@ async def why_not(
     settings: SearchSettings,
 ) -> WhyNotOutput:
     """What became of one item in a search. Raises NotFound, also for an item of another namespace."""
+    if query.namespaces is not None:
+        raise InvalidInput(
+            "an item is asked about in its own namespace", field="$.namespaces", remedy="Leave it out, and ask there."
+        )
     plan = plan_search("search", namespace, query, settings, limit=query.limit)
     diagnosis = await diagnose(executor, pipeline, plan.request, query.uid)
     if diagnosis is None:

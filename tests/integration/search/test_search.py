@@ -222,3 +222,18 @@ async def test_the_limit_is_filled_although_most_items_say_the_same(ingest: Any,
     assert len(answer.results) == 4
     assert answer.results[0].explanation is not None
     assert len(answer.results[0].explanation.merged_duplicates) == 29
+
+
+async def test_several_namespaces_are_searched_together(librarian: Librarian, namespace: str, ingest: Any) -> None:
+    """What answers best stands first wherever it is, says where that is, and nothing of others is found."""
+    other, third = f"{namespace}:other", f"{namespace}:third"
+    await ingest({"kind": "memory", "uid": "own", "text": "The canteen serves noodles on Mondays."})
+    await ingest({"kind": "memory", "uid": "there", "text": "The crane inspection is on 4 May."}, into=other)
+    await ingest({"kind": "memory", "uid": "never", "text": "Crane inspection: 5 May."}, into=third)
+    asked = SearchInput(queries=["When is the crane inspection?"], namespaces=[namespace, other])
+    found = await librarian.search(namespace, asked)
+    assert [(hit.namespace, hit.uid) for hit in found.results][:1] == [(other, "there")]
+    assert "never" not in [hit.uid for hit in found.results]
+    alone = await librarian.search(other, SearchInput(queries=asked.queries))
+    assert [hit.uid for hit in alone.results] == ["there"]
+    assert alone.results[0].namespace is None
