@@ -89,6 +89,7 @@ _COMMAND = r"<command-name>\s*(\S+?)\s*</command-name>(?:.*?<command-args>(.*?)<
 def main(arguments: list[str]) -> int:
     """Keep what one event tells of. Returns an exit code that never stops a session."""
     program, folder, namespace = arguments
+    os.umask(0o077)  # the folder may be the first of a home, and holds what was said
     try:
         event = json.loads(sys.stdin.buffer.read(_MAX_EVENT))
         kept(folder, program, namespace, event if isinstance(event, dict) else {})
@@ -191,6 +192,10 @@ def append(folder: str, rows: list[dict[str, object]]) -> None:
         _sync_folder(folder)
 
 
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 def _sync_folder(folder: str) -> None:
     opened = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -235,7 +240,7 @@ class Session:
     def save(self) -> None:
         """Note how far it is kept."""
         noted = {name: value for name, value in self.__dict__.items() if name not in ("_path", "is_new")}
-        with open(f"{self._path}.new", "w", encoding="utf-8") as file:
+        with open(f"{self._path}.new", "w", encoding="utf-8", opener=_private) as file:
             json.dump(noted, file)
         os.replace(f"{self._path}.new", self._path)
 

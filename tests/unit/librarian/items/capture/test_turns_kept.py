@@ -220,11 +220,14 @@ def test_sessions_that_are_killed_lose_nothing_and_double_nothing(tmp_path):
 
 def test_the_script_stands_alone_and_never_stops_a_session(tmp_path):
     """Without site packages, and where the event is damaged."""
-    command = [sys.executable, "-I", "-S", keep.__file__, "codex", str(tmp_path), "team"]
+    folder = tmp_path / "home" / "capture"
+    command = [sys.executable, "-I", "-S", keep.__file__, "codex", str(folder), "team"]
     event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "héllo"}
     done = subprocess.run(command, input=json.dumps(event).encode(), capture_output=True, check=True)
     assert (done.stdout, done.stderr) == (b"", b"")
-    assert "héllo" in (tmp_path / "spool.jsonl").read_text()
+    assert "héllo" in (folder / "spool.jsonl").read_text()
+    kept = [folder.parent, folder, *folder.rglob("*")]
+    assert [path for path in kept if path.stat().st_mode & 0o077] == []
     broken = subprocess.run(command, input=b"{", capture_output=True, check=False)
     assert (broken.returncode, broken.stdout) == (1, b"")
     assert b"was not kept" in broken.stderr
