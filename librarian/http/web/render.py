@@ -1,5 +1,6 @@
 """Pages out of templates: every text is escaped, and nothing runs or loads that is not ours."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -11,6 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from agents.sweep.sections import without_sections
+from agents.sweep.template import Section
 from librarian.base.problems import Problem, problem_of
 from librarian.causal.contracts import CausalOutput
 from librarian.causal.svg import svg, visible
@@ -37,6 +40,7 @@ HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+_SECTION = re.compile(rf"^## ({'|'.join(Section)})$", re.MULTILINE)
 _YEAR_S = 365 * 24 * 3600
 
 
@@ -124,6 +128,13 @@ def _parted(text: str, quote: str | None) -> tuple[str, str, str]:
     return text.partition(quote) if quote else (text, "", "")
 
 
+def _sectioned(text: str) -> list[tuple[str, str]]:
+    """Return the sections of a text, each with its name; what has none stands under an empty one."""
+    before, *rest = _SECTION.split(text)
+    named = zip(rest[::2], rest[1::2], strict=True)
+    return [(name.capitalize(), body.strip()) for name, body in (("", before), *named) if body.strip()] or [("", text)]
+
+
 def _time(moment: datetime | str | None) -> str:
     if isinstance(moment, datetime):
         return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
@@ -151,5 +162,5 @@ def _environment() -> "Environment":
         finalize=_finalized,
     )
     made.globals.update(static=address_of, languages=LANGUAGES)
-    made.filters.update(parted=_parted, time=_time, spoken=_spoken)
+    made.filters.update(parted=_parted, plain=without_sections, sectioned=_sectioned, time=_time, spoken=_spoken)
     return made

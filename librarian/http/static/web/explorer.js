@@ -139,11 +139,20 @@
     const rounds = Math.max(100, Math.min(1000, Math.round(60000 / cy.nodes().length))); // each takes the square of their number
     cy.elements().not(".hidden").layout({
       name: form.layout.value, fit: true, padding: 20, animate: false, nodeDimensionsIncludeLabels: true,
-      ...(layered ? { roots: [first.center], directed: false, spacingFactor: 1.1 } : { idealEdgeLength: () => 150, nodeRepulsion: () => 400000, randomize: false, numIter: rounds }),
+      ...(layered ? { roots: [first.center], directed: false, spacingFactor: 1.1 } : { idealEdgeLength: () => 110, nodeRepulsion: () => 60000, gravity: 1, randomize: false, numIter: rounds }),
     }).run();
+    if (!layered) spread();
     separate();
     quieten();
     fit();
+  }
+
+  // Forces know no window: the graph takes its proportions, and five times the room of the boxes themselves.
+  function spread() {
+    const shown = cy.nodes().not(".hidden"), box = shown.boundingBox({ includeLabels: false });
+    const room = 5 * 150 * 44 * shown.length, sides = stage.clientWidth / Math.max(1, stage.clientHeight);
+    const [wide, high] = [Math.sqrt(room * sides) / Math.max(1, box.w), Math.sqrt(room / sides) / Math.max(1, box.h)];
+    shown.positions((node) => ({ x: (node.position("x") - box.x1) * wide, y: (node.position("y") - box.y1) * high }));
   }
 
   // Boxes have 150 by 44 units; those that overlap move apart, the shorter way.

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
+from agents.sweep.sections import without_sections
 from graph.items import Surroundings
 from librarian.base.strictjson import convert
 from librarian.causal.contracts import CausalOutput, NeighbourhoodQuery
@@ -112,7 +113,7 @@ def filled_in(graph: Graph, items: Mapping[str, ItemOut]) -> None:
         if (item := items.get(node.id)) is not None:
             node.kind, node.type, node.at = item.kind, item.properties.get("type"), item.occurred_at
             node.until = item.properties.get("valid_to")
-            node.text = visible(item.text[:_TEXT_CHARS])
+            node.text = visible(without_sections(item.text)[:_TEXT_CHARS])
 
 
 def _typed(namespace: str, near: CausalOutput) -> Iterator[Node]:
