@@ -41,6 +41,7 @@ HEADERS: Mapping[str, str] = {
     "X-Frame-Options": "DENY",
 }
 _SECTION = re.compile(rf"^## ({'|'.join(Section)})$", re.MULTILINE)
+_ROOM = re.compile(r"\n{3,}")
 _YEAR_S = 365 * 24 * 3600
 
 
@@ -107,6 +108,11 @@ def here(request: Request, **changes: str) -> str:
     return _path(request) + (f"?{query_string}" if query_string else "")
 
 
+def plain(text: str) -> str:
+    """Return a text without its sections' headings, tags and circumstances, and without the room that they leave."""
+    return _ROOM.sub("\n\n", without_sections(text))
+
+
 def _path(request: Request) -> str:
     """Return the path as it was sent; Starlette's URL loses what cannot stand in one, such as line breaks."""
     return quote(request.scope["path"], safe="/:@")
@@ -162,5 +168,5 @@ def _environment() -> "Environment":
         finalize=_finalized,
     )
     made.globals.update(static=address_of, languages=LANGUAGES)
-    made.filters.update(parted=_parted, plain=without_sections, sectioned=_sectioned, time=_time, spoken=_spoken)
+    made.filters.update(parted=_parted, plain=plain, sectioned=_sectioned, time=_time, spoken=_spoken)
     return made

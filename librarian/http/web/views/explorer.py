@@ -12,14 +12,13 @@ import msgspec
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from agents.sweep.sections import without_sections
 from graph.items import Surroundings
 from librarian.base.strictjson import convert
 from librarian.causal.contracts import CausalOutput, NeighbourhoodQuery
 from librarian.causal.svg import visible
 from librarian.http.endpoints import Call
 from librarian.http.web.forms import Form
-from librarian.http.web.render import link, page
+from librarian.http.web.render import link, page, plain
 from librarian.items.contracts import ItemOut
 
 _MOST_ITEMS = 100
@@ -113,7 +112,7 @@ def filled_in(graph: Graph, items: Mapping[str, ItemOut]) -> None:
         if (item := items.get(node.id)) is not None:
             node.kind, node.type, node.at = item.kind, item.properties.get("type"), item.occurred_at
             node.until = item.properties.get("valid_to")
-            node.text = visible(without_sections(item.text)[:_TEXT_CHARS])
+            node.text = visible(plain(item.text)[:_TEXT_CHARS])
 
 
 def _typed(namespace: str, near: CausalOutput) -> Iterator[Node]:

@@ -9,14 +9,13 @@ from typing import Annotated, Any, TypeAlias
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from agents.sweep.sections import without_sections
 from librarian.base.fields import Kind, MemoryType
 from librarian.base.strictjson import convert
 from librarian.http.endpoints import Call
 from librarian.http.web.bars import WORDS, arm_ranks, bars, longest_share
-from librarian.http.web.excerpts import Piece, excerpt
+from librarian.http.web.excerpts import excerpt
 from librarian.http.web.forms import Form
-from librarian.http.web.render import page
+from librarian.http.web.render import page, plain
 from librarian.items.contracts import ItemList, ItemQuery, NamespaceOut
 from librarian.search.contracts import AnswerInput, AnswerOutput, SearchInput, SearchOutput
 
@@ -56,12 +55,7 @@ async def show_search(call: Call[Form, SearchPage]) -> Response:
     )
     longest = longest_share(hit.explanation for hit in found.results) if found else 0.0
     hits = [
-        (
-            hit,
-            bars(hit.explanation, longest),
-            arm_ranks(hit.explanation),
-            excerpt(without_sections(hit.content), call.query.q),
-        )
+        (hit, bars(hit.explanation, longest), arm_ranks(hit.explanation), excerpt(plain(hit.content), call.query.q))
         for hit in (found.results if found else ())
         if hit.explanation is not None
     ]
@@ -162,7 +156,3 @@ def like(typed: str, authors: Sequence[str]) -> list[str]:
 def _plain(name: str) -> str:
     letters = unicodedata.normalize("NFKD", name.casefold())
     return "".join(letter for letter in letters if not unicodedata.combining(letter)).strip()
-
-
-def _shown(content: str, query: str) -> list[Piece]:
-    return excerpt(without_sections(content), query)
