@@ -21,7 +21,7 @@ FOLDER = "capture"
 """The folder of the spool, in the home."""
 _SPOOL, _DELIVERING, _REJECTED = "spool.jsonl", "delivering.jsonl", "rejected.jsonl"
 _CHUNK_ROWS = 500
-_POLL_S = 0.3
+_POLL_S = 0.1
 _REST_S = 5.0
 _CATCH_UP_S = 60.0
 """How long a transcript has to be silent before what its hooks have not told is read from it."""
