@@ -8,7 +8,8 @@ from graph.executor import Executor, Row, Transaction
 from graph.patience import Patience
 from graph.search import filter_params
 from graph.support import settle
-from graph.types import Cascade, ItemFilter, Kind
+from graph.tombstones import leave, said_elsewhere
+from graph.types import Cascade, ItemFilter, Kind, Provenance
 
 CHUNK_ITEMS = 1000
 """Items a transaction takes: its memory stays small, and others wait for its locks no longer than a second."""
@@ -32,37 +33,56 @@ async def count_cascade(executor: Executor, namespace: str, uids: Iterable[str])
     return cascade_of({Kind(count["kind"]): count["items"] for count in row["by_kind"]}, row)
 
 
-async def delete_items(executor: Executor, namespace: str, versions: Mapping[str, int]) -> tuple[Cascade, int]:
-    """Delete each item that still has the version named beside its uid, a thousand a transaction, in the order given.
-    Returns what went, and how many items stay because they have another version.
+async def delete_items(
+    executor: Executor, namespace: str, versions: Mapping[str, int], *, forgotten: Provenance | None = None
+) -> tuple[Cascade, int]:
+    """Delete each item that still has the version named beside its uid, a thousand a transaction, in the order given;
+    `forgotten` by somebody they leave tombstones. Returns what went, and how many items stay because they have another
+    version.
     """
     gone, kept = Cascade({}), 0
     left = iter(versions.items())
     while chunk := dict(islice(left, CHUNK_ITEMS)):
-        gone_now, kept_now = await _delete_chunk(executor, namespace, chunk)
+        gone_now, kept_now = await _delete_chunk(executor, namespace, chunk, forgotten)
         gone, kept = gone + gone_now, kept + kept_now
     return gone, kept
 
 
-async def delete_item(executor: Executor, namespace: str, uid: str, check: Callable[[int | None], None]) -> Cascade:
-    """Delete one item. `check` gets its version, None where there is no such item, and may raise to keep it. Raises
-    ItemBusy.
+async def delete_item(
+    executor: Executor,
+    namespace: str,
+    uid: str,
+    check: Callable[[int | None], None],
+    *,
+    forgotten: Provenance | None = None,
+) -> Cascade:
+    """Delete one item; `forgotten` by somebody it leaves a tombstone. `check` gets its version, None where there is no
+    such item, and may raise to keep it. Raises ItemBusy.
     """
     patience = Patience()
 
     async def work(transaction: Transaction) -> Cascade:
+        elsewhere = await said_elsewhere(transaction, namespace, [uid]) if forgotten else set[str]()
         async with patience.waiting():
             rows = await _lock(transaction, namespace, [uid])
         check(rows[0]["version"] if rows else None)
+        if forgotten:
+            await leave(transaction, namespace, [uid], elsewhere, forgotten.actor)
         return await _delete(transaction, namespace, rows)
 
     return await executor.transaction("delete_item", work)
 
 
-async def _delete_chunk(executor: Executor, namespace: str, versions: Mapping[str, int]) -> tuple[Cascade, int]:
+async def _delete_chunk(
+    executor: Executor, namespace: str, versions: Mapping[str, int], forgotten: Provenance | None
+) -> tuple[Cascade, int]:
     async def work(transaction: Transaction) -> tuple[Cascade, int]:
+        # All texts of a namespace are looked through: before anybody has to wait for a lock.
+        elsewhere = await said_elsewhere(transaction, namespace, list(versions)) if forgotten else set[str]()
         rows = await _lock(transaction, namespace, sorted(versions))
         doomed = [row for row in rows if row["version"] == versions[row["uid"]]]
+        if forgotten:
+            await leave(transaction, namespace, [row["uid"] for row in doomed], elsewhere, forgotten.actor)
         return await _delete(transaction, namespace, doomed), len(rows) - len(doomed)
 
     return await executor.transaction("delete_items", work)

@@ -6,6 +6,7 @@ GraphError
 ├── DatabaseBusy          deadlocks or memory limits that outlasted the retries (retryable)
 ├── DeletedMeanwhile      a statement met a node that somebody else was deleting (retryable)
 ├── ItemBusy              an item that somebody else is changing for longer than one waits (retryable)
+├── ItemForgotten         what is to be kept was forgotten on purpose
 ├── LeaseHeld             somebody else is at work where only one may be (retryable)
 ├── LeaseLost             somebody else has taken over the work
 ├── InvalidBookmark       a bookmark that the database cannot read
@@ -65,6 +66,14 @@ class ItemBusy(GraphError):
 
     code = "item_busy"
     retryable = True
+
+
+class ItemForgotten(GraphError):
+    """It was forgotten on purpose and is not kept again. Whoever may decide that lets it come back: `librarian
+    forgotten lift UID`.
+    """
+
+    code = "item_forgotten"
 
 
 class LeaseHeld(GraphError):

@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 from graph.executor import Executor, Row
 from graph.portable import properties_to_json, vector_to_json
+from graph.tombstones import read_salts
 
-Section = Literal["conversation", "person", "file", "item", "sweep", "change", "edge"]
+Section = Literal["conversation", "person", "file", "item", "sweep", "change", "edge", "tombstone"]
 Page = tuple[Section, list[Row]]
 
 _POLL_S = 0.05
@@ -72,8 +73,12 @@ async def spaces_of(executor: Executor, namespace: str) -> list[Row]:
     return [row["properties"] for row in rows]
 
 
-async def pages(executor: Executor, namespace: str, moment: Any, *, vectors: bool) -> AsyncIterator[Page]:
-    """Yield everything that `namespace` holds of before `moment`, nodes before the edges between them."""
+async def pages(
+    executor: Executor, namespace: str, moment: Any, *, vectors: bool, tombstones: bool
+) -> AsyncIterator[Page]:
+    """Yield everything that `namespace` holds of before `moment`, nodes before the edges between them, and last the
+    tombstones, whatever their age.
+    """
     where = {"namespace": namespace, "made_before": moment}
     plain: tuple[tuple[Section, str, str, Callable[[Row], Row]], ...] = (
         ("conversation", "export_conversations", "id", _identified),
@@ -94,6 +99,10 @@ async def pages(executor: Executor, namespace: str, moment: Any, *, vectors: boo
             yield "change", rows
     async for rows in _paged(executor, "export_edges", where, "source"):
         yield "edge", [edge for row in rows for edge in _edges(row)]
+    salts = await read_salts(executor, namespace) if tombstones else []
+    if salts:
+        async for rows in _paged(executor, "export_tombstones", {"namespace": namespace}, "identity"):
+            yield "tombstone", [_tombstone(row, salts) for row in rows]
 
 
 async def _transactions(executor: Executor) -> set[str]:
@@ -157,6 +166,10 @@ def _item(row: Row) -> Row:
     }
     own = {"uid": row["uid"], "kind": row["kind"], "properties": properties_to_json(dict(row["properties"]))}
     return own | {name: part for name, part in parts.items() if part}
+
+
+def _tombstone(row: Row, salts: Sequence[str]) -> Row:
+    return {**row, "properties": properties_to_json(row["properties"]), "salts": salts}
 
 
 def _change(sweep_id: str, row: Row) -> Row:

@@ -1,7 +1,7 @@
 """Files: paths, their parts as exact text, and what their code defines."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +10,7 @@ from graph.deletion import cascade_of
 from graph.executor import Executor, Row, Transaction
 from graph.file_lines import ChunkText, Lines
 from graph.tokens import item_tokens, token
+from graph.tombstones import Said, hold_back
 from graph.types import Cascade, Kind, native
 
 _PAGE = 5_000
@@ -85,11 +86,12 @@ class FileContent:
 
 @dataclass(frozen=True, slots=True)
 class StoredContents:
-    """What storing contents changed, in parts of files."""
+    """What storing contents changed, in parts of files; `held_back` were forgotten before."""
 
     added: int
     kept: int
     removed: int
+    held_back: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +303,9 @@ async def _store(transaction: Transaction, namespace: str, contents: Sequence[Fi
         added += [_chunk_row(namespace, content, chunk) for chunk in content.chunks if chunk.uid not in had]
         moved += [_place(chunk) for chunk in content.chunks if chunk.uid in had]
         gone += had - {chunk.uid for chunk in content.chunks}
+    held = await _forgotten(transaction, namespace, added)
+    present = [_without(content, held) for content in present]
+    added = [row for row in added if row["uid"] not in held]
     await _drop_chunks(transaction, namespace, gone)
     for statement, rows in (("put_chunks", added), ("move_chunks", moved)):
         if rows:
@@ -310,7 +315,25 @@ async def _store(transaction: Transaction, namespace: str, contents: Sequence[Fi
     finished = [_finished_row(content) for content in present]
     await transaction.run("finish_files", {"namespace": namespace, "rows": finished})
     await settle_citations(transaction, namespace, [content.path for content in present])
-    return StoredContents(len(added), len(moved), len(gone))
+    return StoredContents(len(added), len(moved), len(gone), len(held))
+
+
+async def _forgotten(transaction: Transaction, namespace: str, added: Sequence[Row]) -> set[str]:
+    coming = [Said(row["uid"], Kind.FILE_CHUNK, (row["properties"]["text"],)) for row in added]
+    return set(await hold_back(transaction, namespace, coming))
+
+
+def _without(content: FileContent, held: set[str]) -> FileContent:
+    """Return what a file holds without the parts that were forgotten, and what is defined in them."""
+    gone = [chunk for chunk in content.chunks if chunk.uid in held]
+    if not gone:
+        return content
+    left = [
+        symbol
+        for symbol in content.symbols
+        if not any(chunk.start_line <= symbol.line <= chunk.end_line for chunk in gone)
+    ]
+    return replace(content, symbols=left, outline="")
 
 
 async def _claim(transaction: Transaction, namespace: str, paths: Sequence[str]) -> dict[str, list[str]]:

@@ -16,6 +16,7 @@ from graph.executor import Executor, Row, Transaction
 from graph.exporting import Section
 from graph.portable import properties_from_json, take_moments, vector_from_json
 from graph.tokens import item_tokens, token
+from graph.tombstones import blank_outlines, hold_back, said_in, write_tombstones
 from graph.types import FOREVER, UNKNOWN_TIME, Kind
 
 _LABELS: Mapping[str, str] = MappingProxyType(
@@ -31,6 +32,14 @@ class Import:
     namespace: str
     owner: str
     done: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a chunk: how many rows were created, and the uids of items that were forgotten before."""
+
+    created: int
+    held_back: Sequence[str] = ()
 
 
 async def begin_import(executor: Executor, namespace: str, owner: str) -> Import:
@@ -55,29 +64,41 @@ async def end_import(executor: Executor, namespace: str) -> None:
     await executor.write("end_import", {"namespace": namespace})
 
 
-async def write_chunk(executor: Executor, job: Import, section: Section, rows: _Rows, done: int) -> int:
-    """Create what of `rows` is not there, and note that `done` rows are settled. Returns how many were created.
+async def write_chunk(
+    executor: Executor, job: Import, section: Section, rows: _Rows, done: int, *, even_if_forgotten: bool = False
+) -> Written:
+    """Create what of `rows` is not there, and note that `done` rows are settled. Items that were forgotten are held
+    back, unless they are to come back `even_if_forgotten`.
 
     Raises LeaseLost where the import is another file's by now, ValueError for a value that no property can hold.
     """
-    write = _WRITERS[section]
+    write = partial(_write_items, lift=even_if_forgotten) if section == "item" else _WRITERS[section]
 
-    async def work(transaction: Transaction) -> int:
+    async def work(transaction: Transaction) -> Written:
         mark = {"namespace": job.namespace, "owner": job.owner, "done": done}
         if not await transaction.run("advance_import", mark):
             raise LeaseLost(f"another import into {job.namespace!r} has taken this one's place")
-        return await write(transaction, job.namespace, rows) if rows else 0
+        return await write(transaction, job.namespace, rows) if rows else Written(0)
 
     return await executor.transaction("write_chunk", work)
 
 
-async def _write_simple(statement: str, transaction: Transaction, namespace: str, rows: _Rows) -> int:
+async def clear_empty_groups(executor: Executor, namespace: str) -> None:
+    """Take away conversations and people of which every item was held back."""
+    await executor.write("delete_empty_groups", {"namespace": namespace})
+
+
+async def _write_simple(statement: str, transaction: Transaction, namespace: str, rows: _Rows) -> Written:
     written = [{**row, "properties": properties_from_json(row["properties"])} for row in rows]
     (row,) = await transaction.run(statement, {"namespace": namespace, "rows": written})
-    return int(row["created"])
+    return Written(row["created"])
 
 
-async def _write_files(transaction: Transaction, namespace: str, rows: _Rows) -> int:
+async def _write_tombstones(transaction: Transaction, namespace: str, rows: _Rows) -> Written:
+    return Written(await write_tombstones(transaction, namespace, rows))
+
+
+async def _write_files(transaction: Transaction, namespace: str, rows: _Rows) -> Written:
     written = [
         {
             "path": row["path"],
@@ -87,20 +108,36 @@ async def _write_files(transaction: Transaction, namespace: str, rows: _Rows) ->
         for row in rows
     ]
     (row,) = await transaction.run("import_files", {"namespace": namespace, "rows": written})
-    return int(row["created"])
+    return Written(row["created"])
 
 
-async def _write_items(transaction: Transaction, namespace: str, rows: _Rows) -> int:
+async def _write_items(transaction: Transaction, namespace: str, rows: _Rows, *, lift: bool = False) -> Written:
     uids = [row["uid"] for row in rows]
     known = {row["uid"] for row in await transaction.run("import_known", {"namespace": namespace, "uids": uids})}
-    new = [row for row in rows if row["uid"] not in known]
+    new: _Rows = [row for row in rows if row["uid"] not in known]
+    coming = [said_in({**row["properties"], "uid": row["uid"], "kind": row["kind"]}) for row in new]
+    held = await hold_back(transaction, namespace, coming, lift=lift)
+    if held:
+        gone, new = _parted(new, held)
+        lines = [
+            {"path": row["file"], **{name: row["properties"][name] for name in ("start_line", "end_line")}}
+            for row in gone
+            if row["file"]
+        ]
+        await blank_outlines(transaction, namespace, lines)
     await transaction.run("import_items", {"namespace": namespace, "rows": [_item(namespace, row) for row in new]})
     if parts := [_parts(row) for row in new if row["revisions"] or row["citations"]]:
         await transaction.run("import_parts", {"namespace": namespace, "rows": parts})
     await _write_vectors(transaction, namespace, new)
     if refused := [{"uid": row["uid"], **refusal} for row in new for refusal in row["refused"]]:
         await transaction.run("import_refusals", {"namespace": namespace, "rows": refused})
-    return len(new)
+    return Written(len(new), held)
+
+
+def _parted(rows: _Rows, uids: Sequence[str]) -> tuple[_Rows, _Rows]:
+    """Return the rows of these uids, and the others."""
+    those = set(uids)
+    return [row for row in rows if row["uid"] in those], [row for row in rows if row["uid"] not in those]
 
 
 async def _write_vectors(transaction: Transaction, namespace: str, rows: _Rows) -> None:
@@ -110,17 +147,17 @@ async def _write_vectors(transaction: Transaction, namespace: str, rows: _Rows) 
         await transaction.run("import_vectors", {"namespace": namespace, **params}, space=space)
 
 
-async def _write_edges(transaction: Transaction, namespace: str, rows: _Rows) -> int:
+async def _write_edges(transaction: Transaction, namespace: str, rows: _Rows) -> Written:
     written = [{**row, "properties": properties_from_json(row["properties"])} for row in rows]
     if ids := [row["properties"]["edge_id"] for row in written if "edge_id" in row["properties"]]:
         found = await transaction.run("import_known_edges", {"namespace": namespace, "ids": ids})
         known = {row["id"] for row in found}
         written = [row for row in written if row["properties"].get("edge_id") not in known]
     (row,) = await transaction.run("import_edges", {"namespace": namespace, "rows": written})
-    return int(row["created"])
+    return Written(row["created"])
 
 
-_WRITERS: Mapping[Section, Callable[[Transaction, str, _Rows], Coroutine[Any, Any, int]]] = MappingProxyType(
+_WRITERS: Mapping[Section, Callable[[Transaction, str, _Rows], Coroutine[Any, Any, Written]]] = MappingProxyType(
     {
         "conversation": partial(_write_simple, "import_conversations"),
         "person": partial(_write_simple, "import_people"),
@@ -129,6 +166,7 @@ _WRITERS: Mapping[Section, Callable[[Transaction, str, _Rows], Coroutine[Any, An
         "sweep": partial(_write_simple, "import_sweeps"),
         "change": partial(_write_simple, "import_changes"),
         "edge": _write_edges,
+        "tombstone": _write_tombstones,
     }
 )
 

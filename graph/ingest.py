@@ -1,6 +1,6 @@
 """Writing items and edges: one batch is one transaction."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from graph.item import Fact, Memory, Message, NewItem, written_properties
 from graph.patience import Patience
 from graph.support import settle
 from graph.tokens import item_tokens
+from graph.tombstones import forgotten_uids, hold_back, said_by
 from graph.types import FOREVER, UNKNOWN_TIME, Kind, Provenance, Stored
 
 _PUT_STATEMENT = {Kind.MESSAGE: "put_messages", Kind.FACT: "put_facts", Kind.MEMORY: "put_memories"}
@@ -33,8 +34,12 @@ async def store_batch(
     items: Sequence[NewItem],
     edges: Sequence[NewEdge] = (),
     provenance: Provenance = _BY_INGEST,
+    *,
+    even_if_forgotten: bool = False,
 ) -> Stored:
     """Create or replace `items`, then create `edges`, all or nothing.
+
+    What was forgotten is held back, unless it is to come back `even_if_forgotten`.
 
     Items whose `source_hash` is stored already are left as they are, so that what a sweep or a person made of them
     survives. Of two items with one uid the later wins. A replaced fact or memory keeps a revision; an item whose text
@@ -43,7 +48,9 @@ async def store_batch(
     patience = Patience()
 
     async def work(transaction: Transaction) -> Stored:
-        return await _store(transaction, namespace, items, edges, provenance, patience)
+        return await _store(
+            transaction, namespace, items, edges, provenance, patience, even_if_forgotten=even_if_forgotten
+        )
 
     return await executor.transaction("store_batch", work)
 
@@ -109,6 +116,8 @@ async def _store(
     edges: Sequence[NewEdge],
     provenance: Provenance,
     patience: Patience,
+    *,
+    even_if_forgotten: bool,
 ) -> Stored:
     latest = {new.item.uid: new for new in items}
     known = await transaction.run("known_items", {"namespace": namespace, "uids": list(latest)})
@@ -121,8 +130,13 @@ async def _store(
     added = [locked.uid for locked in claimed if locked.kind is None]
     left = {*unchanged, *clashes, *added}
     updated = [locked.uid for locked in claimed if locked.uid not in left]
+    incoming = [latest[uid] for uid in (*added, *updated)]
+    held = await _held_back(transaction, namespace, incoming, even_if_forgotten=even_if_forgotten)
+    added, updated = ([uid for uid in uids if uid not in held] for uids in (added, updated))
     await put(transaction, namespace, [latest[uid] for uid in sorted([*added, *updated])], updated, provenance)
     results = await _put_edges(transaction, namespace, edges)
+    dangling = {row["line"]: row["missing"] for row in results if row["missing"]}
+    edges_held = await _edges_of_forgotten(transaction, namespace, dangling, held)
     return Stored(
         added=added,
         updated=updated,
@@ -130,8 +144,33 @@ async def _store(
         clashes=clashes,
         edges_added=[row["line"] for row in results if not row["missing"] and row["created"]],
         edges_known=[row["line"] for row in results if not row["missing"] and not row["created"]],
-        edges_dangling={row["line"]: row["missing"] for row in results if row["missing"]},
+        edges_dangling={line: missing for line, missing in dangling.items() if line not in edges_held},
+        held_back=sorted(held),
+        edges_held_back=edges_held,
     )
+
+
+async def _held_back(
+    transaction: Transaction, namespace: str, claimed: Iterable[NewItem], *, even_if_forgotten: bool
+) -> set[str]:
+    """Return the uids of claimed items that were forgotten, and let go of them.
+
+    Only under the locks: who forgets one of them at this moment has done so, or waits.
+    """
+    incoming = [said_by(new.item) for new in claimed]
+    held = await hold_back(transaction, namespace, incoming, lift=even_if_forgotten)
+    if held:
+        await transaction.run("release_claims", {"namespace": namespace, "uids": sorted(held)})
+    return set(held)
+
+
+async def _edges_of_forgotten(
+    transaction: Transaction, namespace: str, dangling: Mapping[int, Sequence[str]], held: set[str]
+) -> list[int]:
+    """Return the lines of those edges of which all that is missing was forgotten."""
+    missing = {uid for uids in dangling.values() for uid in uids}
+    forgotten = held.union(await forgotten_uids(transaction, namespace, missing))
+    return [line for line, uids in dangling.items() if forgotten.issuperset(uids)]
 
 
 def _same(new: NewItem, kind: str | None, source_hash: str | None) -> bool:

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from graph.errors import ConstraintViolated
+from graph.errors import ConstraintViolated, ItemForgotten
 from graph.executor import Executor, Row, Transaction
 from graph.ingest import claim, keep_revisions, put
 from graph.item import Fact, Item, NewItem, Unchanged, item_of
 from graph.patience import Patience
 from graph.search import filter_params, found_item
+from graph.tombstones import hold_back, said_by
 from graph.types import ItemFilter, Provenance, native
 
 Order = Literal["newest", "oldest", "latest"]
@@ -68,7 +69,7 @@ async def change_item(executor: Executor, namespace: str, uid: str, decide: Deci
     `decide` gets None where there is no such item, and never says of that that it is as wanted; what it raises ends the
     change with nothing written. It may run more than once, and may answer with an item of another uid: a fact that
     supersedes this one, which keeps a revision too. Nobody else changes the item between what `decide` sees and what it
-    leads to. Raises ItemBusy.
+    leads to. Raises ItemBusy, ItemForgotten.
     """
     patience = Patience()
 
@@ -85,6 +86,10 @@ async def change_item(executor: Executor, namespace: str, uid: str, decide: Deci
             (claimed,) = await claim(transaction, namespace, [new.uid])
         if claimed.kind not in (None, new.kind):
             raise ConstraintViolated(f"a {claimed.kind} has the uid {new.uid!r}")
+        # Every correction of a fact has one uid: of one that was forgotten only the words are held.
+        said = said_by(new) if new.uid == uid else replace(said_by(new), uid="")
+        if await hold_back(transaction, namespace, [said]):
+            raise ItemForgotten
         await put(transaction, namespace, [wanted], [new.uid] if claimed.kind else [], provenance)
         outcome: Literal["added", "updated"] = "updated" if claimed.kind else "added"
         return Changed(outcome, await _hydrated(transaction, namespace, new.uid))

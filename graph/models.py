@@ -406,6 +406,34 @@ class SweepRun(_DeclaredNode):
     changed = _links("CHANGED", "Memory", SweptChange)
 
 
+class Tombstone(_DeclaredNode):
+    """That an item was forgotten: hashes with a salt of the namespace, and no text. HOLDS leads to what it said."""
+
+    namespace = StringProperty(required=True)
+    identity = StringProperty(required=True)  # hash of the item's uid
+    name = StringProperty()
+    kind = StringProperty()  # the item's
+    actor = StringProperty()
+    forgotten_at = TimeProperty()
+    holds = _links("HOLDS", "TombstoneMark")
+
+
+class TombstoneMark(_DeclaredNode):
+    """Something that forgotten items said, as a hash."""
+
+    namespace = StringProperty(required=True)
+    mark = StringProperty(required=True)
+    name = StringProperty()
+
+
+class TombstoneSalts(_DeclaredNode):
+    """What the hashes of a namespace's tombstones were made with."""
+
+    namespace = StringProperty(required=True)
+    salts = ArrayProperty(StringProperty())  # hexadecimal; new ones take the first
+    created_at = TimeProperty()
+
+
 class IdempotencyRecord(_DeclaredNode):
     """The answer to a request that may be sent twice; without `response` the request still runs."""
 
@@ -465,6 +493,7 @@ NODE_MODELS: Mapping[str, type[_DeclaredNode]] = MappingProxyType(
         **{
             model.__name__: model for model in (File, Symbol, Citation, Embedding, EmbeddingSpace, Person, Conversation)
         },
+        **{model.__name__: model for model in (Tombstone, TombstoneMark, TombstoneSalts)},
         **{model.__name__: model for model in (Revision, SweepRun, IdempotencyRecord, Migration, Lock, AnalystCopy)},
     }
 )

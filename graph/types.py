@@ -35,7 +35,7 @@ class Stored:
     """What one batch did, as uids and lines of edges.
 
     `clashes` are uids that exist with another kind and were left alone, `edges_dangling` the lines of edges with the
-    uids that do not exist.
+    uids that do not exist. `held_back` was forgotten before, as was an end of `edges_held_back`.
     """
 
     added: Sequence[str]
@@ -45,6 +45,8 @@ class Stored:
     edges_added: Sequence[int]
     edges_known: Sequence[int]
     edges_dangling: Mapping[int, Sequence[str]]
+    held_back: Sequence[str] = ()
+    edges_held_back: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec.structs import fields
 
 from agents.errors import ToolContractBroken, ToolFailed, ToolRetry
-from graph.errors import ItemBusy, LeaseHeld, LeaseLost
+from graph.errors import ItemBusy, ItemForgotten, LeaseHeld, LeaseLost
 from librarian.agent.contracts import FindEvidenceInput, SearchAgentInput, SearchAgentOutput
 from librarian.base.errors import Conflict, NotFound, PreconditionFailed
 from librarian.base.keys import ApiKey, Scope
@@ -365,13 +365,13 @@ OPERATIONS: tuple[Operation, ...] = (
         output=items.IngestReport,
         scope="write",
         errors=(ItemBusy,),
-        http=Http("POST", "/v1/items", id="post_items", form="rows", statuses=(200, 207, 422)),
+        http=Http("POST", "/v1/items", id="post_items", form="rows", query=items.IngestQuery, statuses=(200, 207, 422)),
         cli="ingest",
         doc="""Store rows.
 
             Messages, facts, memories and edges, as a JSON array, one object, or NDJSON. 200 when all were taken, 207
             when some were, 422 when none was; the report names each row's fault, and the valid rows lose nothing by
-            it.
+            it. What was forgotten is held back, which is no fault: `held_back` counts it.
             """,
     ),
     Operation(
@@ -399,7 +399,7 @@ OPERATIONS: tuple[Operation, ...] = (
         tool=Tool(
             "Delete items by uid or filter, in two steps: without `confirm_token` nothing is deleted and the "
             "answer says what would go, with a token; call again with the same arguments and that token to "
-            "delete.",
+            "delete. What is deleted cannot be kept again unless a human allows it.",
             name="forget",
             read_only=False,
             destructive=True,
@@ -408,7 +408,36 @@ OPERATIONS: tuple[Operation, ...] = (
         doc="""Delete items by uid or filter, in two steps.
 
             Without `confirm_token` the answer is a preview with a token. With the token the previewed items are
-            deleted, unless the selection has changed since (409).
+            deleted, unless the selection has changed since (409). They leave tombstones, hashes without text: nothing
+            brings them back, until the tombstones are lifted.
+            """,
+    ),
+    Operation(
+        name="list_forgotten",
+        call=lambda app: app.items.list_forgotten,
+        input=items.ForgottenQuery,
+        argument="query",
+        output=items.ForgottenList,
+        http=Http("GET", "/v1/forgotten"),
+        cli="forgotten list",
+        doc="""List the tombstones of what was forgotten, the latest first, page by page.
+
+            Each says the kind of an item, who forgot it and when. Neither its uid nor what it said is kept.
+            """,
+    ),
+    Operation(
+        name="lift_forgotten",
+        call=lambda app: app.items.lift_forgotten,
+        input=items.LiftInput,
+        argument="what",
+        output=items.LiftOutput,
+        scope="admin",
+        http=Http("POST", "/v1/forgotten:lift"),
+        cli="forgotten lift",
+        doc="""Let what was forgotten come back.
+
+            Named by the uids that the items had, or by the ids of the tombstones. The tombstones go, and the items can
+            be ingested or imported again; what they said was not kept and does not come back by itself.
             """,
     ),
     Operation(
@@ -418,7 +447,7 @@ OPERATIONS: tuple[Operation, ...] = (
         argument="correction",
         output=items.CorrectOutput,
         scope="write",
-        errors=(NotFound, Conflict, ItemBusy),
+        errors=(NotFound, Conflict, ItemBusy, ItemForgotten),
         http=Http("POST", "/v1/items/{uid}:correct", id="correct_item"),
         tool=Tool(
             "Say what is true instead of a stored fact or memory. The old fact stays in the history and is no"
@@ -482,7 +511,7 @@ OPERATIONS: tuple[Operation, ...] = (
         argument="row",
         output=items.PutOutput,
         scope="write",
-        errors=(Conflict, PreconditionFailed, ItemBusy),
+        errors=(Conflict, PreconditionFailed, ItemBusy, ItemForgotten),
         http=Http("PUT", "/v1/items/{uid}", answer=items.ItemOut, statuses=(200, 201), versioned=True),
         cli="put",
         doc="""Create or replace one item.
@@ -497,7 +526,7 @@ OPERATIONS: tuple[Operation, ...] = (
         argument="patch",
         output=items.ItemOut,
         scope="write",
-        errors=(NotFound, PreconditionFailed, ItemBusy),
+        errors=(NotFound, PreconditionFailed, ItemBusy, ItemForgotten),
         http=Http("PATCH", "/v1/items/{uid}", form="merge-patch", versioned=True),
         cli="edit",
         doc="""Change some fields of one item.
@@ -513,7 +542,10 @@ OPERATIONS: tuple[Operation, ...] = (
         scope="write",
         errors=(NotFound, PreconditionFailed, ItemBusy),
         http=Http("DELETE", "/v1/items/{uid}", versioned=True),
-        doc="Delete one item with all that hangs on it: edges, evidence links, revisions, embeddings.",
+        doc="""Delete one item with all that hangs on it: edges, evidence links, revisions, embeddings.
+
+            It leaves a tombstone: nothing brings it back, until that is lifted.
+            """,
     ),
     Operation(
         name="remember",
@@ -522,7 +554,7 @@ OPERATIONS: tuple[Operation, ...] = (
         argument="what",
         output=items.PutOutput,
         scope="write",
-        errors=(Conflict, ItemBusy),
+        errors=(Conflict, ItemBusy, ItemForgotten),
         tool=Tool(
             "Keep one thing for later: a memory (what was decided, learned, gone wrong) or, with kind `fact`,"
             " a statement about somebody or something with the evidence for it. The same content twice is "

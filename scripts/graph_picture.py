@@ -30,6 +30,9 @@ _PLACES = {
     "AnalystCopy": (1, 4),
     "IdempotencyRecord": (2, 4),
     "Lock": (3, 4),
+    "Tombstone": (0, 5),
+    "TombstoneMark": (1, 5),
+    "TombstoneSalts": (2, 5),
 }
 
 

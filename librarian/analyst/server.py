@@ -196,7 +196,7 @@ class AnalystServer:
 async def _read(source: Librarian, namespace: str | None, spool: BinaryIO, on_progress: Counted | None) -> CopyNote:
     """Read everything but the vectors, which nothing in the Browser reads."""
     named = None if namespace is None else [namespace]
-    report = await source.export_into(spool, named, on_progress=on_progress)
+    report = await source.export_into(spool, named, tombstones=False, on_progress=on_progress)
     return CopyNote(
         namespaces=report.namespaces,
         whole=named is None,

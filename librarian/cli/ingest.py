@@ -19,7 +19,7 @@ from librarian.base.lines import numbered_lines
 from librarian.cli.display import Bar, table
 from librarian.cli.lazy import deferred, new_app
 from librarian.cli.opening import Connection, encode_pending, reached
-from librarian.cli.options import NoEmbedOption
+from librarian.cli.options import EvenIfForgottenOption, NoEmbedOption
 from librarian.cli.runtime import namespace_or, print_answer, run_async, say, settings_for
 from librarian.cli.values import STDIN
 from librarian.items.contracts import IngestReport
@@ -68,6 +68,7 @@ def ingest(
     ] = AUTO,
     *,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run ended.")] = False,
+    even_if_forgotten: EvenIfForgottenOption = False,
     no_embed: NoEmbedOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -79,7 +80,7 @@ def ingest(
 
     async def work() -> int:
         settings = settings_for()
-        request = _Request(file, namespace, mapping, format_name, resume)
+        request = _Request(file, namespace, mapping, format_name, resume, even_if_forgotten)
         with _input(settings, request) as store:
             async with reached(settings, "ingest") as librarian:
                 report = await store(librarian)
@@ -101,6 +102,7 @@ class _Request:
     mapping: str | None
     format_name: str
     resume: bool
+    even_if_forgotten: bool
 
 
 @contextmanager
@@ -113,9 +115,10 @@ def _input(settings: "Settings", request: _Request) -> Iterator[_Store]:
         )
     with _export(request) as rows:
         if rows is None:
-            yield partial(_stored, source=_source(settings, request, where))
+            source = _source(settings, request, where)
+            yield partial(_stored, source=source, even_if_forgotten=request.even_if_forgotten)
         else:
-            yield partial(_imported, rows=rows, namespace=where)
+            yield partial(_imported, rows=rows, namespace=where, even_if_forgotten=request.even_if_forgotten)
 
 
 def _export(request: _Request) -> "AbstractContextManager[Rows | None]":
@@ -245,7 +248,7 @@ def _line_to_resume_after(bookmark: Bookmark) -> int:
     return line
 
 
-async def _stored(librarian: Connection, source: _Source) -> IngestReport:
+async def _stored(librarian: Connection, source: _Source, *, even_if_forgotten: bool) -> IngestReport:
     """Ingest rows and remember how far it came, whatever ends it."""
     last = IngestReport()
     with source.file, Bar("Storing", in_bytes=True) as bar:
@@ -258,7 +261,9 @@ async def _stored(librarian: Connection, source: _Source) -> IngestReport:
 
         try:
             if isinstance(librarian, client.AsyncLibrarianClient):
-                report = await librarian.ingest(source.unsettled_rows(), namespace=source.namespace)
+                report = await librarian.ingest(
+                    source.unsettled_rows(), namespace=source.namespace, even_if_forgotten=even_if_forgotten
+                )
             else:
                 report = await librarian.ingest(
                     source.rows(),
@@ -266,6 +271,7 @@ async def _stored(librarian: Connection, source: _Source) -> IngestReport:
                     mapping=source.mapping,
                     any_namespace=source.any_namespace,
                     after_line=source.after_line,
+                    even_if_forgotten=even_if_forgotten,
                     on_progress=progress,
                 )
         except BaseException:
@@ -276,7 +282,7 @@ async def _stored(librarian: Connection, source: _Source) -> IngestReport:
     return report
 
 
-async def _imported(librarian: Connection, rows: "Rows", namespace: str) -> IngestReport:
+async def _imported(librarian: Connection, rows: "Rows", namespace: str, *, even_if_forgotten: bool) -> IngestReport:
     """Ingest an export, whose size is not known before."""
     last = IngestReport()
     with Bar("Storing") as bar:
@@ -288,9 +294,11 @@ async def _imported(librarian: Connection, rows: "Rows", namespace: str) -> Inge
 
         try:
             if isinstance(librarian, client.AsyncLibrarianClient):
-                report = await librarian.ingest(rows.lines(), namespace=namespace)
+                report = await librarian.ingest(rows.lines(), namespace=namespace, even_if_forgotten=even_if_forgotten)
             else:
-                report = await librarian.ingest(rows.lines(), namespace=namespace, on_progress=progress)
+                report = await librarian.ingest(
+                    rows.lines(), namespace=namespace, even_if_forgotten=even_if_forgotten, on_progress=progress
+                )
         except BaseException:
             _say_what_is_kept(last, resumable=False)
             raise

@@ -13,11 +13,12 @@ from msgspec import Struct
 
 from librarian.base.errors import InvalidInput
 from librarian.base.strictjson import decode
-from librarian.cli.asking import ask, listing, question, question_of_uid
+from librarian.cli.asking import ask, list_pages, listing, question, question_of_uid
 from librarian.cli.display import caption, printable, shortened, table
 from librarian.cli.lazy import new_app
 from librarian.cli.opening import Connection, answering_without_encoder, encode_pending, reached_without_encoder
 from librarian.cli.options import (
+    AllOption,
     JsonOption,
     NamespaceOption,
     NoEmbedOption,
@@ -36,11 +37,14 @@ from librarian.items.contracts import (
     DeleteOutput,
     EdgeOut,
     EdgeQuery,
+    ForgottenOut,
+    ForgottenQuery,
     ImpactInput,
     ImpactOutput,
     ItemIn,
     ItemOut,
     ItemQuery,
+    LiftInput,
     LinkInput,
     LinkOutput,
     Moments,
@@ -369,7 +373,10 @@ READERS: Mapping[str, Callable[[str, str], Any]] = {
 def forget(
     what: DeleteInput, namespace: NamespaceOption = None, *, yes: YesOption = False, as_json: JsonOption = False
 ) -> None:
-    """Delete items by uid or filter, after a preview."""
+    """Delete items by uid or filter, after a preview.
+
+    They leave tombstones, hashes without text: nothing brings them back, until `forgotten lift`.
+    """
 
     async def delete(librarian: Connection, where: str) -> DeleteOutput:
         async def step(token: str | None) -> DeleteOutput:
@@ -427,6 +434,50 @@ def _count_rows(counts: DeleteCounts) -> list[tuple[str, int]]:
     rest = ("edges", "evidence_links", "revisions", "embeddings")
     rows = [("items", counts.items), *((f"  {kind}", count) for kind, count in sorted(counts.by_kind.items()))]
     return [*rows, *((name.replace("_", " "), getattr(counts, name)) for name in rest)]
+
+
+# What was forgotten.
+
+forgotten = new_app("See what was forgotten, and let it come back.")
+app.add_typer(forgotten, name="forgotten")
+
+
+@forgotten.command("list")
+@takes(ForgottenQuery)
+def list_forgotten(
+    query: ForgottenQuery, namespace: NamespaceOption = None, *, every: AllOption = False, as_json: JsonOption = False
+) -> None:
+    """List tombstones, the latest first: of what kind, when, by whom. They hold hashes and no text."""
+    list_pages(
+        "list_forgotten", query, namespace, "forgotten", _show_forgotten, purpose="forgotten",
+        reach=answering_without_encoder, every=every, as_json=as_json,
+    )  # fmt: skip
+
+
+@forgotten.command("lift")
+@takes(LiftInput)
+def lift_forgotten(what: LiftInput, namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
+    """Let items come back, named by the uid that they had, or by the id of their tombstone.
+
+    Nothing of them was kept: they are back when they are ingested or imported again.
+    """
+    ask(
+        lambda librarian, where: librarian.lift_forgotten(where, what),
+        namespace,
+        lambda done: say(f"{done.lifted} tombstones were lifted."),
+        purpose="forgotten",
+        contract=LiftInput,
+        reach=reached_without_encoder,
+        as_json=as_json,
+    )
+
+
+def _show_forgotten(found: Sequence[ForgottenOut]) -> None:
+    if found:
+        rows = [(each.tombstone_id, each.kind, each.forgotten_at, each.actor) for each in found]
+        table(("tombstone", "kind", "forgotten", "by"), rows)
+    else:
+        say("Nothing was forgotten.")
 
 
 # Edges.

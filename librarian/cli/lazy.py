@@ -62,6 +62,7 @@ SECTIONS: Mapping[str, Commands] = {
         "put": ("items", "Create or replace one item."),
         "edit": ("items", "Change some fields of one item."),
         "forget": ("items", "Delete items by uid or filter, after a preview."),
+        "forgotten": ("items", "See what was forgotten, and let it come back."),
         "link": ("items", "Connect two items by a typed edge."),
         "unlink": ("items", "Remove a typed edge."),
         "sweep": (

@@ -33,6 +33,9 @@ AllOption: TypeAlias = Annotated[
     bool, typer.Option("--all", help="All pages, of --limit each; with --json one line for each.")
 ]
 NoEmbedOption: TypeAlias = Annotated[bool, typer.Option("--no-embed", help="Leave the encoding to the service.")]
+EvenIfForgottenOption: TypeAlias = Annotated[
+    bool, typer.Option("--even-if-forgotten", help="Take back what was forgotten before: its tombstones are lifted.")
+]
 VersionOption: TypeAlias = Annotated[
     int | None, typer.Option("--if-version", help="Only if the item is still at this version.")
 ]
@@ -247,6 +250,11 @@ OPTIONS: Mapping[str, Options] = {
         "uids": OptionSpec("UID", "Uids of the items; with filters, both must hold.", many=True),
         **FILTERS,
         "confirm_token": OptionSpec("--confirm", "Delete what the preview with this token showed."),
+    },
+    "ForgottenQuery": {"limit": _PAGE, "cursor": _CURSOR},
+    "LiftInput": {
+        "uids": OptionSpec("UID", "Uids that the items had.", many=True),
+        "tombstone_ids": OptionSpec("--tombstone", "Id of a tombstone; may be repeated.", many=True),
     },
     "RememberInput": {
         "text": OptionSpec("TEXT", "What to keep; - reads standard input.", read=text_or_stdin),

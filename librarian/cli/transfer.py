@@ -15,7 +15,7 @@ from librarian.base.errors import Conflict, InvalidInput
 from librarian.cli.display import Bar, downloads
 from librarian.cli.lazy import deferred, new_app
 from librarian.cli.opening import encode_pending, opened
-from librarian.cli.options import JsonOption, NamespaceOption, NoEmbedOption
+from librarian.cli.options import EvenIfForgottenOption, JsonOption, NamespaceOption, NoEmbedOption
 from librarian.cli.runtime import namespace_or, print_answer, print_json, run_async, say, settings_for
 from librarian.cli.server import managed_server
 from librarian.cli.values import STDIN
@@ -112,6 +112,7 @@ def import_export(
         typer.Option(help="Where the namespace holds something: refuse, skip (add the rest), or replace (delete it)."),
     ] = "refuse",
     *,
+    even_if_forgotten: EvenIfForgottenOption = False,
     no_embed: NoEmbedOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -126,7 +127,9 @@ def import_export(
         with _readable(file) as source:
             async with opened(settings, "import") as librarian:
                 with Bar("Importing") as bar:
-                    report = await librarian.import_from(source, into, existing=existing, on_progress=bar.update)
+                    report = await librarian.import_from(
+                        source, into, existing=existing, even_if_forgotten=even_if_forgotten, on_progress=bar.update
+                    )
                 await encode_pending(librarian, unless=no_embed)
         if as_json:
             print_json(report)
@@ -157,6 +160,10 @@ def _described_import(report: ImportReport) -> list[str]:
     if report.skipped:
         left = ", ".join(f"{count:,} {name}s" for name, count in report.skipped.items())
         lines.append(f"Left out, as they were there or lacked an end: {left}.")
+    if report.held_back:
+        lines.append(
+            f"Held back {report.held_back:,} items that were forgotten before: see `librarian forgotten list`."
+        )
     return lines
 
 
@@ -232,10 +239,13 @@ def restore(
     replace: Annotated[
         bool, typer.Option("--replace", help="In the place of what is there, which is backed up first.")
     ] = False,
+    even_if_forgotten: EvenIfForgottenOption = False,
     no_embed: NoEmbedOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Make the graph hold what a backup holds, and nothing else.
+
+    What was forgotten since is held back, but by a dump, which takes the place of the tombstones too.
 
     The whole file is checked before anything changes. A graph that holds something is refused without --replace.
     """
@@ -248,7 +258,9 @@ def restore(
             with _readable(file) as source:
                 async with opened(settings, "restore") as librarian:
                     with Bar("Restoring") as bar:
-                        done = await librarian.restore(source, replace=replace, on_progress=bar.update)
+                        done = await librarian.restore(
+                            source, replace=replace, even_if_forgotten=even_if_forgotten, on_progress=bar.update
+                        )
                     await encode_pending(librarian, unless=no_embed)
         print_answer(done, _show_restore, as_json=as_json)
 

@@ -121,16 +121,19 @@ def ingest(
     rows: Iterable[tuple[int, bytes] | Mapping[str, Any]] | AsyncIterable[tuple[int, bytes] | Mapping[str, Any]],
     *,
     namespace: str,
+    even_if_forgotten: bool = False,
 ) -> Request[IngestReport]:
     """Store rows given as dicts, or as (line number from 1, JSON); only the asynchronous client takes an asynchronous
     source.
 
     They are sent as they come, so there is no second try; what an interrupted ingest has stored stays, and the same
-    rows again add only the rest. Rows that are not taken are listed in the report, not raised.
+    rows again add only the rest. Rows that are not taken are listed in the report, not raised. What was forgotten is
+    held back, unless it is to come back `even_if_forgotten`, which takes a key with the scope admin.
     """
     return Request(
         method="POST",
         path="/v1/items",
+        params=(("even_if_forgotten", "true"),) if even_if_forgotten else (),
         headers={"Content-Type": _NDJSON, NAMESPACE_HEADER: namespace},
         rows=rows,
         read=_json(IngestReport),

@@ -91,7 +91,8 @@ class IndexReport(Struct, kw_only=True):
     """What became of a folder's files.
 
     `unread` counts the files that are found by name only, by reason; `skipped` what was left out altogether, by reason,
-    a folder as one. `examples` has some of both. `chunks` is how many parts were written, `bytes` how much was read.
+    a folder as one. `examples` has some of both. `chunks` is how many parts were written, `held_back` how many were
+    not, because they were forgotten before; `bytes` is how much was read.
     """
 
     root: str = ""
@@ -104,6 +105,7 @@ class IndexReport(Struct, kw_only=True):
     skipped: dict[str, int] = field(default_factory=dict)
     examples: list[SkippedPath] = field(default_factory=list)
     chunks: int = 0
+    held_back: int = 0
     bytes: int = 0
     seconds: float = 0.0
     pending_embeddings: int | None = None
@@ -129,10 +131,11 @@ class FileOut(Struct, kw_only=True, frozen=True):
 
 
 class PutFileOutput(Struct, kw_only=True, frozen=True):
-    """What an upload did."""
+    """What an upload did. `held_back` counts parts of the file that were forgotten before, and are not stored."""
 
     outcome: Literal["added", "updated", "unchanged"]
     file: FileOut
+    held_back: int = 0
 
 
 class FileListQuery(Struct, forbid_unknown_fields=True, kw_only=True):

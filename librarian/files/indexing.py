@@ -151,6 +151,7 @@ class IndexRun:
         if other:
             stored = await store_contents(self.executor, self.namespace, other)
             self.report.chunks += stored.added
+            self.report.held_back += stored.held_back
         for content in contents:
             self.report.bytes += content.size
             if content.unread:
@@ -225,11 +226,11 @@ async def put_file(
         return PutFileOutput(outcome="unchanged", file=file_out(before))
     new = loader.new_file(path, root=root, size=content.size, mtime_ns=0)
     await put_files(executor, namespace, [new])
-    await store_contents(executor, namespace, [content])
+    stored = await store_contents(executor, namespace, [content])
     after = (await get_files(executor, namespace, [path])).get(path)
     if after is None:
         raise NotFound("the file was deleted at the same time", field="path")
-    return PutFileOutput(outcome="updated" if before else "added", file=file_out(after))
+    return PutFileOutput(outcome="updated" if before else "added", file=file_out(after), held_back=stored.held_back)
 
 
 async def delete_file(executor: Executor, namespace: str, path: str) -> FileOut:

@@ -250,20 +250,40 @@ class RowError(Struct, kw_only=True):
 
 
 class IngestReport(Struct, kw_only=True):
-    """What an ingest did; `failed` rows are listed in `errors` (the first 1,000) and lose nothing else."""
+    """What an ingest did; `failed` rows are listed in `errors` (the first 1,000) and lose nothing else.
+
+    `held_back` rows were forgotten before, by themselves or in the same words, or are edges of such items, and are not
+    stored; `held_back_uids` names the items (the first 1,000).
+    """
 
     added: int = 0
     updated: int = 0
     unchanged: int = 0
     failed: int = 0
+    held_back: int = 0
     pending_embeddings: int = 0
     errors: list[RowError] = msgspec.field(default_factory=list)
     notes: list[str] = msgspec.field(default_factory=list)
+    held_back_uids: list[str] = msgspec.field(default_factory=list)
 
     @property
     def total(self) -> int:
         """Rows read."""
-        return self.added + self.updated + self.unchanged + self.failed
+        return self.added + self.updated + self.unchanged + self.failed + self.held_back
+
+
+EvenIfForgotten = Annotated[
+    bool,
+    Meta(
+        description="Take back what was forgotten before: its tombstones are lifted. Takes a key with the scope admin."
+    ),
+]
+
+
+class IngestQuery(Struct, forbid_unknown_fields=True, kw_only=True):
+    """How rows are taken."""
+
+    even_if_forgotten: EvenIfForgotten = False
 
 
 Order = Literal["newest", "oldest", "latest"]
@@ -556,6 +576,47 @@ class ImpactOutput(Struct, kw_only=True):
     leads_to: list[LedToItem]
 
 
+TombstoneId = Annotated[str, Meta(min_length=1, max_length=64, description="Id of a tombstone, as the list shows it.")]
+
+
+class ForgottenQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """Which page of what was forgotten, the latest first."""
+
+    limit: PageSize = 50
+    cursor: Cursor | None = None
+
+
+class ForgottenOut(Struct, kw_only=True):
+    """That an item was forgotten: its kind, by whom and when. Neither its uid nor its text is kept, only hashes."""
+
+    tombstone_id: str
+    kind: str
+    actor: str | None
+    forgotten_at: Time
+
+
+class ForgottenList(Struct, kw_only=True):
+    """One page; `next_cursor` is null on the last one."""
+
+    forgotten: list[ForgottenOut]
+    next_cursor: str | None
+
+
+class LiftInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """What may come back: items by the uid that they had, or tombstones by their ids."""
+
+    uids: Annotated[list[Uid], Meta(min_length=1, max_length=1000, description="The items by uid.")] | None = None
+    tombstone_ids: (
+        Annotated[list[TombstoneId], Meta(min_length=1, max_length=1000, description="The tombstones by id.")] | None
+    ) = None
+
+
+class LiftOutput(Struct, kw_only=True):
+    """How many tombstones were lifted. The items themselves are gone: only who ingests them again has them back."""
+
+    lifted: int
+
+
 class RevisionOut(Struct, kw_only=True):
     """What an item said before one change: the properties it had, who changed it, why and when."""
 
@@ -607,6 +668,7 @@ Filename = Annotated[
 
 
 class ImportQuery(Struct, forbid_unknown_fields=True, kw_only=True):
-    """How the uploaded file is called."""
+    """How the uploaded file is called, and how it is taken."""
 
     filename: Filename = "upload"
+    even_if_forgotten: EvenIfForgotten = False

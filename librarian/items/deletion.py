@@ -1,4 +1,4 @@
-"""Deleting items: one at once, many after a preview."""
+"""Forgetting items: one at once, many after a preview. What is forgotten leaves a tombstone."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,7 +11,8 @@ from graph.executor import Executor
 from graph.ingest import finish_ingest
 from graph.search import hydrate
 from graph.support import impact_of
-from graph.types import Cascade
+from graph.types import Cascade, Provenance
+from librarian.base.audit import actor
 from librarian.base.errors import Conflict, InvalidInput, PreconditionFailed
 from librarian.items.changes import refuse_stale
 from librarian.items.contracts import DeleteCounts, DeleteInput, DeleteOutput, PreviewItem
@@ -23,8 +24,12 @@ UNSUPPORTED_ITEMS = 100
 _PREVIEW_AGAIN = "Ask for the preview again, without confirm_token."
 
 
-async def delete_item(executor: Executor, namespace: str, uid: str, if_version: int | None) -> DeleteCounts:
-    """Delete one item with all that hangs on it. Raises NotFound, PreconditionFailed."""
+async def delete_item(
+    executor: Executor, namespace: str, uid: str, if_version: int | None, *, forgotten: bool = True
+) -> DeleteCounts:
+    """Delete one item with all that hangs on it; it may come back unless it is `forgotten`. Raises NotFound,
+    PreconditionFailed.
+    """
     await refuse_stale(executor, namespace, uid, if_version)
 
     def check(version: int | None) -> None:
@@ -33,7 +38,8 @@ async def delete_item(executor: Executor, namespace: str, uid: str, if_version: 
         if if_version not in (None, version):
             raise PreconditionFailed(f"the item is at version {version}", remedy="Read it again and decide anew.")
 
-    gone = await graph.delete_item(executor, namespace, uid, check)
+    by = _forgetting() if forgotten else None
+    gone = await graph.delete_item(executor, namespace, uid, check, forgotten=by)
     await finish_ingest(executor, namespace)
     return counts_of(gone)
 
@@ -61,7 +67,7 @@ async def delete_items(executor: Executor, namespace: str, request: DeleteInput)
         )
     if request.confirm_token != token:
         raise Conflict("the matching items changed since the preview", field="$.confirm_token", remedy=_PREVIEW_AGAIN)
-    gone, kept = await graph.delete_items(executor, namespace, versions)
+    gone, kept = await graph.delete_items(executor, namespace, versions, forgotten=_forgetting())
     await finish_ingest(executor, namespace)
     return DeleteOutput(deleted=True, counts=counts_of(gone), kept=kept)
 
@@ -76,6 +82,10 @@ def counts_of(cascade: Cascade) -> DeleteCounts:
         revisions=cascade.revisions,
         embeddings=cascade.embeddings,
     )
+
+
+def _forgetting() -> Provenance:
+    return Provenance("forget", actor.get())
 
 
 def _token(namespace: str, request: DeleteInput, versions: Mapping[str, int]) -> str:

@@ -16,6 +16,7 @@ from librarian.base.audit import actor
 from librarian.base.errors import InvalidInput, PayloadTooLarge
 from librarian.base.fields import MAX_TEXT_CHARS
 from librarian.items.contracts import EdgeIn, IngestReport, RowError, RowIn
+from librarian.items.forgetting import NOTE as HELD_BACK
 from librarian.items.rowmap import RowMap
 from librarian.items.rows import RowBuilder, new_edge
 from librarian.items.succession import NOTHING_DECLARED, Declared, audited, remarks, with_successions
@@ -23,6 +24,7 @@ from librarian.items.succession import NOTHING_DECLARED, Declared, audited, rema
 BATCH_ROWS = 500
 BATCH_BYTES = 8 * 2**20
 MAX_REPORTED_ERRORS = 1000
+MAX_REPORTED_UIDS = 1000
 _ROW = cast("type[RowIn]", RowIn)  # a union of classes decodes like one
 OnProgress = Callable[[IngestReport], None]
 
@@ -56,11 +58,13 @@ class Ingest:
         after_line: int = 0,
         max_text_chars: int = MAX_TEXT_CHARS,
         declared: Declared = NOTHING_DECLARED,
+        even_if_forgotten: bool = False,
     ) -> None:
         self._declared = declared
         self._made: list[tuple[str, str]] = []
         self._proposed: list[tuple[str, str]] = []
         self.report = IngestReport()
+        self._even_if_forgotten = even_if_forgotten
         self._max_text_chars = max_text_chars
         self._after_line = after_line
         self._executor = executor
@@ -137,7 +141,14 @@ class Ingest:
                 self._executor, batch.namespace, [item for _, item in batch.items], self._declared
             )
             by = Provenance("ingest", actor.get())
-            stored = await store_batch(self._executor, batch.namespace, found.items, batch.edges, by)
+            stored = await store_batch(
+                self._executor,
+                batch.namespace,
+                found.items,
+                batch.edges,
+                by,
+                even_if_forgotten=self._even_if_forgotten,
+            )
             self._made += audited(batch.namespace, found)
             self._proposed += found.proposed
             metrics.observe_batch(time.perf_counter() - started)
@@ -150,6 +161,9 @@ class Ingest:
         self.report.added += len(stored.added) + len(stored.edges_added)
         self.report.updated += len(stored.updated)
         self.report.unchanged += len(stored.unchanged) + len(stored.edges_known) + repeated
+        self.report.held_back += len(stored.held_back) + len(stored.edges_held_back)
+        shown = self.report.held_back_uids
+        shown += stored.held_back[: MAX_REPORTED_UIDS - len(shown)]
         for uid in stored.clashes:
             self._fail(lines[uid], "$.uid", "uid_taken", "an item of another kind has this uid; choose another")
         for line, missing in stored.edges_dangling.items():
@@ -163,6 +177,8 @@ class Ingest:
         if any(waiting):
             named = f"{sum(waiting)} items name evidence or older facts that are not there yet"
             self.report.notes.append(f"{named}; they are linked when it comes")
+        if self.report.held_back:
+            self.report.notes.append(f"{self.report.held_back} rows are {HELD_BACK}")
 
     def _fail(self, line: int, where: str, code: str, message: str) -> None:
         self.report.failed += 1

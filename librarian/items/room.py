@@ -17,9 +17,9 @@ from librarian.base.errors import NotFound, PreconditionFailed
 from librarian.items import changes as changing
 from librarian.items import deletion as deleting
 from librarian.items import edges as edge_cases
+from librarian.items import forgetting, uploads
 from librarian.items import namespaces as namespace_cases
 from librarian.items import reading as item_cases
-from librarian.items import uploads
 from librarian.items.contracts import (
     Correction,
     CorrectOutput,
@@ -29,6 +29,8 @@ from librarian.items.contracts import (
     EdgeList,
     EdgeOut,
     EdgeQuery,
+    ForgottenList,
+    ForgottenQuery,
     ImpactInput,
     ImpactOutput,
     IngestReport,
@@ -36,6 +38,8 @@ from librarian.items.contracts import (
     ItemList,
     ItemOut,
     ItemQuery,
+    LiftInput,
+    LiftOutput,
     LinkInput,
     LinkOutput,
     Moments,
@@ -93,12 +97,14 @@ class ItemsRoom:
         mapping: RowMap | None = None,
         any_namespace: bool = False,
         after_line: int = 0,
+        even_if_forgotten: bool = False,
         on_progress: Callable[[IngestReport], None] | None = None,
     ) -> IngestReport:
         """Store rows given as (line number from 1, JSON); what `on_progress` reports is stored already.
 
         `any_namespace` lets rows name namespaces other than `namespace`. Rows up to `after_line` count as
-        settled by an earlier run over the same lines.
+        settled by an earlier run over the same lines. What was forgotten is held back, and the report says so;
+        `even_if_forgotten` lets it come back.
         """
         run = Ingest(
             self._lifecycle.parts.executor,
@@ -108,9 +114,11 @@ class ItemsRoom:
             after_line=after_line,
             max_text_chars=self._max_text_chars,
             declared=self._declared,
+            even_if_forgotten=even_if_forgotten,
         )
         report = await run.run(lines, on_progress)
-        audit("ingest", namespace, added=report.added, updated=report.updated, failed=report.failed)
+        counts = {"added": report.added, "updated": report.updated, "failed": report.failed}
+        audit("ingest", namespace, **counts, held_back=report.held_back, even_if_forgotten=even_if_forgotten)
         self._wake()
         report.pending_embeddings = await count_pending(self._lifecycle.parts.executor)
         metrics.count_rows(report)
@@ -150,7 +158,8 @@ class ItemsRoom:
         for step in steps:
             try:
                 if step.before is None:
-                    await self.delete_item(namespace, step.uid, if_version=step.version)
+                    # Whoever takes an upload back may upload the same again.
+                    await self._delete_item(namespace, step.uid, step.version, forgotten=False)
                 else:
                     await self.put_item(namespace, step.uid, step.before, if_version=step.version)
             except (NotFound, PreconditionFailed):
@@ -221,10 +230,10 @@ class ItemsRoom:
         return await self.impact(namespace, asked.uid)
 
     async def delete_item(self, namespace: str, uid: str, *, if_version: int | None = None) -> DeleteCounts:
-        """Delete one item with all that hangs on it. Raises NotFound, PreconditionFailed."""
-        gone = await deleting.delete_item(self._lifecycle.parts.executor, namespace, uid, if_version)
-        audit("item.delete", namespace, uid=uid, edges=gone.edges, revisions=gone.revisions)
-        return gone
+        """Delete one item with all that hangs on it; a tombstone keeps it from coming back. Raises NotFound,
+        PreconditionFailed.
+        """
+        return await self._delete_item(namespace, uid, if_version, forgotten=True)
 
     async def delete_items(self, namespace: str, request: DeleteInput) -> DeleteOutput:
         """Without `confirm_token` a preview with the token to send; with it, delete what was previewed.
@@ -235,6 +244,32 @@ class ItemsRoom:
         if done.deleted:
             audit("items.delete", namespace, items=done.counts.items, edges=done.counts.edges, kept=done.kept)
         return done
+
+    async def list_forgotten(self, namespace: str, query: ForgottenQuery) -> ForgottenList:
+        """Return one page of what was forgotten, the latest first. Raises InvalidInput for a cursor of another
+        query.
+        """
+        return await forgetting.list_forgotten(self._lifecycle.parts.executor, namespace, query)
+
+    async def lift_forgotten(self, namespace: str, what: LiftInput) -> LiftOutput:
+        """Let what was forgotten come back when it is ingested or imported again. Raises InvalidInput."""
+        done = await forgetting.lift(self._lifecycle.parts.executor, namespace, what)
+        audit("forgotten.lift", namespace, lifted=done.lifted)
+        return done
+
+    async def keep_again(self, namespace: str, uid: str, row: ItemIn) -> PutOutput:
+        """Undo that an item was forgotten: put what `row` says again. Raises InvalidInput, PreconditionFailed where
+        the uid is taken.
+        """
+        await forgetting.lift_row(self._lifecycle.parts.executor, namespace, uid, row)
+        audit("forgotten.lift", namespace, uid=uid)
+        return await self.put_item(namespace, uid, row, if_version=0)
+
+    async def _delete_item(self, namespace: str, uid: str, if_version: int | None, *, forgotten: bool) -> DeleteCounts:
+        executor = self._lifecycle.parts.executor
+        gone = await deleting.delete_item(executor, namespace, uid, if_version, forgotten=forgotten)
+        audit("item.delete", namespace, uid=uid, edges=gone.edges, revisions=gone.revisions)
+        return gone
 
     def _changed(self, action: str, item: ItemOut, **what: Any) -> None:
         audit(action, item.namespace, uid=item.uid, version=item.version, **what)

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from librarian.base.fields import Kind
+from librarian.items.contracts import EvenIfForgotten
 
 FORMAT = "librarian-export"
 VERSION = 1
@@ -145,6 +146,15 @@ class EdgeRow(_Row, tag="edge"):
     properties: Properties
 
 
+class TombstoneRow(_Row, tag="tombstone"):
+    """That an item was forgotten: hashes of its uid and of what it said, and the salts to make them with."""
+
+    identity: str
+    properties: Properties
+    marks: list[str]
+    salts: list[Annotated[str, Meta(pattern="^([0-9a-f]{2}){8,64}$")]]
+
+
 class FooterRow(_Row, tag="end"):
     """The last line: how many rows of what stand before it, and the SHA-256 of all lines before it."""
 
@@ -152,7 +162,7 @@ class FooterRow(_Row, tag="end"):
     sha256: str
 
 
-DataRow: TypeAlias = ConversationRow | PersonRow | FileRow | ItemRow | SweepRow | ChangeRow | EdgeRow
+DataRow: TypeAlias = ConversationRow | PersonRow | FileRow | ItemRow | SweepRow | ChangeRow | EdgeRow | TombstoneRow
 AnyRow: TypeAlias = HeaderRow | NamespaceRow | DataRow | FooterRow
 
 ROWS: dict[str, type[_Row]] = {
@@ -163,6 +173,7 @@ ROWS: dict[str, type[_Row]] = {
     "sweep": SweepRow,
     "change": ChangeRow,
     "edge": EdgeRow,
+    "tombstone": TombstoneRow,
 }
 """The rows between header and footer by their name."""
 
@@ -183,7 +194,8 @@ class ExportReport(Struct, kw_only=True):
 
 class ImportReport(Struct, kw_only=True):
     """An import that is complete. `created` counts what it wrote; `skipped` what was there already or, of an edge,
-    lacked an end. `resumed`: an earlier run had begun it, whose rows are not counted.
+    lacked an end. `held_back` items were forgotten before and are not stored; `held_back_uids` names the first 1,000.
+    `resumed`: an earlier run had begun it, whose rows are not counted.
     """
 
     namespaces: list[str]
@@ -191,12 +203,15 @@ class ImportReport(Struct, kw_only=True):
     skipped: dict[str, int] = msgspec.field(default_factory=dict)
     resumed: bool = False
     pending_embeddings: int = 0
+    held_back: int = 0
+    held_back_uids: list[str] = msgspec.field(default_factory=list)
 
 
 class ImportNamespaceQuery(Struct, forbid_unknown_fields=True, kw_only=True):
-    """What to do where the namespace holds something."""
+    """What to do where the namespace holds something, and with what was forgotten there before."""
 
     existing: Existing = "refuse"
+    even_if_forgotten: EvenIfForgotten = False
 
 
 class ExportNamespaceQuery(Struct, forbid_unknown_fields=True, kw_only=True):

@@ -12,6 +12,7 @@ import msgspec
 from graph.executor import Executor
 from graph.exporting import Marks, Page, all_namespaces, pages, read_marks, settled_moment, spaces_of
 from graph.namespaces import exists
+from graph.tombstones import forgetful_namespaces
 from graph.types import native
 from librarian.base.errors import NotFound
 from librarian.transfer.atomic import whole_file
@@ -59,6 +60,7 @@ async def export_into(
     *,
     vectors: bool = False,
     compress: bool = False,
+    tombstones: bool = True,
     on_progress: Counted | None = None,
 ) -> ExportReport:
     """Write an export into an empty file that can be read, written and sought in."""
@@ -67,7 +69,7 @@ async def export_into(
     for attempt in range(1, _ATTEMPTS + 1):
         if attempt > 1:
             await asyncio.to_thread(writer.restart)
-        report = await _Export(executor, writer, on_progress, vectors=vectors).run(namespaces)
+        report = await _Export(executor, writer, on_progress, vectors=vectors, tombstones=tombstones).run(namespaces)
         if report.exact:
             break
     report.bytes = file.tell()
@@ -83,23 +85,27 @@ async def _refuse_unknown(executor: Executor, namespaces: Sequence[str]) -> None
 class _Export:
     """One attempt."""
 
-    def __init__(self, executor: Executor, writer: ExportWriter, on_progress: Counted | None, *, vectors: bool) -> None:
+    def __init__(
+        self, executor: Executor, writer: ExportWriter, on_progress: Counted | None, *, vectors: bool, tombstones: bool
+    ) -> None:
         self._executor = executor
         self._writer = writer
         self._vectors = vectors
+        self._tombstones = tombstones
         self._on_progress = on_progress
         self._items = 0
 
     async def run(self, namespaces: Sequence[str] | None) -> ExportReport:
         """Write header, rows and footer."""
         moment = await settled_moment(self._executor)
-        names = await all_namespaces(self._executor) if namespaces is None else sorted(set(namespaces))
+        names = await self._all() if namespaces is None else sorted(set(namespaces))
         before = await self._marks(names, moment)
         await self._head(names, before)
         total = sum(sum(marks.by_kind.values()) for marks in before.values())
         for name in names:
             self._writer.head(NamespaceRow(namespace=name))
-            await self._rows(pages(self._executor, name, moment, vectors=self._vectors), total)
+            source = pages(self._executor, name, moment, vectors=self._vectors, tombstones=self._tombstones)
+            await self._rows(source, total)
         exact = before == await self._marks(names, moment)
         footer = await asyncio.to_thread(self._writer.finish)
         made_at: datetime = native(moment)
@@ -111,6 +117,11 @@ class _Export:
             exact=exact,
             bytes=0,
         )
+
+    async def _all(self) -> list[str]:
+        """Return every namespace, also one of which only is known what was forgotten there."""
+        forgetful = await forgetful_namespaces(self._executor) if self._tombstones else []
+        return sorted({*await all_namespaces(self._executor), *forgetful})
 
     async def _rows(self, source: AsyncIterator[Page], total: int) -> None:
         async def write(page: Page) -> None:

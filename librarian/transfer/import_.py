@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from graph.executor import Executor
-from graph.importing import Import, begin_import, end_import, unfinished_import, write_chunk
+from graph.importing import Import, begin_import, clear_empty_groups, end_import, unfinished_import, write_chunk
 from graph.ingest import finish_ingest
 from graph.leases import leased
 from graph.namespaces import delete_namespace, exists
@@ -31,6 +31,7 @@ _LEASE = "import"
 # An import that was killed can go on soon.
 _LEASE_S = 10.0
 _EDGE_ID_DIGITS = 24
+_MOST_UIDS = 1000
 _WITH_SWEEPS = frozenset({"refuse", "replace"})
 
 
@@ -40,16 +41,21 @@ async def import_from(
     into: str | None = None,
     *,
     existing: Existing = "refuse",
+    even_if_forgotten: bool = False,
     on_progress: Counted | None = None,
 ) -> ImportReport:
     """Write everything that the export `file` (seekable) holds; its only namespace under the name `into`, if given.
+
+    Items that were forgotten are held back, and the report says so, unless they are to come back `even_if_forgotten`.
 
     Where an import was interrupted, the same file goes on where it stopped, and any other one is refused. Raises
     InvalidExport before anything is written; Conflict where a namespace holds something and `existing` is refuse, or
     part of another file; LeaseHeld while another import runs; InvalidInput.
     """
     facts = await asyncio.to_thread(examine, file)
-    return await import_examined(executor, file, facts, into, existing=existing, on_progress=on_progress)
+    return await import_examined(
+        executor, file, facts, into, existing=existing, even_if_forgotten=even_if_forgotten, on_progress=on_progress
+    )
 
 
 async def import_examined(
@@ -59,6 +65,7 @@ async def import_examined(
     into: str | None = None,
     *,
     existing: Existing,
+    even_if_forgotten: bool,
     on_progress: Counted | None,
 ) -> ImportReport:
     """Import a file that was examined."""
@@ -66,7 +73,7 @@ async def import_examined(
     who = f"an import on {socket.gethostname()} (process {os.getpid()})"
     async with leased(executor, _LEASE, who, _LEASE_S):
         jobs = await _begin(executor, facts, names, existing)
-        work = _Work(executor, facts, jobs, names, existing, on_progress)
+        work = _Work(executor, facts, jobs, names, existing, even_if_forgotten, on_progress)
         async with built_at_once(
             executor, [NewSpace(**msgspec.structs.asdict(space)) for space in facts.header.spaces]
         ):
@@ -148,9 +155,11 @@ class _Work:
     jobs: Mapping[str, Import]
     names: Mapping[str, str]
     existing: Existing
+    even_if_forgotten: bool
     on_progress: Counted | None
     created: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
+    held_back: list[str] = field(default_factory=list)
     settled: int = 0
 
     async def run(self, file: BinaryIO) -> None:
@@ -159,6 +168,8 @@ class _Work:
         source = portions(file)
         await one_ahead(lambda: asyncio.to_thread(next, source, None), self._write)
         for name in self.names.values():
+            if self.held_back:
+                await clear_empty_groups(self.executor, name)
             await finish_ingest(self.executor, name)
 
     async def end(self) -> None:
@@ -174,6 +185,8 @@ class _Work:
             skipped={section: count for section, count in sorted(self.skipped.items()) if count},
             resumed=any(job.done for job in self.jobs.values()),
             pending_embeddings=await count_pending(self.executor),
+            held_back=len(self.held_back),
+            held_back_uids=self.held_back[:_MOST_UIDS],
         )
 
     async def _write(self, portion: Portion) -> None:
@@ -186,9 +199,17 @@ class _Work:
         # Runs of two histories may have one id, and undoing across them would be wrong.
         if portion.section in ("sweep", "change") and self.existing not in _WITH_SWEEPS:
             rows = []
-        created = await write_chunk(self.executor, self.jobs[portion.namespace], portion.section, rows, portion.done)
-        self.created[portion.section] += created
-        self.skipped[portion.section] += len(portion.rows) - created
+        written = await write_chunk(
+            self.executor,
+            self.jobs[portion.namespace],
+            portion.section,
+            rows,
+            portion.done,
+            even_if_forgotten=self.even_if_forgotten,
+        )
+        self.created[portion.section] += written.created
+        self.skipped[portion.section] += len(portion.rows) - written.created - len(written.held_back)
+        self.held_back += written.held_back
         self.settled += len(portion.rows)
         if self.on_progress is not None:
             self.on_progress(self.settled, sum(self.facts.rows.values()))

@@ -29,6 +29,7 @@ from librarian.transfer.contracts import (
     NamespaceRow,
     PersonRow,
     SweepRow,
+    TombstoneRow,
 )
 from migrations.plan import discover
 
@@ -53,6 +54,7 @@ _OWN: Mapping[type[DataRow], frozenset[str]] = {
     SweepRow: frozenset({"sweep_id"}),
     ChangeRow: frozenset({"sweep_id"}),
     EdgeRow: frozenset(),
+    TombstoneRow: frozenset({"identity"}),
 }
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _ANOTHER = "Import it into the Librarian that wrote it, or one of its version."

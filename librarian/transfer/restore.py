@@ -23,9 +23,15 @@ _MODES: tuple[Existing, ...] = ("refuse", "replace")
 
 
 async def restore_from(
-    executor: Executor, file: BinaryIO, backups: Path, *, replace: bool = False, on_progress: Counted | None = None
+    executor: Executor,
+    file: BinaryIO,
+    backups: Path,
+    *,
+    replace: bool = False,
+    even_if_forgotten: bool = False,
+    on_progress: Counted | None = None,
 ) -> RestoreReport:
-    """Make the graph hold what the export `file` holds, and nothing else.
+    """Make the graph hold what the export `file` holds, and nothing else; what was forgotten since is held back.
 
     A graph that holds something is refused (Conflict) unless `replace`: then it is first backed up into the folder
     `backups`. Interrupted, the same file goes on where it stopped. Raises InvalidExport before anything is changed.
@@ -36,7 +42,9 @@ async def restore_from(
     safety = None
     if mode is None:
         mode, safety = await _cleared(executor, facts, held, backups, replace=replace)
-    restored = await import_examined(executor, file, facts, existing=mode, on_progress=on_progress)
+    restored = await import_examined(
+        executor, file, facts, existing=mode, even_if_forgotten=even_if_forgotten, on_progress=on_progress
+    )
     return RestoreReport(restored=restored, safety_backup=safety)
 
 

@@ -67,12 +67,22 @@ class TransferRoom:
         *,
         vectors: bool = False,
         compress: bool = False,
+        tombstones: bool = True,
         on_progress: Counted | None = None,
     ) -> ExportReport:
-        """Export into an empty file that can be read, written and sought in; zipped if `compress`."""
-        executor = self._lifecycle.parts.executor
+        """Export into an empty file that can be read, written and sought in; zipped if `compress`. Without `tombstones`
+        it does not tell that anything was forgotten.
+        """
         return _audited(
-            await export_into(executor, file, namespaces, vectors=vectors, compress=compress, on_progress=on_progress)
+            await export_into(
+                self._lifecycle.parts.executor,
+                file,
+                namespaces,
+                vectors=vectors,
+                compress=compress,
+                tombstones=tombstones,
+                on_progress=on_progress,
+            )
         )
 
     async def import_from(
@@ -81,18 +91,23 @@ class TransferRoom:
         into: str | None = None,
         *,
         existing: Existing = "refuse",
+        even_if_forgotten: bool = False,
         on_progress: Counted | None = None,
     ) -> ImportReport:
         """Write what the export `file` (seekable) holds; its only namespace under the name `into`, if given.
 
         The whole file is checked before the first write. `existing` says what to do where a namespace holds something.
+        Items that were forgotten are held back, and the report says so; `even_if_forgotten` lets them come back.
         An interrupted import goes on with the same file. `on_progress` gets the rows that are settled and how many
         there are. Raises InvalidExport, Conflict, LeaseHeld, InvalidInput.
         """
         executor = self._lifecycle.parts.executor
-        report = await import_from(executor, file, into, existing=existing, on_progress=on_progress)
+        report = await import_from(
+            executor, file, into, existing=existing, even_if_forgotten=even_if_forgotten, on_progress=on_progress
+        )
+        counts = {"items": report.created.get("item", 0), "held_back": report.held_back}
         for namespace in report.namespaces:
-            audit("namespace.import", namespace, existing=existing, items=report.created.get("item", 0))
+            audit("namespace.import", namespace, existing=existing, even_if_forgotten=even_if_forgotten, **counts)
         self._wake()
         return report
 
@@ -113,16 +128,25 @@ class TransferRoom:
         return made
 
     async def restore(
-        self, file: BinaryIO, *, replace: bool = False, on_progress: Counted | None = None
+        self,
+        file: BinaryIO,
+        *,
+        replace: bool = False,
+        even_if_forgotten: bool = False,
+        on_progress: Counted | None = None,
     ) -> RestoreReport:
-        """Make the graph hold what the backup or export `file` (seekable) holds, and nothing else.
+        """Make the graph hold what the backup or export `file` (seekable) holds, and nothing else; what was forgotten
+        since is held back, unless it is to come back `even_if_forgotten`.
 
         With `replace` a graph that holds something is backed up first. Raises InvalidExport, Conflict, CannotWrite,
         LeaseHeld.
         """
         executor, folder = self._lifecycle.parts.executor, self._plan.folder
-        done = await restore_from(executor, file, folder, replace=replace, on_progress=on_progress)
-        audit("restore", EVERY_NAMESPACE, namespaces=len(done.restored.namespaces), replace=replace)
+        done = await restore_from(
+            executor, file, folder, replace=replace, even_if_forgotten=even_if_forgotten, on_progress=on_progress
+        )
+        counts = {"namespaces": len(done.restored.namespaces), "held_back": done.restored.held_back}
+        audit("restore", EVERY_NAMESPACE, **counts, replace=replace, even_if_forgotten=even_if_forgotten)
         self._wake()
         return done
 

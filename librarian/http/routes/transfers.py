@@ -54,7 +54,11 @@ async def import_namespace(call: Call[AsyncIterator[bytes], ImportNamespaceQuery
             await asyncio.to_thread(kept.write, chunk)
             call.progressed(None)
         report = await call.librarian.transfer.import_from(
-            kept, call.namespace, existing=call.query.existing, on_progress=lambda *_: call.progressed(None)
+            kept,
+            call.namespace,
+            existing=call.query.existing,
+            even_if_forgotten=call.query.even_if_forgotten,
+            on_progress=lambda *_: call.progressed(None),
         )
     return json_response(report)
 

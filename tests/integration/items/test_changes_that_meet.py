@@ -10,6 +10,8 @@ from librarian.base.errors import Conflict, NotFound, PreconditionFailed
 from librarian.items.contracts import Correction, CorrectOutput, FactIn, MemoryIn
 
 TASKS = 12
+# That something was forgotten stays.
+LEFT = "MATCH (n:!Tombstone&!TombstoneMark&!TombstoneSalts {namespace: $ns}) RETURN labels(n)"
 
 
 async def attempted(*changes: Any) -> list[Any]:
@@ -60,16 +62,14 @@ async def test_puts_of_a_new_item_follow_one_another(librarian, namespace):
 async def test_a_delete_beside_patches_leaves_the_item_whole_or_gone(librarian, executor, ingest, namespace):
     """Whoever comes after the deletion is told that there is nothing; no half of an item stays behind."""
     for _ in range(5):
-        await ingest({"kind": "message", "uid": "m", "conversation_id": "c", "text": "hi"})
+        await ingest({"kind": "message", "uid": "m", "conversation_id": "c", "text": "hi"}, even_if_forgotten=True)
         done = await attempted(
             *(librarian.patch_item(namespace, "m", {"author_id": f"a{n}"}) for n in range(4)),
             librarian.delete_item(namespace, "m"),
             *(librarian.patch_item(namespace, "m", {"text": f"by {n}"}) for n in range(4)),
         )
         assert [result for result in done if isinstance(result, Exception) and not isinstance(result, NotFound)] == []
-        left, _, _ = await executor.driver.execute_query(
-            "MATCH (n {namespace: $ns}) RETURN labels(n)", {"ns": namespace}
-        )
+        left, _, _ = await executor.driver.execute_query(LEFT, {"ns": namespace})
         assert [record.values() for record in left] == []
 
 
@@ -84,12 +84,12 @@ async def test_deleting_beside_ingest_into_one_conversation_fails_nobody(librari
 
     async def come_and_go(task: int) -> None:
         for _ in range(6):
-            assert (await ingest(*rows(task), embed=False)).failed == 0
+            assert (await ingest(*rows(task), embed=False, even_if_forgotten=True)).failed == 0
             await librarian.delete_item(namespace, f"m{task}")
             await librarian.delete_item(namespace, f"f{task}")
 
     await asyncio.gather(*(come_and_go(task) for task in range(4)))
-    left, _, _ = await executor.driver.execute_query("MATCH (n {namespace: $ns}) RETURN labels(n)", {"ns": namespace})
+    left, _, _ = await executor.driver.execute_query(LEFT, {"ns": namespace})
     assert [record.values() for record in left] == []
 
 

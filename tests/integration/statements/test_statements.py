@@ -27,6 +27,9 @@ _TENANT_LABELS = {
     "File",
     "Symbol",
     "Citation",
+    "Tombstone",
+    "TombstoneMark",
+    "TombstoneSalts",
     "Embedding",
     "UnresolvedReferences",
     "Unlinked",
@@ -87,7 +90,7 @@ ADMIN_STATEMENTS = {
     # answers to requests that may be sent twice
     "delete_expired_idempotency_keys",
     # which namespaces there are, and what runs and waits in all of them
-    "list_namespaces", "export_namespaces", "list_imports", "running_transactions",
+    "list_namespaces", "export_namespaces", "list_imports", "namespaces_of_tombstones", "running_transactions",
     # the server itself
     "ping", "probe_server", "show_constraints", "show_indexes",
     # copies for analysts

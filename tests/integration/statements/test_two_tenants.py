@@ -64,6 +64,13 @@ async def poisoned(librarian: Librarian, executor: Executor) -> AsyncIterator[Li
         {"a": OURS, "b": THEIRS},
     )
     await plant_sweeps(executor)
+    await executor.driver.execute_query(
+        "UNWIND [[$a, ''], [$b, $secret]] AS pair "
+        "CREATE (:TombstoneSalts {namespace: pair[0], salts: ['00' + pair[1]]}) "
+        "CREATE (:Tombstone {namespace: pair[0], identity: 'i', kind: 'memory' + pair[1], actor: pair[1], "
+        "forgotten_at: datetime()})-[:HOLDS]->(:TombstoneMark {namespace: pair[0], mark: 'm', name: pair[1]})",
+        {"a": OURS, "b": THEIRS, "secret": SECRET},
+    )
     await executor.driver.execute_query("CREATE (:Lock {name: 'import of ' + $a, owner: 'o', done: 0})", {"a": OURS})
     yield librarian
     await executor.driver.execute_query(
@@ -112,6 +119,7 @@ ROWS = {
     "sweep_known_pairs": [{"source": "shared-1", "target": "shared-3"}],
     "changes_since": [{"uid": "shared-3", "version": 1}],
     "open_facts": [{"uid": "new", "subject": "Ada", "predicate": "owns", "person_id": "ada"}],
+    "find_tombstones": [{"uid": "shared-1", "identities": ["i"], "marks": ["m"]}],
     "pool_traits": [{"uid": uid, "queries": [0]} for uid in ("shared-1", "shared-2", "shared-3")],
 }
 
@@ -151,6 +159,8 @@ def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
         "predicates": ["owns"],
         "known_at": FOREVER if statement.name == "items_then" else None,
         "made_before": FOREVER, "with_vectors": True, "ids": [OURS + "-proposed"], "done": 1,
+        "identities": ["i"], "marks": ["m"], "salts": ["00"], "always": True, "before_identity": "",
+        "beginnings": ["ada owns deploys ours"], "chars": 40,
         "after_uid": "", "before_time": "9999-12-31T23:59:59Z", "before_uid": "", "doomed": [],
     }  # fmt: skip
     return {name: known.get(name) for name in statement.params}

@@ -116,7 +116,7 @@ async def test_skip_keeps_what_is_there_and_adds_the_rest(everything, exported, 
     first = await exported(everything)
     await librarian.patch_item(everything, "vague", {"text": "Red now."})
     await librarian.delete_item(everything, "cause")
-    report = await imported(first, existing="skip")
+    report = await imported(first, existing="skip", even_if_forgotten=True)
     assert report.created["item"] == 1
     assert report.skipped["item"] == len(lines(first, "item")) - 1
     assert report.created["edge"] > 0

@@ -95,7 +95,7 @@ async def keep_again(call: Call[Upload, None]) -> Response:
     uid, fields = call.path("uid"), call.body.fields
     row = strictjson.decode(fields.get("row", "").encode(), _ITEM)
     edges = strictjson.decode(fields.get("edges", "[]").encode(), list[LinkInput])
-    put = await call.librarian.put_item(call.namespace, uid, row, if_version=0)
+    put = await call.librarian.items.keep_again(call.namespace, uid, row)
     for edge in edges:
         with suppress(NotFound):
             await call.librarian.link(call.namespace, edge)

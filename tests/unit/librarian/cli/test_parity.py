@@ -13,8 +13,10 @@ from librarian.items.contracts import (
     DeleteInput,
     EdgeQuery,
     Filters,
+    ForgottenQuery,
     ImpactInput,
     ItemQuery,
+    LiftInput,
     LinkInput,
     Moments,
     RememberInput,
@@ -68,12 +70,12 @@ COMMANDS_OF = {
     "link": (LinkInput, {"namespace", "as_json"}),
 }
 # `librarian unlink` takes one or three words, `librarian review accept` and `reject` the verdict by their names, and
-# `librarian review all` is a command below another one.
-BY_POSITION = [UnlinkInput, ReviewInput, ReviewManyInput]
+# `librarian review all`, `forgotten list` and `forgotten lift` are commands below another one.
+BY_POSITION = [UnlinkInput, ReviewInput, ReviewManyInput, ForgottenQuery, LiftInput]
 # Queries whose fields mean nothing at a terminal.
 HTTP_ONLY = {
-    "ExportNamespaceQuery", "FileListQuery", "ImportNamespaceQuery", "ImportQuery", "PutFileQuery", "SpanQuery",
-    "SweepQuery", "ToolQuery",
+    "ExportNamespaceQuery", "FileListQuery", "ImportNamespaceQuery", "ImportQuery", "IngestQuery", "PutFileQuery",
+    "SpanQuery", "SweepQuery", "ToolQuery",
 }  # fmt: skip
 
 

@@ -1,0 +1,224 @@
+"""Tombstones: that something was forgotten, so that nothing brings it back unseen.
+
+A tombstone holds no text. It holds HMAC-SHA256 hashes with a random salt of its namespace: of the item's uid
+(`identity`), and of what the item said, now and before (`marks`). Whoever can read the salt can test a guess against
+them, as with any hash of something short; that is why what is said in a few words by everybody has no mark.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph.executor import Executor, Row, Transaction
+from graph.item import Fact, Item
+from graph.portable import properties_from_json
+from graph.types import Kind
+
+_HASH_DIGITS = 32
+_SALT_BYTES = 16
+_BEGINNING_CHARS = 40
+_WORD = re.compile(r"\w+")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_LEAST_CHARS: Mapping[Kind, int] = {Kind.MEMORY: 8, Kind.FACT: 8, Kind.MESSAGE: 40, Kind.FILE_CHUNK: 40}
+"""What a message says in fewer letters, somebody else may say too ("ok, see you tomorrow"): its uid alone is held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What of an item tells whether it was forgotten: its uid, and what it says, in one form or several."""
+
+    uid: str
+    kind: Kind
+    texts: Sequence[str] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """That an item was forgotten, by whom and when (as text to the nanosecond)."""
+
+    identity: str
+    kind: str
+    actor: str | None
+    forgotten_at: str
+
+
+def said_by(item: Item) -> Said:
+    """Return what an item says."""
+    triple = (item.subject, item.predicate, item.object) if isinstance(item, Fact) else ()
+    return Said(item.uid, item.kind, (item.text, *_sentence(*triple)))
+
+
+def said_in(row: Mapping[str, Any]) -> Said:
+    """Return what an item says, given its properties."""
+    sentence = _sentence(row.get("subject"), row.get("predicate"), row.get("object"))
+    return Said(row.get("uid") or "", Kind(row["kind"]), (row.get("text") or "", *sentence))
+
+
+def contents(said: Said) -> set[str]:
+    """Return what is said, without case, width and punctuation; nothing that is too short to be told from what others
+    say. A Chinese, Japanese or Korean letter counts as three.
+    """
+    folded = {
+        " ".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold().replace("_", " "))) for text in said.texts
+    }
+    return {text for text in folded if len(text) + 2 * len(_WIDE.findall(text)) >= _LEAST_CHARS[said.kind]}
+
+
+async def hold_back(
+    transaction: Transaction, namespace: str, incoming: Iterable[Said], *, lift: bool = False
+) -> list[str]:
+    """Return the uids of what was forgotten before, by itself or in the same words. With `lift` it may come back: its
+    tombstones are taken away.
+    """
+    coming = list(incoming)
+    if not coming:
+        return []
+    salts = await _salts(transaction, namespace)
+    if not salts:
+        return []
+    found = await transaction.run("find_tombstones", {"namespace": namespace, "rows": _hashed(salts, coming)})
+    if lift and found:
+        params = {name: [each for row in found for each in row[name]] for name in ("identities", "marks")}
+        await transaction.run("lift_tombstones", {"namespace": namespace, **params})
+    return [] if lift else [row["uid"] for row in found]
+
+
+async def forgotten_uids(transaction: Transaction, namespace: str, uids: Iterable[str]) -> list[str]:
+    """Return those of `uids` whose items were forgotten."""
+    return await hold_back(transaction, namespace, [Said(uid, Kind.MESSAGE, ()) for uid in uids])
+
+
+async def said_elsewhere(transaction: Transaction, namespace: str, uids: Sequence[str]) -> set[str]:
+    """Return what the items `uids` say and others say too: who forgets the one and leaves the other has not forgotten
+    that.
+    """
+    doomed, _ = await _doomed(transaction, namespace, uids)
+    wanted = {text for said in doomed for text in contents(said)}
+    beginnings = sorted({text[:_BEGINNING_CHARS].lower() for said in doomed for text in said.texts})
+    params = {"namespace": namespace, "beginnings": beginnings, "chars": _BEGINNING_CHARS, "uids": list(uids)}
+    others = await transaction.run("items_beginning_like", params) if wanted else []
+    return wanted & {text for row in others if row["text"] for text in contents(said_in(row))}
+
+
+async def leave(
+    transaction: Transaction, namespace: str, uids: Sequence[str], elsewhere: set[str], actor: str | None
+) -> None:
+    """Leave tombstones for items that are about to be deleted, and for what was merged into them; take away kept
+    answers to requests that may hold their texts, and what else is known of lines of files.
+    """
+    doomed, lines = await _doomed(transaction, namespace, uids)
+    if not doomed:
+        return
+    fresh = {"namespace": namespace, "salts": [secrets.token_hex(_SALT_BYTES)], "always": False}
+    (made,) = await transaction.run("make_tombstone_salts", fresh)
+    salt = made["salts"][0]
+    rows: dict[str, Row] = {}
+    for said in doomed:
+        identity = _hash(salt, "uid", said.uid)
+        row = rows.setdefault(identity, {"identity": identity, "kind": said.kind.value, "marks": set()})
+        row["marks"] |= {_hash(salt, "text", text) for text in contents(said) - elsewhere}
+    written = [{**row, "marks": sorted(row["marks"])} for _, row in sorted(rows.items())]
+    await transaction.run("put_tombstones", {"namespace": namespace, "rows": written, "actor": actor})
+    await transaction.run("delete_answers_naming", {"namespace": namespace, "uids": [said.uid for said in doomed]})
+    await blank_outlines(transaction, namespace, lines)
+
+
+async def blank_outlines(transaction: Transaction, namespace: str, lines: Sequence[Row]) -> None:
+    """Take away what is known of lines of files (path, start_line, end_line) beside their text."""
+    if lines:
+        await transaction.run("blank_outlines", {"namespace": namespace, "rows": list(lines)})
+
+
+async def lift(executor: Executor, namespace: str, uids: Sequence[str], identities: Sequence[str]) -> int:
+    """Let items come back, named by their uids or by their tombstones. Returns how many tombstones went."""
+
+    async def work(transaction: Transaction) -> int:
+        salts = await _salts(transaction, namespace)
+        named = [*identities, *(_hash(salt, "uid", uid) for salt in salts for uid in uids)]
+        params = {"namespace": namespace, "identities": sorted(set(named)), "marks": []}
+        (row,) = await transaction.run("lift_tombstones", params)
+        return int(row["lifted"])
+
+    return await executor.transaction("lift_tombstones", work)
+
+
+async def lift_said(executor: Executor, namespace: str, said: Said) -> None:
+    """Let one item come back."""
+
+    async def work(transaction: Transaction) -> None:
+        await hold_back(transaction, namespace, [said], lift=True)
+
+    await executor.transaction("lift_tombstones", work)
+
+
+async def list_tombstones(
+    executor: Executor, namespace: str, limit: int, after: tuple[str, str] | None = None
+) -> list[Tombstone]:
+    """Return up to `limit` tombstones, the latest first, from behind `after` (`forgotten_at` and identity) on."""
+    time, identity = after or ("9999-12-31T23:59:59Z", "")
+    params = {"namespace": namespace, "before_time": time, "before_identity": identity, "limit": limit}
+    return [Tombstone(**row) for row in await executor.fetch_all("list_tombstones", params)]
+
+
+async def read_salts(executor: Executor, namespace: str) -> list[str]:
+    """Return the salts of a namespace; none where nothing was ever forgotten."""
+    row = await executor.fetch_one("tombstone_salts", {"namespace": namespace})
+    return list(row["salts"]) if row else []
+
+
+async def forgetful_namespaces(executor: Executor) -> list[str]:
+    """Return every namespace in which something was forgotten, by name."""
+    return [row["namespace"] for row in await executor.fetch_all("namespaces_of_tombstones")]
+
+
+async def write_tombstones(transaction: Transaction, namespace: str, rows: Sequence[Mapping[str, Any]]) -> int:
+    """Create those that are not there, with the salts that they were made with. Returns how many."""
+    salts = sorted({salt for row in rows for salt in row["salts"]})
+    await transaction.run("make_tombstone_salts", {"namespace": namespace, "salts": salts, "always": True})
+    written = [
+        {"identity": row["identity"], "properties": properties_from_json(row["properties"]), "marks": row["marks"]}
+        for row in rows
+    ]
+    (done,) = await transaction.run("import_tombstones", {"namespace": namespace, "rows": written})
+    return int(done["created"])
+
+
+async def _salts(transaction: Transaction, namespace: str) -> list[str]:
+    rows = await transaction.run("tombstone_salts", {"namespace": namespace})
+    return list(rows[0]["salts"]) if rows else []
+
+
+async def _doomed(transaction: Transaction, namespace: str, uids: Sequence[str]) -> tuple[list[Said], list[Row]]:
+    """Return what items say and said, and which lines of files they are."""
+    rows = await transaction.run("read_said", {"namespace": namespace, "uids": list(uids)})
+    told = [said_in(said) for row in rows for said in row["said"] if said["uid"] and said["kind"]]
+    return told, [row["lines"] for row in rows if row["lines"]]
+
+
+def _hashed(salts: Sequence[str], coming: Iterable[Said]) -> list[Row]:
+    rows = []
+    for said in coming:
+        told = contents(said)
+        identities = [_hash(salt, "uid", said.uid) for salt in salts]
+        rows.append(
+            {
+                "uid": said.uid,
+                "identities": identities,
+                "marks": [_hash(salt, "text", text) for salt in salts for text in told],
+            }
+        )
+    return rows
+
+
+def _hash(salt: str, what: str, text: str) -> str:
+    digest = hmac.digest(bytes.fromhex(salt), f"{what}\0{text}".encode(), hashlib.sha256)
+    return digest.hex()[:_HASH_DIGITS]
+
+
+def _sentence(subject: str | None = None, predicate: str | None = None, object_: str | None = None) -> tuple[str, ...]:
+    return (f"{subject} {predicate} {object_}",) if subject and predicate and object_ else ()
