@@ -2,8 +2,8 @@
 
 Rules say what is certain: a text that only asks, says that nobody knows, or gives orders to its reader answers nothing.
 For the others a small model weighs what speaks for them: how the search ranked them, how much of the question their
-best sentence says, whether it holds the kind of thing that is asked for, the time that is meant, what has ended since.
-Its weights stand in `models/answering.toml`; training/answering.py searches for such weights.
+best sentence says, in these words or in others, whether it holds the kind of thing that is asked for, the time that is
+meant, what has ended since. It stands in `models/answering.toml`; training/answering.py fits it.
 """
 
 import math
@@ -17,10 +17,13 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
 
+import numpy as np
+
 from retrieval import cues
 from retrieval.answerness import is_question
 from retrieval.cues import Wanted
 from retrieval.distinctive import distinctive, holds_distinctive
+from retrieval.meanings import alike, gist
 from retrieval.stopwords import ENGLISH
 from retrieval.times import Span, spans
 from retrieval.words import Word, words
@@ -49,6 +52,8 @@ _SAID_BEFORE = 0.8
 # Similarities of a pool that differ by less are those of noise.
 _LEAST_SPAN = 0.2
 _NEARLY_REPEATED = 0.7
+# No feature is read as farther from its mean, in deviations.
+_FARTHEST = 4.0
 
 
 class Verdict(StrEnum):
@@ -119,13 +124,17 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence, read once for any question: the terms it holds, each with its worth (0..1)."""
+    """One sentence, read once for any question: the terms it holds, each with its worth (0..1), of which `told` are its
+    own words.
+    """
 
     text: str
     terms: Mapping[str, float]
+    told: int
     asks: bool
     knows_not: bool
     negative: bool
+    changes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,16 +207,7 @@ def _orders_somewhere(parts: Sequence[str]) -> bool:
 def reading(text: str) -> Reading:
     """Return what `text` says, sentence by sentence."""
     parts = [part[:_MAX_SENTENCE_CHARS] for part in sentences_of(text)[:_MAX_SENTENCES]] or [text[:_MAX_SENTENCE_CHARS]]
-    read = [
-        Sentence(
-            text=part,
-            terms=terms_of(words(part)),
-            asks=_asks(part),
-            knows_not=bool(cues.KNOWS_NOT.search(part)),
-            negative=bool(cues.DENIES.search(part)),
-        )
-        for part in parts
-    ]
+    read = [_sentence(part) for part in parts]
     terms: dict[str, float] = {}
     for sentence in read:
         for key, worth in sentence.terms.items():
@@ -221,6 +221,23 @@ def reading(text: str) -> Reading:
         commands=gives_orders(text) if len(read) < _SHORT_TEXT else _orders_somewhere(parts),
         only_asks=not telling and any(sentence.asks for sentence in read),
         knows_not=any(sentence.knows_not for sentence in read) and len(read) < _SHORT_TEXT,
+    )
+
+
+def _changes(read: Reading) -> bool:
+    return any(sentence.changes for sentence in read.sentences)
+
+
+def _sentence(part: str) -> Sentence:
+    terms = terms_of(words(part))
+    return Sentence(
+        text=part,
+        terms=terms,
+        told=sum(worth == 1.0 for worth in terms.values()),
+        asks=_asks(part),
+        knows_not=bool(cues.KNOWS_NOT.search(part)),
+        negative=bool(cues.DENIES.search(part)),
+        changes=bool(cues.TELLS_OF_CHANGE.search(part)),
     )
 
 
@@ -243,6 +260,11 @@ def _terms(text: str) -> Mapping[str, float]:
     return terms_of(words(text))
 
 
+@lru_cache(maxsize=8_000)
+def _gist(sentence: str) -> np.ndarray | None:
+    return gist(terms_of([word for word in words(sentence) if not word.proper]).keys())
+
+
 def held(word: Word, terms: Mapping[str, float]) -> float:
     """Return how much (0..1) of `word` is among `terms`."""
     best = terms.get(word.key, 0.0)
@@ -258,16 +280,18 @@ FEATURES = (
     *("commands", "repeats", "in_span", "out_of_span", "ended", "newer", "outdated", "negative", "positive", "length"),
     *("fact", "near", "said", "holding", "unlike", "changes", "late", "both"),
     *("cause", "exact"),
+    *("meaning", "meant", "focus", "gist", "replaces", "replaced"),
+    *("read", "asks_who", "asks_when", "asks_amount", "asks_why", "asks_way", "asks_yes_no", "asks_all", "timed"),
 )
 """What the model weighs of a candidate, each 0..1 but `length`, the logarithm of the number of its sentences."""
 
 
-def _spread(values: Sequence[float | None]) -> list[float]:
-    """The values moved to 0..1 by the least and the greatest, which differ by _LEAST_SPAN at least; 0 for None."""
-    known = [value for value in values if value is not None]
+def _spread(values: Sequence[float], among: Sequence[int]) -> list[float]:
+    """The values moved to 0..1 by the least and the greatest of those `among`, which differ by _LEAST_SPAN at least."""
+    known = [values[index] for index in among]
     low, high = min(known, default=0.0), max(known, default=0.0)
     span = max(high - low, _LEAST_SPAN)
-    return [0.0 if value is None else 1 - (high - value) / span for value in values]
+    return [min(1.0, max(0.0, 1 - (high - value) / span)) for value in values]
 
 
 class Jury:
@@ -279,6 +303,8 @@ class Jury:
         self._heads = [_terms(candidate.head) for candidate in candidates]
         self._around = [_terms(candidate.around) for candidate in candidates]
         self._words = _read_aloud(asked.text, self.readings) or _mended(asked.words, self.readings)
+        # What only asks or knows nothing holds the words of the question, and says nothing of what they are worth.
+        self._telling = [index for index in range(len(candidates)) if not self._silent(index)]
         self._held = [
             [max(held(word, read.terms), held(word, head)) for word in self._words]
             for read, head in zip(self.readings, self._heads, strict=True)
@@ -292,11 +318,14 @@ class Jury:
             )
             for held_here, candidate in zip(self._held, candidates, strict=True)
         ]
-        self.best = [self._best_sentence(index) for index in range(len(candidates))]
+        self._meant = alike(self._words, {key for read in self.readings for key in read.terms})
+        found = [self._best_sentences(index) for index in range(len(candidates))]
+        self.best = [(match, sentence) for match, sentence, _, _ in found]
+        self._meaning = [(meaning, focus) for _, _, meaning, focus in found]
         self.relevance = [
             (match + candidate.fused) / 2 for (match, _), candidate in zip(self.best, candidates, strict=True)
         ]
-        top = max(self.relevance, default=0.0)
+        top = max((self.relevance[index] for index in self._telling), default=0.0)
         self._rivals = [
             index
             for index, candidate in enumerate(candidates)
@@ -314,20 +343,37 @@ class Jury:
             for some, word in zip(holding, self._words, strict=True)
         ]
 
-    def _best_sentence(self, index: int) -> tuple[float, Sentence]:
-        """The share (0..1) of the question that the candidate's best sentence says, and that sentence."""
+    def _best_sentences(self, index: int) -> tuple[float, Sentence, float, float]:
+        """The share (0..1) of the question that the candidate's best sentence says, and that sentence; the share that
+        one of its sentences says in other words, and how much of that sentence is about the question.
+        """
         head, read = self._heads[index], self.readings[index]
-        best, value = read.sentences[0], 0.0
+        beside = [0.9 * held(word, head) for word in self._words]
+        best, value, meaning, focus = read.sentences[0], 0.0, 0.0, 0.0
         for sentence in read.sentences:
-            own = sum(
-                weight * max(held(word, sentence.terms), 0.9 * held(word, head))
-                for word, weight in zip(self._words, self._weights, strict=True)
+            trust = 0.4 if sentence.asks or sentence.knows_not else 1.0
+            exact = [held(word, sentence.terms) for word in self._words]
+            own = trust * sum(
+                weight * max(here, there) for weight, here, there in zip(self._weights, exact, beside, strict=True)
             )
-            if sentence.asks or sentence.knows_not:
-                own *= 0.4
             if own > value:
                 best, value = sentence, own
-        return max(value / self._total, self.candidates[index].unread), best
+            said = self._said_otherwise(sentence, exact)
+            meant = trust * sum(
+                weight * max(there, near) for weight, there, near in zip(self._weights, beside, said, strict=True)
+            )
+            if meant > meaning:
+                meaning, focus = meant, min(1.0, sum(said) / max(1, sentence.told))
+        unread = self.candidates[index].unread
+        return max(value / self._total, unread), best, meaning / self._total, focus
+
+    def _said_otherwise(self, sentence: Sentence, exact: Sequence[float]) -> list[float]:
+        """How much (0..1) of each word of the question the sentence says, in words that mean about the same too."""
+        said, terms = list(exact), sentence.terms
+        for term in self._meant.keys() & terms.keys():
+            for number, worth in self._meant[term]:
+                said[number] = max(said[number], worth * terms[term])
+        return said
 
     def _outdated(self, index: int) -> tuple[float, str | None]:
         """How surely (0..1) a later statement, as good an answer, replaces this one, and its uid."""
@@ -348,7 +394,7 @@ class Jury:
             if len(theirs.sentences) > _SHORT_TEXT:
                 continue
             shared = len(read.own_words & theirs.own_words) / (min(len(read.own_words), len(theirs.own_words)) or 1)
-            if shared >= 0.3 and shared > surest[0] and cues.TELLS_OF_CHANGE.search(other.text):
+            if shared >= 0.3 and shared > surest[0] and _changes(theirs):
                 surest = (shared, other.uid)
         return surest
 
@@ -376,15 +422,70 @@ class Jury:
         }
         newest, relative = self._newest(), self._relative()
         exact = distinctive(self.asked.text)
+        gists, replacing, asked = self._gists(), self._replacing(), self._asked()
+        best_meaning = max((self._meaning[index][0] for index in self._telling), default=0.0) or 1.0
         return [
             [
                 *self._own(index, newest.get(index, 0.0)),
                 *relative[index],
                 float(candidate.uid in led),
                 float(bool(exact.terms) and holds_distinctive(candidate.text, [exact])),
+                self._meaning[index][0],
+                min(1.0, self._meaning[index][0] / best_meaning),
+                self._meaning[index][1],
+                gists[index],
+                *replacing[index],
+                *asked,
             ]
             for index, candidate in enumerate(self.candidates)
         ]
+
+    def _asked(self) -> list[float]:
+        """The features from `read` to `timed`: what kind of question it is, which says what the others are worth."""
+        wanted = self.asked.wanted
+        return [
+            float(self._some_read),
+            float(Wanted.PERSON in wanted),
+            float(bool(wanted & {Wanted.DATE, Wanted.TIME, Wanted.DURATION})),
+            float(bool(wanted & {Wanted.AMOUNT, Wanted.MONEY})),
+            float(Wanted.REASON in wanted),
+            float(Wanted.WAY in wanted),
+            float(Wanted.YES_NO in wanted),
+            float(bool(cues.ASKS_FOR_ALL.search(self.asked.text))),
+            float(bool(self.asked.spans)),
+        ]
+
+    def _gists(self) -> list[float]:
+        """How near (0..1) what the question means as a whole is to the best sentence of each candidate."""
+        wanted = gist(terms_of([word for word in self._words if not word.proper]).keys())
+        if wanted is None:
+            return [0.0] * len(self.candidates)
+        found = [_gist(sentence.text) for _, sentence in self.best]
+        return [0.0 if own is None else max(0.0, float(wanted @ own)) for own in found]
+
+    def _replacing(self) -> list[tuple[float, float]]:
+        """How surely (0..1) each candidate tells of a change of what another, as good an answer, said before; and how
+        surely another tells of a change of what it said.
+        """
+        pairs = [[0.0, 0.0] for _ in self.candidates]
+        if self.asked.of_the_past or self.asked.spans:
+            return [(0.0, 0.0) for _ in self.candidates]
+        top = max((self.relevance[index] for index in self._rivals), default=0.0) or 1.0
+        changing = [
+            index
+            for index in self._rivals
+            if len(self.readings[index].sentences) < _SHORT_TEXT and _changes(self.readings[index])
+        ]
+        for later in changing:
+            for earlier in self._rivals:
+                then, before = self.candidates[later].when, self.candidates[earlier].when
+                if then is None or before is None or then <= before:
+                    continue
+                mine, theirs = self.readings[later].own_words, self.readings[earlier].own_words
+                shared = len(mine & theirs) / (min(len(mine), len(theirs)) or 1)
+                pairs[later][0] = max(pairs[later][0], shared * self.relevance[earlier] / top)
+                pairs[earlier][1] = max(pairs[earlier][1], shared * self.relevance[later] / top)
+        return [(first, second) for first, second in pairs]
 
     def _similarity(self, index: int) -> float:
         """The similarity; beside texts that have one, words stand for the meaning of what the encoder cannot read."""
@@ -396,21 +497,21 @@ class Jury:
     def _relative(self) -> list[list[float]]:
         """The features from `near` to `both`: how each candidate stands among the others."""
         present = not (self.asked.of_the_past or self.asked.spans)
-        near = _spread([self._similarity(index) for index in range(len(self.candidates))])
-        most = max((match for match, _ in self.best), default=0.0) or 1.0
+        near = _spread([self._similarity(index) for index in range(len(self.candidates))], self._telling)
+        most = max((self.best[index][0] for index in self._telling), default=0.0) or 1.0
         moments = sorted({candidate.when for candidate in self.candidates if candidate.when is not None})
         order = {when: rank / max(1, len(moments) - 1) for rank, when in enumerate(moments)}
         rows = []
         for index, candidate in enumerate(self.candidates):
             match, sentence = self.best[index]
-            said = match / most
+            said = min(1.0, match / most)
             rows.append(
                 [
                     near[index],
                     said,
                     said * self._holds(candidate, self.readings[index], sentence),
                     float(self._some_read and candidate.similarity is None),
-                    said * float(present and bool(cues.TELLS_OF_CHANGE.search(sentence.text))),
+                    said * float(present and sentence.changes),
                     order[candidate.when] if present and candidate.when is not None else 0.0,
                     said * near[index],
                 ]
@@ -556,35 +657,61 @@ def in_time(asked: Question, candidate: Candidate, now: datetime) -> tuple[float
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Weights by feature, and the sum of weighted features that stands for a score of a half."""
+    """What weighs the features: a sum of `weights` x features, and a small network that tells which of them to believe
+    for this kind of question; `middle` is the sum that stands for a score of a half.
 
-    weights: Mapping[str, float]
+    The network reads the features brought to about -4..4 by their `mean` and `deviation`, through one layer of tanh.
+    """
+
     middle: float
+    weights: np.ndarray
+    mean: np.ndarray
+    deviation: np.ndarray
+    inner: np.ndarray
+    bias: np.ndarray
+    outer: np.ndarray
+
+    def values(self, rows: Sequence[Sequence[float]] | np.ndarray) -> np.ndarray:
+        """Return the value of each row of features."""
+        features = np.asarray(rows, dtype=float).reshape(-1, len(FEATURES))
+        hidden = np.tanh(self.standard(features) @ self.inner.T + self.bias)
+        return np.asarray(features @ self.weights + hidden @ self.outer)
+
+    def standard(self, features: np.ndarray) -> np.ndarray:
+        """Return the features as the network reads them."""
+        return np.asarray(np.clip((features - self.mean) / self.deviation, -_FARTHEST, _FARTHEST))
 
 
 @cache
 def model() -> Model:
     """Return the trained model."""
     table = tomllib.loads(files("retrieval").joinpath("models/answering.toml").read_text(encoding="utf-8"))
-    return Model({name: float(table["weights"][name]) for name in FEATURES}, float(table["middle"]))
+    network, features = table["network"], table["features"]
+    weights, mean, deviation = (np.array([features[name][place] for name in FEATURES]) for place in range(3))
+    inner = np.array([features[name][3:] for name in FEATURES]).T
+    bias, outer = np.array(network["bias"]), np.array(network["outer"])
+    return Model(table["middle"], weights, mean, deviation, inner, bias, outer)
 
 
 def judge(
-    asked: Question, candidates: Sequence[Candidate], now: datetime, weights: Mapping[str, float] | None = None
+    asked: Question, candidates: Sequence[Candidate], now: datetime, weighing: Model | None = None
 ) -> list[Judgement]:
-    """Return a judgement of each candidate, in their order; `weights` by feature (None: the trained model's)."""
+    """Return a judgement of each candidate, in their order; `weighing` None: by the trained model."""
     jury = Jury(asked, candidates, now)
-    trained = model()
-    by_feature = trained.weights if weights is None else weights
-    ordered = [by_feature[name] for name in FEATURES]
-    judged = []
-    for index, (candidate, row) in enumerate(zip(candidates, jury.features(), strict=True)):
-        value = sum(weight * feature for weight, feature in zip(ordered, row, strict=True))
+    rows = jury.features()
+    return judged(jury, rows, (weighing or model()).values(rows).tolist())
+
+
+def judged(jury: Jury, rows: Sequence[Sequence[float]], values: Sequence[float]) -> list[Judgement]:
+    """Return what the `values` that a model gives its rows of features make of the candidates of a jury."""
+    middle = model().middle
+    found = []
+    for index, (candidate, row, value) in enumerate(zip(jury.candidates, rows, values, strict=True)):
         named = dict(zip(FEATURES, row, strict=True))
-        judged.append(
+        found.append(
             Judgement(
                 uid=candidate.uid,
-                score=1 / (1 + math.exp(trained.middle - value)),
+                score=1 / (1 + math.exp(middle - value)),
                 support=max(_support(named), candidate.linked, _KEYWORD_SUPPORT if jury.holds_keyword(index) else 0.0),
                 verdict=_verdict(named),
                 sentence=jury.best[index][1].text,
@@ -592,7 +719,7 @@ def judge(
                 replaced=bool(named["ended"]) and named["outdated"] == 1.0,
             )
         )
-    return _apart(judged, jury.readings)
+    return _apart(found, jury.readings)
 
 
 def _apart(judged: Sequence[Judgement], readings: Sequence[Reading]) -> list[Judgement]:
@@ -624,7 +751,8 @@ _KEYWORD_SUPPORT = 0.4
 def _support(row: Mapping[str, float]) -> float:
     """How well the question's own words and meaning back a candidate (0..1)."""
     backing = max(
-        row["similarity"], row["sentence"], 0.8 * (row["coverage"] + row["around"]), row["exact"], row["cause"]
+        *(row["similarity"], row["sentence"], 0.8 * (row["coverage"] + row["around"]), 0.9 * row["meaning"]),
+        *(row["exact"], row["cause"]),
     )
     return min(1.0, max(backing, 0.5 * row["in_span"]))
 

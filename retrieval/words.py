@@ -123,11 +123,17 @@ def _concepts() -> Mapping[str, tuple[int, ...]]:
     lines = files("retrieval").joinpath("concepts.txt").read_text(encoding="utf-8").splitlines()
     for number, line in enumerate(line for line in lines if line and not line.startswith("#")):
         for word in line.split():
-            groups[_normalised(word) if has_cjk(word) else stem(word.casefold())].add(number)
+            groups[normalised(word) if has_cjk(word) else stem(word.casefold())].add(number)
     return {word: tuple(sorted(numbers)) for word, numbers in groups.items()}
 
 
-def _normalised(word: str) -> str:
-    """A Japanese word as the dictionary writes it; one that the dictionary parts stays as it is."""
+def synonym_groups(word: str) -> list[str]:
+    """Return the terms of the groups of synonyms that Sudachi's dictionary files a word under, of any language."""
+    morphemes = _tokenizer().tokenize(word, SplitMode.C)
+    return [f"s{number}" for number in morphemes[0].synonym_group_ids()] if len(morphemes) == 1 else []
+
+
+def normalised(word: str) -> str:
+    """Return a Japanese word as the dictionary writes it; one that the dictionary parts stays as it is."""
     morphemes = _tokenizer().tokenize(word, SplitMode.C)
     return morphemes[0].normalized_form() if len(morphemes) == 1 else word

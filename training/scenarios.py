@@ -20,11 +20,13 @@ import numpy as np
 from graph.types import Kind, Noise
 from librarian.base.settings.settings import Settings
 from librarian.runtime.assembly import open_encoder
+from librarian.search.contracts import Cause, MemoryHit
 from retrieval.answering import Candidate, Judgement, Verdict
 from retrieval.calibration import calibrated, probe_noise
 from retrieval.distinctive import distinctive, holds_distinctive
 from retrieval.encoders.language_probe import encode_probes
 from retrieval.evaluation.bm25 import Bm25
+from retrieval.extractive import extracts, supporting
 from retrieval.fusion import Ranking
 from retrieval.judging import READ_CHARS, candidate_of, turns_of
 from retrieval.linear import Pool, default_weights, linear_fusion
@@ -39,10 +41,14 @@ from retrieval.types import KEYWORD
 RANKED = ("relevant", "search", "search_all")
 """What is asked of a world and gives hits."""
 
-LIMITS = {"relevant": 30, "search": 10, "search_all": 10}
+ASKED = (*RANKED, "answer")
+"""All that is asked of a world; an answer is made of the hits that `relevant` gives."""
+
+LIMITS = {"relevant": 30, "answer": 30, "search": 10, "search_all": 10}
 FLOOR = 0.35
 """The lowest step of the adaptive threshold, which `search_all` has by default."""
 
+_UNANSWERABLE = 5
 _NO_ANSWER = frozenset({Verdict.COMMANDS, Verdict.KNOWS_NOT, Verdict.REPEATS})
 _KINDS_OF_MEMORY = frozenset({"message", "memory", "fact"})
 
@@ -73,7 +79,7 @@ def hits(case: Case, judgements: Sequence[Judgement]) -> list[str]:
         return []
     exact = [distinctive(case.query)]
     order = sorted(judgements, key=lambda judgement: (-judgement.score, judgement.uid))
-    if case.ask == "relevant":
+    if case.ask in ("relevant", "answer"):
         order.sort(key=lambda judgement: judgement.verdict in _NO_ANSWER)
     given: dict[object, str] = {}
     for judgement in order:
@@ -87,7 +93,45 @@ def hits(case: Case, judgements: Sequence[Judgement]) -> list[str]:
     return list(given.values())[: LIMITS[case.ask]]
 
 
-def faults(case: Case, given: Sequence[str]) -> list[str]:
+def faults(case: Case, judgements: Sequence[Judgement]) -> list[str]:
+    """Return what of a case's expectations what a user is given does not meet."""
+    given = hits(case, judgements)
+    return _answer_faults(case, given, judgements) if case.ask == "answer" else hit_faults(case, given)
+
+
+def _answer_faults(case: Case, given: Sequence[str], judgements: Sequence[Judgement]) -> list[str]:
+    """The same for an answer without a language model: what it quotes of the hits `given`."""
+    known = {candidate.uid: candidate for candidate in case.candidates}
+    judged = {judgement.uid: judgement for judgement in judgements}
+    evidence = supporting([_hit(known[uid], judged[uid]) for uid in given], case.query, case.now)
+    if not evidence or case.expect.get("none"):
+        return [] if bool(evidence) != bool(case.expect.get("none")) else ["refused" if not evidence else "not refused"]
+    quoted = extracts(evidence, case.query, case.now)
+    text = "\n".join(f"{part.text} {evidence[part.hit].author_name}" for part in quoted).casefold()
+    cited = {evidence[part.hit].uid for part in quoted}
+    found = [f"lacks {part!r}" for part in case.expect.get("answer_has", []) if part.casefold() not in text]
+    found += [f"has {part!r}" for part in case.expect.get("answer_has_not", []) if part.casefold() in text]
+    return found + [f"cites {sorted(cited)}" for uid in case.expect.get("cites", []) if uid not in cited]
+
+
+def _hit(candidate: Candidate, judgement: Judgement) -> MemoryHit:
+    return MemoryHit(
+        uid=candidate.uid,
+        kind="fact" if candidate.is_fact else "message",
+        content=candidate.text,
+        score=candidate.similarity or 0.0,
+        author_name=candidate.head or None,
+        sent_at=candidate.when,
+        superseded_by=judgement.outdated_by,
+        verdict=judgement.verdict.value,
+        support=judgement.support,
+        relevance=judgement.score,
+        passage=judgement.sentence,
+        led_by=[Cause(uid=uid, kind="message", type="CAUSES", text="", confidence=1.0) for uid in candidate.causes],
+    )
+
+
+def hit_faults(case: Case, given: Sequence[str]) -> list[str]:
     """Return what of a case's expectations the hits `given` do not meet."""
     place = {uid: rank for rank, uid in enumerate(given)}
     expect, found = case.expect, []
@@ -109,6 +153,47 @@ def faults(case: Case, given: Sequence[str]) -> list[str]:
 def worlds_of(folder: Path) -> list[dict[str, Any]]:
     """Return the worlds of a folder, in the order of their names."""
     return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+
+
+def conversations_of(folder: Path) -> list[dict[str, Any]]:
+    """Return the conversations of a folder in the form of LoCoMo (docs/search-quality.md) as worlds of questions."""
+    turns, questions = (
+        [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
+        for name in ("conversations.jsonl", "questions.jsonl")
+    )
+    worlds = []
+    for name in dict.fromkeys(turn["sample_id"] for turn in turns):
+        items = [_turn(turn, number) for number, turn in enumerate(turns) if turn["sample_id"] == name]
+        cases = [
+            {
+                "id": asked["question_id"],
+                "about": "conversation",
+                "ask": "search",
+                "query": asked["question"],
+                "expect": {"within": {"uids": asked["evidence"], "k": 10}},
+            }
+            for asked in questions
+            if asked["sample_id"] == name and asked["evidence"] and asked["category"] != _UNANSWERABLE
+        ]
+        now = max(item["sent_at"] for item in items)
+        worlds.append({"name": name, "language": "en", "now": now, "items": items, "cases": cases})
+    return worlds
+
+
+def _turn(turn: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """A turn as a message; `number` counts all turns, so that neighbours stand side by side."""
+    caption = f" [{turn['image_caption']}]" if turn.get("image_caption") else ""
+    when = turn["session_datetime_iso"]
+    return {
+        "kind": "message",
+        "uid": turn["dia_id"],
+        "text": turn["text"] + caption,
+        "author": turn["speaker"],
+        "conversation_id": turn["sample_id"],
+        "session_id": str(turn["session"]),
+        "position": number,
+        "sent_at": when if when.endswith("Z") or "+" in when else f"{when}Z",
+    }
 
 
 def cases_of(worlds: Sequence[Mapping[str, Any]], cache: Path) -> list[Case]:
@@ -170,8 +255,14 @@ def _texts(worlds: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
 
 
 def _encoded(item: Mapping[str, Any]) -> list[str]:
-    text = item.get("text") or item["content"]
+    text = _text(item)
     return [embedding_text(_author(item), part) for part in passages(text)] if language(text) == "en" else []
+
+
+def _text(item: Mapping[str, Any]) -> str:
+    """What an item says: a fact without a text of its own is told by its parts."""
+    parts = (item.get("subject"), item.get("predicate"), item.get("object"))
+    return str(item.get("text") or item.get("content") or " ".join(part for part in parts if part))
 
 
 def _authors(items: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -183,19 +274,24 @@ def _world_cases(world: Mapping[str, Any], vectors: Vectors) -> list[Case]:
     items = [item for item in world["items"] if item["kind"] != "edge"]
     begins = {uid: item.get("valid_from") for item in items for uid in item.get("supersedes", [])}
     for item in items:
-        item["text"] = item.get("text") or item["content"]
+        item["text"] = _text(item)
         if item["kind"] == "fact" and not item.get("valid_to"):
             item["valid_to"] = begins.get(item["uid"])
-    return [
-        _case(world, case, [item for item in items if _passes(item, case, replaced)], vectors)
-        for case in world["cases"]
-        if case["ask"] in RANKED
-    ]
+    keywords: dict[tuple[str, ...], Bm25] = {}
+    found = []
+    for case in world["cases"]:
+        if case["ask"] in ASKED:
+            own = [item for item in items if _passes(item, case, replaced)]
+            uids = tuple(item["uid"] for item in own)
+            if uids not in keywords:
+                keywords[uids] = Bm25([_keywords(item) for item in own], lambda text: sorted(terms(text)))
+            found.append(_case(world, case, own, keywords[uids], vectors))
+    return found
 
 
 def _passes(item: Mapping[str, Any], case: Mapping[str, Any], replaced: Collection[str]) -> bool:
     """Return whether an item is one that the case asks for: of facts, those that hold then."""
-    if case["ask"] == "relevant" and item["kind"] not in _KINDS_OF_MEMORY:
+    if case["ask"] in ("relevant", "answer") and item["kind"] not in _KINDS_OF_MEMORY:
         return False
     wanted = (case.get("body") or {}).get("filters") or {}
     if "as_of" in wanted and item["kind"] == "fact":
@@ -213,14 +309,18 @@ def _passes(item: Mapping[str, Any], case: Mapping[str, Any], replaced: Collecti
 
 
 def _case(
-    world: Mapping[str, Any], case: Mapping[str, Any], items: Sequence[Mapping[str, Any]], vectors: Vectors
+    world: Mapping[str, Any],
+    case: Mapping[str, Any],
+    items: Sequence[Mapping[str, Any]],
+    keywords: Bm25,
+    vectors: Vectors,
 ) -> Case:
     query = unicodedata.normalize("NFKC", case["query"])
     body = case.get("body") or {}
     filters = body.get("filters") or {}
     now = _time(filters.get("as_of") or body.get("now") or world["now"])
     assert now is not None
-    pool, similar = _pool(query, _authors(world["items"]), items, vectors)
+    pool, similar = _pool(query, _authors(world["items"]), items, keywords, vectors)
     fused = linear_fusion([pool], default_weights())
     turns = turns_of(pool.traits)
     causes = _causes(world)
@@ -244,7 +344,7 @@ def _case(
 
 
 def _pool(
-    query: str, authors: Sequence[str], items: Sequence[Mapping[str, Any]], vectors: Vectors
+    query: str, authors: Sequence[str], items: Sequence[Mapping[str, Any]], keywords: Bm25, vectors: Vectors
 ) -> tuple[Pool, Mapping[str, float]]:
     """The candidates as the arms would give them, and the calibrated similarity of those that have one."""
     named = authors_named(query, authors)
@@ -252,7 +352,7 @@ def _pool(
     if language(query) == "en":
         ranks = _cosines(without_names(query, named), items, vectors)
         judged = _cosines(query, items, vectors)
-    keyword = Bm25([_keywords(item) for item in items], lambda text: sorted(terms(text))).scores(query)
+    keyword = keywords.scores(query)
     top = max(keyword.values(), default=1.0)
     traits = {
         item["uid"]: _traits(item, ranks.get(item["uid"]), keyword.get(number, 0.0) / top)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from retrieval.answering import Candidate, Verdict, gives_orders, judge, question, reading
+from retrieval.answering import FEATURES, Candidate, Verdict, gives_orders, judge, model, question, reading
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 
@@ -159,3 +159,37 @@ def test_what_the_encoder_cannot_read_is_known_by_its_words_beside_texts_that_it
     unread = Candidate(uid="unread", text="健康診断は診療所で受けます。")
     judged = judge(question("Where is the health checkup, at which clinic?", NOW), [read, unread], NOW)
     assert judged[1].score > judged[0].score
+
+
+@pytest.mark.parametrize(
+    ("query", "answer", "other"),
+    [
+        (
+            "Why was the concert delayed?",
+            "The show got postponed since the singer was ill.",
+            "The garden is behind the house.",
+        ),
+        ("給料はいくらですか？", "The wages are 2,100 euros a month.", "The garden has 12 trees."),
+        ("Where is the fridge?", "冷蔵庫は二階の台所にあります。", "予防接種は二階の会議室で受けます。"),
+    ],
+)
+def test_an_answer_in_other_words_or_in_another_language_stands_above_what_is_about_other_things(query, answer, other):
+    assert ranked(query, other, answer)[0] == answer
+
+
+def test_other_words_of_the_same_meaning_back_an_answer():
+    def support(text):
+        (judgement,) = judge(question("Is the shipment postponed?", NOW), [Candidate(uid="a", text=text)], NOW)
+        return judgement.support
+
+    assert support("The parcel is delayed.") > support("The garden is green.")
+
+
+def test_a_network_beside_the_weights_moves_scores_by_what_it_reads():
+    row = [0.0] * len(FEATURES)
+    plain = model()
+    silent = replace(plain, outer=plain.outer * 0)
+    assert silent.values([row]).tolist() == [0.0]
+    assert plain.values([row]).tolist() != [0.0]
+    far = [1_000.0] * len(FEATURES)
+    assert abs(plain.values([far])[0] - silent.values([far])[0]) <= abs(plain.outer).sum()
