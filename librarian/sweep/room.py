@@ -34,6 +34,9 @@ from librarian.sweep.undo import UndoEvents, undo
 
 OnSweepProgress = Callable[[SweepProgress], None]
 
+_SAMPLE_TEAM = "sample"
+"""Who sweeps the sample and decides about it, in its history."""
+
 
 class SweepsRoom:
     """Cleans and connects the memories of a namespace, and takes that back. `wake` is called when texts have changed;
@@ -79,18 +82,22 @@ class SweepsRoom:
                 yield event
 
     async def sweep_sample(self) -> bool:
-        """Sweep namespace `sample` and decide about a part of what that proposes. Returns whether it did: once only,
+        """Sweep namespace `sample` and decide about a part of what that proposes. Returns whether it swept: once only,
         and on from where it was interrupted. Raises LeaseHeld while another sweep works there.
         """
-        before = (await self.list_sweeps(SAMPLE_NAMESPACE, SweepQuery(limit=1))).sweeps
-        if before and before[0].status != "applying":
+        last = next(iter((await self.list_sweeps(SAMPLE_NAMESPACE, SweepQuery(limit=1))).sweeps), None)
+        if last is not None and last.actor != _SAMPLE_TEAM:
             return False
-        acting = actor.set("sample")
-        await self.sweep(SAMPLE_NAMESPACE, SweepRequest(resume=before[0].sweep_id if before else None))
-        await sample.decide(self._lifecycle.parts.executor, SAMPLE_NAMESPACE)
-        actor.reset(acting)
+        due = last is None or last.status == "applying"
+        acting = actor.set(_SAMPLE_TEAM)
+        try:
+            if due:
+                await self.sweep(SAMPLE_NAMESPACE, SweepRequest(resume=None if last is None else last.sweep_id))
+            await sample.decide(self._lifecycle.parts.executor, SAMPLE_NAMESPACE)
+        finally:
+            actor.reset(acting)
         self._wake()
-        return True
+        return due
 
     async def list_sweeps(self, namespace: str, query: SweepQuery) -> SweepList:
         """Return one page of the sweeps of `namespace`, the newest first. Raises InvalidInput for another query's
