@@ -69,7 +69,7 @@ async def stored(librarian: Librarian, namespace: str, rows: list[dict[str, Any]
         for number, row in enumerate(rows, start=1):
             yield number, msgspec.json.encode(row)
 
-    done = await librarian.ingest(lines(), namespace=namespace)
+    done = await librarian.ingest(lines(), namespace=namespace, even_if_forgotten=True)
     assert done.failed == 0, done.errors
 
 

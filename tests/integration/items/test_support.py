@@ -59,7 +59,7 @@ async def test_a_forgotten_message_is_missed_until_it_comes_back(librarian, inge
     }
     await forget(librarian, namespace, "m2")
     assert (await marks(librarian, namespace, "k3")) == {"k3": ("forgotten", ["m2"])}
-    await ingest(*WORLD[:2], embed=False)
+    await ingest(*WORLD[:2], embed=False, even_if_forgotten=True)
     assert await marks(librarian, namespace) == {}
     assert versions == {uid: (await librarian.get_item(namespace, uid)).version for uid in ("f1", "k2")}
 
