@@ -264,7 +264,8 @@ RETURN uid,
 m.uid, m.author_name, m.conversation_id, m.session_id, m.position, toString(date(m.occurred_at)),
   m.text ENDS WITH '?' OR m.text ENDS WITH '？', $time_words IS NOT NULL AND left(m.text, 4000) =~ $time_words,
   m.name, m.caption, m.kind, toString(m.occurred_at), toString({{valid_to_then}}),
-  toString(coalesce(m.support_ends, m.replaced_at)), m.subject, m.predicate, left({{text_then}}, 8000)
+  // A longer message says other things beside the facts that are replaced.
+  toString(coalesce(m.support_ends, CASE WHEN size(m.text) <= 160 THEN m.replaced_at END)), m.subject, m.predicate, left({{text_then}}, 8000)
 
 // name: pool_traits
 // purpose: what the signals need to know of the candidates, and the cosines that the vector arm did not give

@@ -112,7 +112,7 @@ class Candidate:
 class PoolRow:
     """What ranking needs to know of a candidate; None where its kind has no such thing.
 
-    `day`: when it occurred; `falls`: when it ceases to be supported, or what it says is replaced; `asks`: its text
+    `day`: when it occurred; `falls`: when it ceases to be supported, or all it says is replaced; `asks`: its text
     ends in a question mark; `tells_time`: it matches the search's words of time; `text`: its first 8,000 characters;
     `when` it occurred and `ends`, when a fact ceases to hold (None: it holds); `cosines` (-1..1, None without a vector)
     answer the queries that were asked for, in their order.
