@@ -58,6 +58,7 @@ class Expected:
             and set(filters.get("tags", [])) <= set(self.own.get("tags", []))
             and ("path_prefix" not in filters or self.own.get("path", "").startswith(filters["path_prefix"]))
             and filters.get("occurred_from", UNKNOWN) <= self.occurred_at <= filters.get("occurred_to", FOREVER)
+            and self.occurred_at <= filters.get("as_of", FOREVER)
             and (self.kind != "fact" or self._holds(filters.get("as_of")))
         )
 
