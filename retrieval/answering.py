@@ -30,6 +30,7 @@ from retrieval.words import Word, words
 
 # A sentence of a longer text than this is read for the kind of thing asked for; a shorter text as a whole.
 _SHORT_TEXT = 4
+_AMOUNTS_OF = {Wanted.DURATION, Wanted.MONEY}
 _MAX_SENTENCES = 200
 _MAX_SENTENCE_CHARS = 2_000
 MAX_QUESTION_CHARS = 1_000
@@ -580,9 +581,11 @@ class Jury:
         )
 
     def _holds(self, candidate: Candidate, read: Reading, best: Sentence) -> float:
-        kinds = [kind for kind in self.asked.wanted if kind in cues.HOLDS]
+        kinds = {kind for kind in self.asked.wanted if kind in cues.HOLDS}
         if not kinds:
             return 0.5
+        if kinds & _AMOUNTS_OF:  # any number is an amount, that of a date too
+            kinds -= {Wanted.AMOUNT}
         text = best.text if len(read.sentences) > _SHORT_TEXT else candidate.text
         return sum(bool(cues.HOLDS[kind].search(text)) for kind in kinds) / len(kinds)
 

@@ -56,6 +56,8 @@ BODIES = {
     "post_review": {"verdict": "accept"},
     "post_sweep": {},
     "tool_sweep": {},
+    "lift_forgotten": {"uids": ["k1", "k2", "m1"]},
+    "tool_impact": {"uid": "m1"},
     "tool_causes_of": {"uid": "k2"},
     "tool_effects_of": {"uid": "k1"},
     "tool_blockers_of": {"uid": "k2"},
