@@ -55,8 +55,7 @@ def matches(row: dict[str, Any], query: dict[str, Any]) -> bool:
             set(query.get("tags", [])) <= set(row.get("tags", [])),
             "occurred_from" not in query or (when is not None and when >= query["occurred_from"]),
             "occurred_to" not in query or when is None or when <= query["occurred_to"],
-            "as_of" not in query or row["kind"] != "fact"
-            or row["valid_from"] <= query["as_of"] < row.get("valid_to", "9999"),
+            "as_of" not in query or when is None or when <= query["as_of"] < row.get("valid_to", "9999"),
         )
     )  # fmt: skip
 
