@@ -204,8 +204,8 @@ FACTS = [
 async def test_as_of_shows_what_held_and_had_happened(
     ingest: Any, librarian: Librarian, namespace: str, as_of: str | None, facts: set[str]
 ):
-    """With as_of the facts valid then, superseded or not, and of other items those of a later time not; what has no time
-    always. Without it no superseded fact.
+    """With as_of the facts valid then, superseded or not, and nothing else of a later time; what has no time always.
+    Without it no superseded fact.
     """
     await ingest(*FACTS)
     answer = await librarian.search(namespace, wire({"as_of": as_of} if as_of else {}, 10, "the team"))
