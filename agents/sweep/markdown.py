@@ -13,7 +13,7 @@ _LABEL = (
 )
 _OPENING = re.compile(_LABEL)
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_HEADING = re.compile(r"#{1,6}(?:[ \t]|$)")
+_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])[ \t]")
 _INDENTED = re.compile(r" {4}|\t")
 _WHOLE = re.compile(r"`[^`\n]+`|\[[^\]\n]{0,500}\]\([^)\s]{0,2000}\)|https?://\S+")

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from librarian.app import Librarian
@@ -91,8 +91,10 @@ async def listed(librarian: Librarian) -> Librarian:
 @given(
     filters=st.fixed_dictionaries({}, optional=_FILTERS),
     order=st.sampled_from(["newest", "oldest"]),
-    limit=st.integers(1, 100),
+    limit=st.sampled_from([7, 29, 30, 31, 100]),
 )
+@example(filters={}, order="newest", limit=1)
+@example(filters={"kinds": ["fact"]}, order="oldest", limit=2)
 async def test_every_matching_item_comes_once_and_in_order(listed, filters, order, limit):
     """All pages together are what a filter over the rows gives, by batch and then uid; only the last is not full."""
     batches = [sorted(row["uid"] for row in ROWS[at : at + 30] if matches(row, filters)) for at in (0, 30, 60)]

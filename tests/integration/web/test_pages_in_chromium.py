@@ -109,7 +109,7 @@ async def test_a_namespace_that_holds_nothing_says_so_and_which_there_are(opened
 async def test_a_message_leads_through_its_conversation(opened, key):
     """To the turns beside it, to all of them in their order, and to what rests on it."""
     async with opened(key, "/items/msg-deploy-013") as page:
-        await expect(page.locator("#cited ~ ul")).to_contain_text("Chart clean-up lost two lines")
+        await expect(page.locator("#cited ~ ul").last).to_contain_text("Chart clean-up lost two lines")
         await page.locator(".turns [rel=next]").click()
         await expect(page.locator(".text").first).to_contain_text("running at 14:00")
         await page.locator(".turns [rel=prev]").click()

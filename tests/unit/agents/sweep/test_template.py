@@ -171,6 +171,7 @@ def test_a_text_with_nothing_to_divide_is_left_alone_without_a_word(type_):
 @example("## TAGS\nx", D)
 @example("#", D)
 @example("a\n```", D)
+@example(" ## Decision\nWe chose Qdrant because it is fast.", D)
 def test_twice_is_once_and_nothing_is_lost(text, type_):
     """What was templated is left alone from then on, and holds every token of the text."""
     made = templated(text, type_, KNOWN)
