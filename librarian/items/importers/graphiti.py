@@ -41,23 +41,22 @@ _Placed = tuple[str, dict[str, Any]]
 
 def recognises(source: Source) -> bool:
     """Return whether one of its files begins with records of Graphiti."""
-    return any(b'"uuid"' in head and any(sign in head for sign in _SIGNS) for head in map(source.head, _files(source)))
+    return any(
+        b'"uuid"' in head and any(sign in head for sign in _SIGNS)
+        for head in map(source.head, source.files(*_SUFFIXES))
+    )
 
 
 def entries(source: Source) -> Iterator[Entry]:
     """Yield messages, memories, then facts. Raises InvalidInput when there is no JSON file."""
-    if not _files(source):
+    if not source.files(*_SUFFIXES):
         raise InvalidInput(f"{source.name} holds no JSON file of a Graphiti or Zep graph")
     return _all(source)
 
 
-def _files(source: Source) -> list[str]:
-    return [path for path in source.paths if source.single or path.endswith(_SUFFIXES)]
-
-
 def _all(source: Source) -> Iterator[Entry]:
     records: list[_Placed] = []
-    for path in _files(source):
+    for path in source.files(*_SUFFIXES):
         try:
             records += _records(path, jsontext.records(source.text(path)))
         except InvalidInput as error:

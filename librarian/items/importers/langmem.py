@@ -31,7 +31,7 @@ _DEFAULT_KIND = "Memory"
 
 def recognises(source: Source) -> bool:
     """Return whether it is one file that begins with items of a store."""
-    files = _files(source)
+    files = source.files(*_SUFFIXES)
     if len(files) != 1 or not files[0].endswith(_SUFFIXES):
         return False
     head = source.head(files[0]).lstrip()
@@ -40,17 +40,13 @@ def recognises(source: Source) -> bool:
 
 def entries(source: Source) -> Iterator[Entry]:
     """Memories of every file. Raises InvalidInput when there is no JSON file."""
-    if not _files(source):
+    if not source.files(*_SUFFIXES):
         raise InvalidInput(f"{source.name} holds no JSON file with items of a LangGraph store")
     return _all(source)
 
 
-def _files(source: Source) -> list[str]:
-    return [path for path in source.paths if source.single or path.endswith(_SUFFIXES)]
-
-
 def _all(source: Source) -> Iterator[Entry]:
-    for path in _files(source):
+    for path in source.files(*_SUFFIXES):
         try:
             for number, item in enumerate(_items(jsontext.records(source.text(path))), start=1):
                 yield _memory(f"{path} item {number}", item)

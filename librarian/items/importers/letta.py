@@ -39,7 +39,7 @@ _SILENT = "Left out, messages that are not said to anybody (system, tools, event
 
 def recognises(source: Source) -> bool:
     """Return whether there is an agent file, or one file that begins like it."""
-    return any(_is_agent_file(path, source.head(path)) for path in _files(source))
+    return any(_is_agent_file(path, source.head(path)) for path in source.files(_SUFFIX, ".json"))
 
 
 def _is_agent_file(path: str, head: bytes) -> bool:
@@ -49,17 +49,13 @@ def _is_agent_file(path: str, head: bytes) -> bool:
 
 def entries(source: Source) -> Iterator[Entry]:
     """Yield memories and messages of every agent. Raises InvalidInput when there is no such file."""
-    if not _files(source):
+    if not source.files(_SUFFIX, ".json"):
         raise InvalidInput(f"{source.name} holds no agent file (.af) of Letta")
     return _all(source)
 
 
-def _files(source: Source) -> list[str]:
-    return [path for path in source.paths if source.single or path.endswith((_SUFFIX, ".json"))]
-
-
 def _all(source: Source) -> Iterator[Entry]:
-    for path in _files(source):
+    for path in source.files(_SUFFIX, ".json"):
         try:
             yield from _file(path, jsontext.value(source.text(path)))
         except InvalidInput as error:

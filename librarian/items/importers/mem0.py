@@ -43,7 +43,7 @@ _SCOPES = (("user", "user_id"), ("app", "app_id"), ("run", "run_id"))
 
 def recognises(source: Source) -> bool:
     """Return whether it is one JSON file that begins as an export does."""
-    files = _files(source)
+    files = source.files(".json")
     if len(files) != 1 or not files[0].endswith(".json"):
         return False
     head = source.head(files[0]).lstrip()
@@ -54,7 +54,7 @@ def recognises(source: Source) -> bool:
 
 def entries(source: Source) -> Iterator[Entry]:
     """Memories, then facts, of every JSON file. Raises InvalidInput when there is none."""
-    files = _files(source)
+    files = source.files(".json")
     if not files:
         raise InvalidInput(f"{source.name} holds no JSON file of a mem0 export")
     return _all(source, files)
@@ -66,10 +66,6 @@ def _all(source: Source, files: list[str]) -> Iterator[Entry]:
             yield from _file(path, jsontext.value(source.text(path)))
         except InvalidInput as error:
             yield Fault(path, str(error))
-
-
-def _files(source: Source) -> list[str]:
-    return [path for path in source.paths if source.single or path.endswith(".json")]
 
 
 def _file(path: str, content: Any) -> Iterator[Entry]:

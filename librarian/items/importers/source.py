@@ -45,6 +45,10 @@ class Source:
     opener: Callable[[str], IO[bytes]]
     single: bool = False
 
+    def files(self, *endings: str) -> list[str]:
+        """Return the one file that the user named, whatever it is called; of others those with one of `endings`."""
+        return [path for path in self.paths if self.single or path.endswith(endings)]
+
     def head(self, path: str) -> bytes:
         """Return the first 64 KiB; empty when they cannot be read."""
         try:
