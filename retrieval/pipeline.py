@@ -174,10 +174,11 @@ class SearchPipeline:
             with clock.stage("graph"):
                 found, linked[GRAPH] = await with_neighbours(self._executor, request.where, queries, fused, found)
                 fused = _fused(request, found.pools)
-        judged = Judged(_below(fused, found, request))
         if linear and request.weights is None:
             with clock.stage("judge"):
                 judged, found = await self._judge(request, queries, fused, found)
+        else:
+            judged = Judged(_below(fused, found, request))
         left = self._left(request, queries, judged, found)
         with clock.stage("hydrate"):
             hits = await self._hits(request, left.kept, found.nearness, judged.judgements)

@@ -44,10 +44,11 @@ async def search_text(executor: Executor, namespace: str, wanted: SearchTextInpu
     The first page is chosen among the lines that were enough for it; the pages behind it have the others in the order
     of all, so that no line comes twice or never while no file changes.
     """
+    matcher, where = _compiled(wanted), _filter(namespace, wanted)
     first, done = (wanted.limit, 0) if wanted.cursor is None else _position(wanted, wanted.cursor)
-    lines = await _ranked(executor, namespace, wanted, first)
+    lines = await _ranked(executor, where, matcher, wanted, first)
     if done and not lines.complete:
-        begun, lines = lines.order[:first], await _ranked(executor, namespace, wanted, None)
+        begun, lines = lines.order[:first], await _ranked(executor, where, matcher, wanted, None)
         lines = replace(lines, order=list(dict.fromkeys([*begun, *lines.order])))
     shown, end = lines.order[done : done + wanted.limit], done + wanted.limit
     more = not lines.complete or len(lines.order) > end
@@ -59,7 +60,7 @@ async def search_text(executor: Executor, namespace: str, wanted: SearchTextInpu
         more=more,
         next_cursor=cursors.encode(wanted, [str(first), str(end)]) if more else None,
         total=len(lines.order) if lines.complete else None,
-        notes=_notes(_compiled(wanted)),
+        notes=_notes(matcher),
     )
 
 
@@ -74,15 +75,16 @@ def _position(wanted: SearchTextInput, cursor: str) -> tuple[int, int]:
     return first, done
 
 
-async def _ranked(executor: Executor, namespace: str, wanted: SearchTextInput, enough: int | None) -> _Lines:
+async def _ranked(
+    executor: Executor, where: FileFilter, matcher: LineMatcher, wanted: SearchTextInput, enough: int | None
+) -> _Lines:
     """Return lines until there are more than `enough`, definitions of the name first; None for all."""
-    matcher, where = _compiled(wanted), _filter(namespace, wanted)
     async with asyncio.TaskGroup() as tasks:
         scanning = tasks.create_task(_scan(executor, where, matcher, enough))
         defining = tasks.create_task(_definitions(executor, where, wanted, enough))
     found, complete = scanning.result()
     symbols = defining.result()
-    await _add_missing(executor, namespace, matcher, found, symbols)
+    await _add_missing(executor, where.namespace, matcher, found, symbols)
     places = {line: number for number, line in enumerate(symbols)}
     order = sorted(found, key=lambda line: (places.get(line, len(places)), preference(line[0], ()), line))
     return _Lines(order, found, symbols, complete)
