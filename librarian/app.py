@@ -8,7 +8,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from types import SimpleNamespace, TracebackType
 from typing import TYPE_CHECKING, Any, Self, get_type_hints
 
-from agents.search import loop
 from graph.local.artifacts import Progress
 from graph.local.errors import LocalServerError
 from librarian.agent.professor import Professor
@@ -35,6 +34,7 @@ from librarian.sweep.llm import Llm
 from librarian.sweep.room import ReviewsRoom, SweepsRoom
 from librarian.transfer.retention import overdue
 from librarian.transfer.room import TransferRoom
+from librarian_agents.search import loop
 from retrieval.encoders.errors import EncoderError
 from retrieval.encoders.language_probe import covered_languages, encode_probes
 

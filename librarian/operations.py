@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import fields
 
-from agents.errors import ToolContractBroken, ToolFailed, ToolRetry
 from graph.errors import ItemBusy, ItemForgotten, LeaseHeld, LeaseLost
 from librarian.agent.contracts import FindEvidenceInput, SearchAgentInput, SearchAgentOutput
 from librarian.base.errors import Conflict, NotFound, PreconditionFailed
@@ -23,6 +22,7 @@ from librarian.files import contracts as files
 from librarian.items import contracts as items
 from librarian.search import contracts as search
 from librarian.sweep import contracts as sweep
+from librarian_agents.errors import ToolContractBroken, ToolFailed, ToolRetry
 
 if TYPE_CHECKING:
     from librarian.agent.room import AgentRoom

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from agents.search.loop import drawing
+from librarian_agents.search.loop import drawing
 from scripts.pictures import Arrow, Box, Picture
 
 _STEP = re.compile(r"^\t(\w+) (-->|-\.->) (\w+);$", re.MULTILINE)
@@ -36,7 +36,7 @@ def architecture() -> Picture:
         "cli": _box(2, 1, "command line", "one module a feature", fill="ours"),
         "facade": _box(0, 2, "librarian", "one facade of rooms, one table of operations", columns=4, fill="ours"),
         "keys": _box(4, 2, "key file", "hashes, not in the graph", fill="store"),
-        "agents": _box(0, 3, "agents", "search agent, sweeps", fill="ours"),
+        "agents": _box(0, 3, "librarian_agents", "search agent, sweeps", fill="ours"),
         "migrations": _box(1, 3, "migrations", "plan, lock, apply", fill="ours"),
         "retrieval": _box(2, 3, "retrieval", "arms, fusion, encoders", fill="ours"),
         "models": _box(3, 3, "model servers", "reranker, embeddings", fill="optional"),
@@ -55,8 +55,8 @@ def architecture() -> Picture:
     arrows += [Arrow("retrieval", "models", dashed=True), Arrow("agents", "llm", dashed=True)]
     return Picture(
         "Architecture",
-        "Users at the top call the faces of the package librarian; below it retrieval, agents and migrations, then "
-        "graph and cypher, and Neo4j at the bottom. Dashed boxes are optional.",
+        "Users at the top call the faces of the package librarian; below it retrieval, librarian_agents and migrations, "
+        "then graph and cypher, and Neo4j at the bottom. Dashed boxes are optional.",
         boxes,
         arrows,
     )
@@ -92,12 +92,12 @@ _SWEEP = (
     ("librarian/sweep/run.py", "holds the lease, reports progress, resumes"),
     ("librarian/sweep/plan.py", "reads the memories page by page"),
     ("graph/sweep.py", "1. SweptMemory: the stored memory and its version"),
-    ("agents/sweep/classify.py", "2. Verdict: type, confidence, reason"),
-    ("agents/sweep/template.py", "the same sentences in sections, nothing lost"),
+    ("librarian_agents/sweep/classify.py", "2. Verdict: type, confidence, reason"),
+    ("librarian_agents/sweep/template.py", "the same sentences in sections, nothing lost"),
 )
 _SWEEP_BACK = (
     (5, "librarian/sweep/texts.py", "3. Retype | Template | Flag"),
-    (4, "librarian/sweep/edges.py", "3. Edge | Merge, with agents/sweep/causal.py"),
+    (4, "librarian/sweep/edges.py", "3. Edge | Merge, with librarian_agents/sweep/causal.py"),
     (3, "librarian/sweep/apply.py", "chunks of 100 memories"),
     (2, "graph/sweep_writes.py", "4. RecordedChange, with revisions and edges"),
     (1, "librarian/sweep/changes.py", "5. SweepChange: the line of the report"),
@@ -147,7 +147,7 @@ def _there_and_back(
 
 
 def _step(column: int, row: int, file: str, does: str) -> Box:
-    fill = {"graph": "store", "cypher": "store", "retrieval": "item", "agents": "item"}.get(
+    fill = {"graph": "store", "cypher": "store", "retrieval": "item", "librarian_agents": "item"}.get(
         file.partition("/")[0], "ours"
     )
     return Box(24 + column * 424, 24 + row * 76, 384, 48, file, [does], fill)

@@ -1,4 +1,4 @@
-"""Fits the two regressions of agents/search/reasoners/evidence.json on labelled questions, and measures them on others.
+"""Fits the regressions of librarian_agents/search/reasoners/evidence.json on labelled questions, measures them on others.
 
     python training/evidence.py ../shared/data/evidence_selection ../shared/data/locomo [--write]
 
@@ -19,19 +19,19 @@ from typing import Any
 
 import numpy as np
 
-from agents.search.ports import Scoring
-from agents.search.reasoners.chain import SetModel, SetQuestion, features
-from agents.search.reasoners.heuristic import HeuristicReasoner
-from agents.search.reasoners.passages import Passage, read_all
-from agents.search.types import Findings, Search
 from librarian import Librarian
 from librarian.agent.reasoning import SemanticSimilarity
 from librarian.evaluation.evidence import EvidenceCase, Outcome, Store, ask, evidence_folders, read_cases
 from librarian.evaluation.lab import Lab
+from librarian_agents.search.ports import Scoring
+from librarian_agents.search.reasoners.chain import SetModel, SetQuestion, features
+from librarian_agents.search.reasoners.heuristic import HeuristicReasoner
+from librarian_agents.search.reasoners.passages import Passage, read_all
+from librarian_agents.search.types import Findings, Search
 from retrieval.answerness import is_question
 from retrieval.evidence import answering, terms
 
-WEIGHTS = Path(__file__).parents[1] / "agents" / "search" / "reasoners" / "evidence.json"
+WEIGHTS = Path(__file__).parents[1] / "librarian_agents" / "search" / "reasoners" / "evidence.json"
 POOLED = "documents"
 # From which probability on a further passage is taken: the best of a few tried in cross-validation.
 ENOUGH = {"documents": 0.25, "messages": 0.15}

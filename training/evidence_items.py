@@ -1,4 +1,4 @@
-"""Fits agents/search/reasoners/items.json on worlds of documents, and measures it on worlds left out.
+"""Fits librarian_agents/search/reasoners/items.json on worlds of documents, and measures it on worlds left out.
 
     PYTHONPATH=. python training/evidence_items.py training/evidence_worlds [FOLDER…] [--write] [--verbose]
 
@@ -24,19 +24,19 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from agents.search.limits import Limits
-from agents.search.loop import SearchAgent
-from agents.search.ports import Scoring
-from agents.search.reasoners.heuristic import HeuristicReasoner
-from agents.search.reasoners.items import ItemModel, Trees, choices, features_of
-from agents.search.reasoners.passages import read_all
-from agents.search.reasoners.questions import queries_for, read_task
-from agents.search.reasoners.readings import PassageReading, read_passages
-from agents.search.types import Candidate, EvidenceTask, Findings, Search
+from librarian_agents.search.limits import Limits
+from librarian_agents.search.loop import SearchAgent
+from librarian_agents.search.ports import Scoring
+from librarian_agents.search.reasoners.heuristic import HeuristicReasoner
+from librarian_agents.search.reasoners.items import ItemModel, Trees, choices, features_of
+from librarian_agents.search.reasoners.passages import read_all
+from librarian_agents.search.reasoners.questions import queries_for, read_task
+from librarian_agents.search.reasoners.readings import PassageReading, read_passages
+from librarian_agents.search.types import Candidate, EvidenceTask, Findings, Search
 from retrieval.answerness import is_question
 from retrieval.evidence import answering, terms
 
-WEIGHTS = Path(__file__).parents[1] / "agents" / "search" / "reasoners" / "items.json"
+WEIGHTS = Path(__file__).parents[1] / "librarian_agents" / "search" / "reasoners" / "items.json"
 SCORING = Scoring(terms, is_question, answering)
 FOLDS = 5
 INNER_FOLDS = 3

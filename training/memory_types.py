@@ -1,4 +1,4 @@
-"""Fits the heads of agents/sweep/models/ on labelled texts, and measures them on repositories and worlds left out.
+"""Fits the heads of librarian_agents/sweep/models/ on labelled texts, measures them on what is left out.
 
     python training/memory_types.py ../shared/data/memory_types --worlds ../shared/data/sweep_worlds [--write]
 
@@ -29,20 +29,20 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, hstack
 from sklearn.linear_model import LogisticRegression
 
-from agents.sweep.classify import ACCEPTED, Verdict, decided_by
-from agents.sweep.features import Features, features
-from agents.sweep.markers import markers
-from agents.sweep.memory_types import MemoryType
-from agents.sweep.type_head import Embedding, Head, joint_probabilities, parse_head
 from librarian.base.settings.settings import Settings
 from librarian.evaluation.types import first_passage
 from librarian.runtime.assembly import open_encoder
+from librarian_agents.sweep.classify import ACCEPTED, Verdict, decided_by
+from librarian_agents.sweep.features import Features, features
+from librarian_agents.sweep.markers import markers
+from librarian_agents.sweep.memory_types import MemoryType
+from librarian_agents.sweep.type_head import Embedding, Head, joint_probabilities, parse_head
 
 TYPES = list(MemoryType)
 HERE = Path(__file__).parent
 # Texts written for the training: short notes, and documents such as TIL entries, pages of patterns, bug reports.
 WRITTEN = {"written notes": HERE / "memory_types.jsonl", "written documents": HERE / "memory_documents.jsonl"}
-MODELS = Path(__file__).parents[1] / "agents" / "sweep" / "models"
+MODELS = Path(__file__).parents[1] / "librarian_agents" / "sweep" / "models"
 FOLDS = 4
 WORLDS = HERE / "sweep_worlds"
 # Documents are long, and the memories alike and from few sources; at full weight they drown the notes.
@@ -332,7 +332,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Fit the heads of the memory types.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--worlds", type=Path, required=True, help="worlds of another author, trained on as well")
-    parser.add_argument("--write", action="store_true", help="replace the files of agents/sweep/models/")
+    parser.add_argument("--write", action="store_true", help="replace the files of librarian_agents/sweep/models/")
     arguments = parser.parse_args()
     rows, space = asyncio.run(read_rows(arguments.folder, arguments.worlds))
     words, joint = cross_validated(rows, space)

@@ -17,14 +17,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.sweep.classify import Verdict
-from agents.sweep.classify import judge as judge_type
-from agents.sweep.memory_types import MemoryType
-from agents.sweep.template import templated
 from librarian.base.settings.settings import Settings
 from librarian.evaluation.causal import accepted, judge, of_world
 from librarian.evaluation.types import embedded
 from librarian.runtime.assembly import open_encoder
+from librarian_agents.sweep.classify import Verdict
+from librarian_agents.sweep.classify import judge as judge_type
+from librarian_agents.sweep.memory_types import MemoryType
+from librarian_agents.sweep.template import templated
 from retrieval.text import has_cjk
 
 WORLDS = Path(__file__).with_name("sweep_worlds")

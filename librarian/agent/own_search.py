@@ -3,8 +3,6 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
-from agents.errors import ToolRetry
-from agents.search.types import Candidate
 from graph.errors import GraphError
 from graph.executor import Executor
 from graph.file_lines import ChunkText, Lines
@@ -14,6 +12,8 @@ from librarian.files.contracts import FindFileInput, SearchTextInput
 from librarian.files.find import find_file
 from librarian.files.text import search_text
 from librarian.search.contracts import Hit, SearchInput, SearchOutput
+from librarian_agents.errors import ToolRetry
+from librarian_agents.search.types import Candidate
 from retrieval.locate import LookupPlan, plan_lookup
 
 Search = Callable[[SearchInput], Awaitable[SearchOutput]]

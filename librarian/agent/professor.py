@@ -20,12 +20,12 @@ from urllib.parse import urlsplit
 import msgspec
 import stamina
 
-from agents.errors import ToolContractBroken, ToolFailed, ToolRetry
-from agents.search.types import Candidate
 from graph.executor import deadline
 from librarian.base import tracing
 from librarian.base.settings.settings import ProfessorConfig
 from librarian.base.settings.values import is_loopback
+from librarian_agents.errors import ToolContractBroken, ToolFailed, ToolRetry
+from librarian_agents.search.types import Candidate
 
 if TYPE_CHECKING:
     import httpx

@@ -5,10 +5,10 @@ import time
 import uuid
 from dataclasses import dataclass, field, replace
 
-from agents.errors import ToolError, ToolFailed
 from librarian.agent.professor import UNKNOWN, Answer, Numbering, Professor, SearchBody, listed, read_answer
 from librarian.base.findings import Check, look
 from librarian.base.settings.settings import ProfessorConfig
+from librarian_agents.errors import ToolError, ToolFailed
 
 _OTHER_QUERY = "definition formula example 定義 計算式"
 _JAPANESE_QUERY = "決定係数の計算式を教えて"

@@ -3,13 +3,13 @@
 import logging
 from collections.abc import Sequence
 
-from agents.chat.model import ChatModel
-from agents.search.ports import Reasoner, Scoring, Similarity
-from agents.search.reasoners.heuristic import HeuristicReasoner
-from agents.search.reasoners.llm import LlmReasoner
 from librarian.base.errors import SettingsError
 from librarian.base.settings.values import ReasonerChoice
 from librarian.runtime.lifecycle import Lifecycle, LoadedEncoder
+from librarian_agents.chat.model import ChatModel
+from librarian_agents.search.ports import Reasoner, Scoring, Similarity
+from librarian_agents.search.reasoners.heuristic import HeuristicReasoner
+from librarian_agents.search.reasoners.llm import LlmReasoner
 from retrieval.answerness import is_question
 from retrieval.encoders.errors import EncoderError
 from retrieval.evidence import EncoderSimilarity, answering, terms

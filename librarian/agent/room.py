@@ -12,12 +12,6 @@ from typing import Any
 import msgspec
 import structlog
 
-from agents.chat.model import ChatModel
-from agents.errors import ToolRetry
-from agents.search.limits import Limits
-from agents.search.loop import Listener, SearchAgent
-from agents.search.ports import SearchTool
-from agents.search.types import AgentEvent, EvidenceSet, EvidenceTask
 from librarian.agent.contracts import (
     Detail,
     FindEvidenceInput,
@@ -33,6 +27,12 @@ from librarian.base import metrics
 from librarian.base.settings.settings import Settings
 from librarian.runtime.lifecycle import Lifecycle
 from librarian.search.contracts import SearchInput, SearchOutput
+from librarian_agents.chat.model import ChatModel
+from librarian_agents.errors import ToolRetry
+from librarian_agents.search.limits import Limits
+from librarian_agents.search.loop import Listener, SearchAgent
+from librarian_agents.search.ports import SearchTool
+from librarian_agents.search.types import AgentEvent, EvidenceSet, EvidenceTask
 
 log = structlog.get_logger("librarian.search_agent")
 

@@ -11,10 +11,10 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from agents import errors as agent
 from graph import errors as graph
 from graph.local import errors as local
 from librarian.base import errors as shell
+from librarian_agents import errors as agent
 from migrations import errors as migration
 from retrieval.encoders import errors as encoder
 from retrieval.rerankers import errors as reranker

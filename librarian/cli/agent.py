@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import typer
 
-from agents.errors import InvalidTrace
 from librarian.agent.contracts import Detail, FindEvidenceInput, SearchAgentEvent, SearchAgentOutput
 from librarian.base.errors import InvalidInput
 from librarian.cli.asking import answered
@@ -20,17 +19,18 @@ from librarian.cli.lazy import deferred, new_app
 from librarian.cli.opening import Connection, reached
 from librarian.cli.options import JsonOption, NamespaceOption, takes
 from librarian.cli.runtime import print_answer, print_json, run_async, say, set_up_logging, settings_for
+from librarian_agents.errors import InvalidTrace
 
 if TYPE_CHECKING:
-    from agents.search import replay as replaying
-    from agents.search import trace as traces
     from librarian import app as service
     from librarian import client
     from librarian.agent import professor_check, room
     from librarian.base.settings import values
     from librarian.base.settings.settings import ProfessorConfig, Settings
+    from librarian_agents.search import replay as replaying
+    from librarian_agents.search import trace as traces
 else:
-    replaying, traces = deferred("agents.search.replay"), deferred("agents.search.trace")
+    replaying, traces = deferred("librarian_agents.search.replay"), deferred("librarian_agents.search.trace")
     client, service = deferred("librarian.client"), deferred("librarian.app")
     professor_check, room = deferred("librarian.agent.professor_check"), deferred("librarian.agent.room")
     values = deferred("librarian.base.settings.values")

@@ -7,12 +7,12 @@ import socket
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from agents.sweep.sections import without_sections
 from graph.errors import LeaseHeld
 from graph.executor import Executor
 from graph.leases import leased
 from graph.spaces import count_pending, measure_lacking, next_pending, next_without_vector, put_vectors, refuse_vectors
 from graph.types import ItemVectors, PendingItem, Refusal, SpaceRecord
+from librarian_agents.sweep.sections import without_sections
 from retrieval.encoders.base import Encoder
 from retrieval.encoders.errors import EncoderRejectedText, InvalidVectors
 from retrieval.passages import embedding_text, readable

@@ -11,11 +11,11 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from agents.sweep.causal import read_relations
-from agents.sweep.causal_types import CAUSAL, NOTHING, Direction, Note, Relation, Verdict
 from librarian.base.errors import InvalidInput
 from librarian.evaluation.contracts import CausalEvalReport, EdgeScores, KindScores
 from librarian.evaluation.measures import labelled_rows, ratio
+from librarian_agents.sweep.causal import read_relations
+from librarian_agents.sweep.causal_types import CAUSAL, NOTHING, Direction, Note, Relation, Verdict
 
 _DIRECTIONS = {"a_to_b": Direction.FORWARD, "b_to_a": Direction.BACKWARD}
 

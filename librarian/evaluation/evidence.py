@@ -14,13 +14,6 @@ from typing import Any
 
 import msgspec
 
-from agents.chat.model import ChatMessage, ChatModel
-from agents.search.limits import Limits
-from agents.search.loop import SearchAgent
-from agents.search.ports import Reasoner
-from agents.search.reasoners.chain import measurements
-from agents.search.reasoners.llm import LlmReasoner
-from agents.search.types import Candidate, EvidenceTask
 from graph.local.artifacts import Progress
 from librarian.agent.own_search import HITS_A_SEARCH
 from librarian.agent.reasoning import SemanticSimilarity, reasoner_of
@@ -34,6 +27,13 @@ from librarian.evaluation.measures import OnProgress, json_lines, timed
 from librarian.runtime.assembly import open_encoder
 from librarian.runtime.language_model import chat_model
 from librarian.search.contracts import SearchInput, SearchOutput
+from librarian_agents.chat.model import ChatMessage, ChatModel
+from librarian_agents.search.limits import Limits
+from librarian_agents.search.loop import SearchAgent
+from librarian_agents.search.ports import Reasoner
+from librarian_agents.search.reasoners.chain import measurements
+from librarian_agents.search.reasoners.llm import LlmReasoner
+from librarian_agents.search.types import Candidate, EvidenceTask
 from retrieval.encoders.base import Encoder
 from retrieval.encoders.language_probe import covered_languages, encode_probes
 from retrieval.evaluation.pool import PoolSearch

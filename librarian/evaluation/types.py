@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.sweep.classify import ACCEPTED, Verdict, judge
-from agents.sweep.memory_types import MemoryType
-from agents.sweep.type_head import Embedding, head_for
 from librarian.base.errors import InvalidInput
 from librarian.evaluation.contracts import TypeScores, TypesEvalReport
 from librarian.evaluation.measures import labelled_rows, ratio
+from librarian_agents.sweep.classify import ACCEPTED, Verdict, judge
+from librarian_agents.sweep.memory_types import MemoryType
+from librarian_agents.sweep.type_head import Embedding, head_for
 from retrieval.encoders.base import Encoder
 from retrieval.passages import embedding_text, passages
 

@@ -7,8 +7,6 @@ from typing import Any, cast
 
 import msgspec
 
-from agents.sweep.memory_types import MemoryType
-from agents.sweep.sections import retagged
 from graph import items as graph
 from graph.deletion import select_items
 from graph.executor import Executor
@@ -33,6 +31,8 @@ from librarian.items.contracts import (
 from librarian.items.reading import item_out, no_item
 from librarian.items.rows import RowBuilder, as_utc, correction_uid, fact_row, memory_row, row_of
 from librarian.items.succession import Declared, audited, with_successions
+from librarian_agents.sweep.memory_types import MemoryType
+from librarian_agents.sweep.sections import retagged
 
 _READ_AGAIN = "Read it again and decide anew."
 _ITEM = cast("type[ItemIn]", ItemIn)  # a union of classes decodes like one

@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from agents.sweep.sections import without_sections
 from graph.citations import cited_lines
 from graph.edges import NewEdge
 from graph.item import Fact, FileChunk, Item, ItemClass, Memory, Message, NewItem, stored_fields
 from graph.types import FOREVER, EdgeType
 from librarian.base.errors import Conflict, InvalidInput
 from librarian.items.contracts import FactIn, ItemIn, LinkInput, MemoryIn, MessageIn
+from librarian_agents.sweep.sections import without_sections
 from retrieval.text import caption_of, clean, has_cjk, keyword_text
 
 R = TypeVar("R", MessageIn, FactIn, MemoryIn)

@@ -1,8 +1,8 @@
 """The language model of a Librarian, by its settings."""
 
-from agents.chat.client import OpenAIChat
 from librarian.base import tracing
 from librarian.base.settings.settings import LlmSettings
+from librarian_agents.chat.client import OpenAIChat
 
 
 def chat_model(llm: LlmSettings) -> OpenAIChat | None:

@@ -9,9 +9,6 @@ from datetime import UTC, datetime
 
 import structlog
 
-from agents.answer.answer import Question, Reply, replies
-from agents.chat.model import ChatModel
-from agents.errors import ChatModelError, ChatModelUnavailable
 from graph.executor import deadline
 from librarian.search.contracts import (
     AnswerDelta,
@@ -22,6 +19,9 @@ from librarian.search.contracts import (
     MemoryHit,
     RelevantOutput,
 )
+from librarian_agents.answer.answer import Question, Reply, replies
+from librarian_agents.chat.model import ChatModel
+from librarian_agents.errors import ChatModelError, ChatModelUnavailable
 from retrieval.context import Context, citation_ids, context_of, known_names, without_citations
 from retrieval.extractive import extracts, supporting
 

@@ -5,11 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agents.sweep.causal import clauses_of_others, read_relations
-from agents.sweep.causal_candidates import CandidatePair, candidate_pairs, words_like_uids
-from agents.sweep.causal_terms import MAX_CHARS, identifiers
-from agents.sweep.causal_types import Direction, Note, Verdict
-from agents.sweep.duplicates import common_words, says_the_same
 from graph import sweep as graph
 from graph.executor import Executor
 from graph.sweep import Edge, SweptMemory
@@ -20,6 +15,11 @@ from librarian.sweep.changes import Merge
 from librarian.sweep.lessons import Lessons, lowered
 from librarian.sweep.llm import Adviser
 from librarian.sweep.mentions import file_mentions
+from librarian_agents.sweep.causal import clauses_of_others, read_relations
+from librarian_agents.sweep.causal_candidates import CandidatePair, candidate_pairs, words_like_uids
+from librarian_agents.sweep.causal_terms import MAX_CHARS, identifiers
+from librarian_agents.sweep.causal_types import Direction, Note, Verdict
+from librarian_agents.sweep.duplicates import common_words, says_the_same
 from retrieval.calibration import calibrated
 from retrieval.lucene import memories_naming, memories_telling
 from retrieval.text import language

@@ -14,18 +14,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias, TypeVar
 
-from agents.chat.model import ChatMessage
-from agents.errors import ChatModelRejected, UnusableReply
-from agents.sweep.causal import tells_of_cause
-from agents.sweep.causal_candidates import CandidatePair
-from agents.sweep.causal_llm import judge_relationship
-from agents.sweep.causal_llm import messages_of as causal_messages
-from agents.sweep.causal_types import ACCEPTED_FROM, Note
-from agents.sweep.causal_types import Verdict as CausalVerdict
-from agents.sweep.classify import Verdict
-from agents.sweep.label import BOUND, LabelModel, label_memory, messages_of
-from agents.sweep.memory_types import MemoryType
 from librarian.sweep.contracts import SweepLlm
+from librarian_agents.chat.model import ChatMessage
+from librarian_agents.errors import ChatModelRejected, UnusableReply
+from librarian_agents.sweep.causal import tells_of_cause
+from librarian_agents.sweep.causal_candidates import CandidatePair
+from librarian_agents.sweep.causal_llm import judge_relationship
+from librarian_agents.sweep.causal_llm import messages_of as causal_messages
+from librarian_agents.sweep.causal_types import ACCEPTED_FROM, Note
+from librarian_agents.sweep.causal_types import Verdict as CausalVerdict
+from librarian_agents.sweep.classify import Verdict
+from librarian_agents.sweep.label import BOUND, LabelModel, label_memory, messages_of
+from librarian_agents.sweep.memory_types import MemoryType
 
 T = TypeVar("T")
 Ask: TypeAlias = Callable[[LabelModel], Awaitable[T]]

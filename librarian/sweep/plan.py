@@ -7,9 +7,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 
-from agents.sweep.classify import Verdict, judge
-from agents.sweep.label import MAX_CHARS
-from agents.sweep.memory_types import MemoryType
 from graph import sweep as graph
 from graph.executor import Executor
 from graph.sweep import Scope, SweptMemory
@@ -25,6 +22,9 @@ from librarian.sweep.llm import AT_ONCE, CHARS_PER_TOKEN, EXAMINED, Adviser, Kno
 from librarian.sweep.reports import NEWEST, Stage, State, decoded
 from librarian.sweep.reports import config_of as config_of_run
 from librarian.sweep.texts import embeddings_of, plan_text, undecided
+from librarian_agents.sweep.classify import Verdict, judge
+from librarian_agents.sweep.label import MAX_CHARS
+from librarian_agents.sweep.memory_types import MemoryType
 
 PAGE = CHUNK
 """Memories that are planned together."""

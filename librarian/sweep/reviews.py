@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from agents.sweep.memory_types import MemoryType
-from agents.sweep.sections import retagged
 from graph import causal, edges, reviews
 from graph.causal import Brief
 from graph.edges import StoredEdge
@@ -31,6 +29,8 @@ from librarian.sweep.contracts import (
     ReviewState,
     TypeLabel,
 )
+from librarian_agents.sweep.memory_types import MemoryType
+from librarian_agents.sweep.sections import retagged
 
 Subject = StoredEdge | RecordedChange
 Outcome = tuple[bool, Subject, list[str]]

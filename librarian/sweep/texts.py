@@ -4,11 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from agents.sweep.classify import ACCEPTED, Verdict
-from agents.sweep.components import components, specs
-from agents.sweep.memory_types import MemoryType
-from agents.sweep.template import Templated, templated
-from agents.sweep.type_head import Embedding, head_for
 from graph import sweep as graph
 from graph.executor import Executor
 from graph.item import Memory, NewItem
@@ -17,6 +12,11 @@ from graph.types import SpaceRecord
 from librarian.base.fields import MemoryType as TypeName
 from librarian.items import rows
 from librarian.sweep.changes import Change, Flag, Retype, Rewriting, Template
+from librarian_agents.sweep.classify import ACCEPTED, Verdict
+from librarian_agents.sweep.components import components, specs
+from librarian_agents.sweep.memory_types import MemoryType
+from librarian_agents.sweep.template import Templated, templated
+from librarian_agents.sweep.type_head import Embedding, head_for
 
 _UNTYPED = (None, str(MemoryType.UNKNOWN))
 _MAX_TAGS = 100

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
-PACKAGES = ("agents", "cypher", "graph", "librarian", "migrations", "retrieval")
+PACKAGES = ("cypher", "graph", "librarian", "librarian_agents", "migrations", "retrieval")
 
 
 @dataclass(frozen=True, slots=True)

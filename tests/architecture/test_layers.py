@@ -52,8 +52,8 @@ def test_no_import_cycle(package_sources) -> None:
 
 
 def test_agents_need_each_other_in_one_direction(package_sources) -> None:
-    """In `agents` not even the imports for type checkers lead back."""
-    sources = [source for source in package_sources if source.path.parts[0] == "agents"]
+    """In `librarian_agents` not even the imports for type checkers lead back."""
+    sources = [source for source in package_sources if source.path.parts[0] == "librarian_agents"]
     modules = {source.module for source in sources}
     needs = {
         source.module: {

@@ -1,4 +1,4 @@
-"""The names of our packages belong to us: `agents` and `graph` are common enough to be taken by others."""
+"""The names of our packages belong to us: `graph` and `retrieval` are common enough to be taken by others."""
 
 import importlib.util
 from importlib.metadata import packages_distributions
@@ -12,7 +12,7 @@ def test_packages_come_from_this_project(project: Path, packages) -> None:
 
 
 def test_no_installed_distribution_claims_our_names(packages) -> None:
-    """`openai-agents` also installs a package `agents`: whichever stands first on the path would win."""
+    """Of two packages with one name, whichever stands first on the path would win."""
     owners = packages_distributions()
     foreign = {name: set(owners.get(name, ())) - {"librarian"} for name in packages}
     assert foreign == {name: set() for name in packages}, "uninstall the distributions named here from .venv"

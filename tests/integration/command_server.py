@@ -20,9 +20,9 @@ import sys
 import warnings
 from pathlib import Path
 
-import agents
 import graph
 import librarian
+import librarian_agents
 import retrieval
 from librarian import cli
 
@@ -47,7 +47,7 @@ def main(address):
 
 def load():
     """Everything that forks would load one by one."""
-    for package in (agents, graph, librarian, retrieval):
+    for package in (graph, librarian, librarian_agents, retrieval):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
     for name in _HEAVY:

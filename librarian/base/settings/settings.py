@@ -14,7 +14,6 @@ from typing import Annotated
 from msgspec import Meta
 from platformdirs import user_cache_path, user_data_path
 
-from agents.chat.client import ChatConfig
 from librarian.base.errors import SettingsError
 from librarian.base.fields import DEFAULT_MAX_FACTS
 from librarian.base.settings.reader import Entry, Env, Reader
@@ -38,6 +37,7 @@ from librarian.base.settings.values import (
     rate,
     without_userinfo,
 )
+from librarian_agents.chat.client import ChatConfig
 from retrieval.defaults import DEFAULT_FUSION_METHOD, DEFAULT_MAX_CHARS, DEFAULT_MULTI_QUERY_BOOST, FusionMethod
 from retrieval.rerankers.base import Endpoint, RerankerConfig
 

@@ -3,9 +3,9 @@
 import importlib.util
 from pathlib import Path
 
-PACKAGES = ("agents", "cypher", "graph", "librarian", "migrations", "retrieval")
+PACKAGES = ("cypher", "graph", "librarian", "librarian_agents", "migrations", "retrieval")
 ROOT = Path(__file__).resolve().parents[3]
-REMEDY = "Remove the other package (openai-agents also installs one named agents), or use an environment of its own."
+REMEDY = "Remove the other distribution, or use an environment of its own."
 
 
 def conflicting_distributions() -> list[str]:

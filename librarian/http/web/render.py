@@ -12,8 +12,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agents.sweep.sections import without_sections
-from agents.sweep.template import Section
 from librarian.base.problems import Problem, problem_of
 from librarian.causal.contracts import CausalOutput
 from librarian.causal.svg import svg, visible
@@ -22,6 +20,8 @@ from librarian.http.web.languages import LANGUAGE_COOKIE, LANGUAGES, language_of
 from librarian.http.web.session import Session, Sessions
 from librarian.http.web.shipped import address_of
 from librarian.http.web.strings import translator
+from librarian_agents.sweep.sections import without_sections
+from librarian_agents.sweep.template import Section
 from retrieval.text import language
 
 if TYPE_CHECKING:

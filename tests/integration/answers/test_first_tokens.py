@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from agents.chat.client import ChatConfig, OpenAIChat
-from agents.chat.model import ChatMessage
-from agents.errors import ChatModelUnavailable
-from agents.sweep.classify import Verdict
-from agents.sweep.label import SURE, label_memory
-from agents.sweep.memory_types import MemoryType
+from librarian_agents.chat.client import ChatConfig, OpenAIChat
+from librarian_agents.chat.model import ChatMessage
+from librarian_agents.errors import ChatModelUnavailable
+from librarian_agents.sweep.classify import Verdict
+from librarian_agents.sweep.label import SURE, label_memory
+from librarian_agents.sweep.memory_types import MemoryType
 
 ASKED = [ChatMessage("user", "Which letter?")]
 OPEN = Verdict(MemoryType.INSIGHT, 0.4, "head")

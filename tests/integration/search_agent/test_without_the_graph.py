@@ -5,10 +5,10 @@ import asyncio
 import httpx
 import pytest
 
-from agents.search import loop
 from librarian.app import open_agent, open_librarian
 from librarian.base.errors import SettingsError
 from librarian.base.settings.settings import Settings
+from librarian_agents.search import loop
 
 PATH = "/v1/librarian/search-agent"
 

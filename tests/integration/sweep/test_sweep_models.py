@@ -4,13 +4,13 @@ from contextlib import aclosing
 
 import pytest
 
-from agents.errors import ChatModelUnavailable, UnusableReply
-from agents.sweep.label import NUMBERS
-from agents.sweep.memory_types import MemoryType
 from librarian.sweep.contracts import SweepLlm, SweepReport, SweepRequest
 from librarian.sweep.llm import AGREEMENT, Llm
 from librarian.sweep.plan import SweepContext
 from librarian.sweep.run import sweep
+from librarian_agents.errors import ChatModelUnavailable, UnusableReply
+from librarian_agents.sweep.label import NUMBERS
+from librarian_agents.sweep.memory_types import MemoryType
 
 KNOWN = 12
 NUMBER_OF = {type_: number for number, type_ in NUMBERS.items()}

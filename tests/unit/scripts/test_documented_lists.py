@@ -9,7 +9,7 @@ from graph.schema import INDEXES
 PROJECT = Path(__file__).resolve().parents[3]
 # A file or folder of ours on a page: `librarian/items/contracts.py`; a pattern such as `*-surface.txt` is none.
 PATH = re.compile(
-    r"(?<![\w/.{-])((?:agents|benchmarks|cypher|deploy|examples|graph|librarian|migrations|retrieval|scripts|tests|training)/[\w./-]*\w)(?![\w*{-]|\.\w)"
+    r"(?<![\w/.{-])((?:benchmarks|cypher|deploy|examples|graph|librarian|librarian_agents|migrations|retrieval|scripts|tests|training)/[\w./-]*\w)(?![\w*{-]|\.\w)"
 )
 ACTION = re.compile(r'(?:\baudit|\b_changed)\(\s*"([a-z.]+)"')
 

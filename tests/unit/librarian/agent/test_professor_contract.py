@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.search.types import Candidate
 from librarian.agent.professor import Numbering, listed, read_answer
+from librarian_agents.search.types import Candidate
 
 GOOD = {"temp_index": 0, "text": "決定係数", "source": "L3", "page": 5, "score": 1}
 anything = st.recursive(

@@ -3,11 +3,11 @@ import inspect
 
 import pytest
 
-from agents.errors import AgentError
 from graph.errors import DatabaseUnavailable, GraphError, StatementFailed
 from graph.local.errors import LocalServerError, ServerStartFailed
 from librarian.base.errors import ApiError, InvalidInput, LibrarianError, NotReady
 from librarian.base.problems import DEFECT_CODE, DEFECT_DETAIL, RULES, message_of, problem_of, retry_after_s, rule_of
+from librarian_agents.errors import AgentError
 from migrations.errors import MigrationError
 from retrieval.encoders.errors import EncoderError
 from retrieval.rerankers.errors import RerankerError

@@ -10,11 +10,11 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from agents.chat.client import ChatConfig, OpenAIChat
-from agents.errors import ChatModelError
 from librarian.base import tracing
 from librarian.base.errors import SettingsError
 from librarian.runtime.query_observer import QueryObserver
+from librarian_agents.chat.client import ChatConfig, OpenAIChat
+from librarian_agents.errors import ChatModelError
 from retrieval.rerankers.base import RerankerConfig
 from retrieval.rerankers.errors import RerankerError
 from retrieval.rerankers.llama_server import AsyncLlamaServerReranker

@@ -271,11 +271,11 @@ def test_doctor_starts_nothing_and_finds_the_installation_sound(cli, tmp_path):
 
 
 def test_a_foreign_package_is_named_before_anything_breaks_on_it(program, tmp_path):
-    foreign = tmp_path / "elsewhere" / "agents"
+    foreign = tmp_path / "elsewhere" / "graph"
     foreign.mkdir(parents=True)
     (foreign / "__init__.py").touch()
     done = program("doctor", PYTHONPATH=str(foreign.parent))
-    assert_error(done, 78, "openai-agents")
+    assert_error(done, 78, "Remove the other distribution")
     assert str(foreign) in done.stderr
 
 

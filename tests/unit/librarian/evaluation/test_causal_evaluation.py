@@ -5,11 +5,11 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from agents.sweep.causal_types import Direction, Note, Relation, Verdict
 from librarian.base.errors import InvalidInput
 from librarian.cli import app
 from librarian.evaluation.causal import CausalCase, evaluate_causal, read_cases, score, score_kind
 from librarian.evaluation.contracts import CausalEvalReport
+from librarian_agents.sweep.causal_types import Direction, Note, Relation, Verdict
 
 ROWS = [
     {

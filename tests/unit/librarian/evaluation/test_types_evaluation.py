@@ -1,10 +1,10 @@
 import pytest
 
-from agents.sweep.classify import Verdict
-from agents.sweep.memory_types import MemoryType
 from librarian.base.errors import InvalidInput
 from librarian.cli import evaluate
 from librarian.evaluation.types import evaluate_types, first_passage, read_texts, report
+from librarian_agents.sweep.classify import Verdict
+from librarian_agents.sweep.memory_types import MemoryType
 
 D, B, U = MemoryType.DECISION, MemoryType.PROBLEM, MemoryType.UNKNOWN
 

@@ -1,0 +1,133 @@
+"""Kinds of things that target items ask for: how an item or a question names one, and how a text shows that it holds
+one.
+"""
+
+import re
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+SAYS, SHOWS = 1.0, 0.5
+"""How certain it is that a text holds a kind: it says so itself, or it looks so."""
+
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+(?:\.\d+)?|[^\W\da-zA-Z_]+")
+# The head of an English name stands before these: the number of deaths, rules for cars.
+_AFTER_HEAD = frozenset({"of", "for", "on", "from", "to", "in", "at", "about", "by", "during", "with", "per", "after"})
+_LETTERS = r"一-龥々〆ァ-ヶー"
+_ASKS = re.compile(
+    r"\b(?:what|when|where|who|whom|which|why|how|is|are|was|were|do|does|did|can|may)\b.*\?\s*\Z"
+    r"|\b(?:what|when|where|who|whom|why|how)\b|[?？か]\s*\Z",
+    re.IGNORECASE,
+)
+# What a question asks for is told by the more special words first: whom to call before who, by when before when.
+_BY_QUESTION = (
+    *("deadline", "contact", "duration", "reason", "definition", "remedy", "procedure", "number"),
+    "date",
+    "place",
+    "person",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of item; `ask` holds the words of queries for it, by language, the best first."""
+
+    name: str
+    named: frozenset[str]
+    asked: re.Pattern[str]
+    ask: Mapping[str, Sequence[str]]
+    says: re.Pattern[str]
+    shows: re.Pattern[str]
+
+    def strength(self, text: str) -> float:
+        """Return how certain it is that `text` holds one: SAYS, SHOWS or 0."""
+        if self.says.search(text):
+            return SAYS
+        return SHOWS if self.shows.search(text) else 0.0
+
+
+def parts(name: str) -> list[str]:
+    """Split an item's name into lower-case words: `interpretation_0_1`, `unitPrice`, `計算式`."""
+    return [part.casefold() for part in _PARTS.findall(name)]
+
+
+@cache
+def kind_of(item: str) -> tuple[Kind | None, str]:
+    """Return the kind that an item names or asks for, and its name without the word for the kind."""
+    if item.isascii() and _ASKS.search(item.replace("_", " ")) and len(parts(item)) > 1:
+        asked = next((kind for name in _BY_QUESTION if (kind := kinds()[name]).asked.search(item)), None)
+        if asked is not None:
+            return asked, item
+    return _named_japanese(item) if not item.isascii() else _named_english(item)
+
+
+def without_kinds(question: str, names: Collection[str] | None = None) -> str:
+    """Return `question` without the words that name a kind of thing, all or those of `names`: no `計算式` in
+    `決定係数の計算式`.
+    """
+    chosen = frozenset(kinds() if names is None else names)
+    return _names_of(chosen).sub(" ", question)
+
+
+@cache
+def kinds() -> Mapping[str, Kind]:
+    """Return all kinds by name, from the data file."""
+    table = tomllib.loads(files("librarian_agents.search.reasoners").joinpath("kinds.toml").read_text(encoding="utf-8"))
+    return {
+        name: Kind(
+            name=name,
+            named=frozenset(entry["named"]),
+            asked=re.compile(entry["asked"], re.IGNORECASE),
+            ask=entry["ask"],
+            says=re.compile(entry["says"], re.IGNORECASE | re.DOTALL),
+            shows=re.compile(entry["shows"], re.IGNORECASE | re.DOTALL),
+        )
+        for name, entry in table.items()
+    }
+
+
+def _named_japanese(item: str) -> tuple[Kind | None, str]:
+    """The longest name at the end of the item counts: 条文番号 is no number."""
+    ending = item.rstrip("。？！?! 　")
+    found = max(
+        (
+            (word, kind)
+            for kind in kinds().values()
+            for word in kind.named
+            if not word.isascii() and ending.endswith(word)
+        ),
+        key=lambda pair: len(pair[0]),
+        default=None,
+    )
+    if found is not None:
+        word, kind = found
+        return kind, ending.removesuffix(word).removesuffix("の")
+    asked = next((kind for name in _BY_QUESTION if (kind := kinds()[name]).asked.search(item)), None)
+    return asked, item
+
+
+def _named_english(item: str) -> tuple[Kind | None, str]:
+    """The head counts, then any other word."""
+    words = parts(item)
+    head = next((at for at, word in enumerate(words) if at and word in _AFTER_HEAD), len(words))
+    for at in [*reversed(range(head)), *range(head, len(words))]:
+        kind = _by_name().get(words[at])
+        if kind is not None:
+            return kind, " ".join(word for place, word in enumerate(words) if place != at)
+    return None, " ".join(words)
+
+
+@cache
+def _by_name() -> Mapping[str, Kind]:
+    return {word: kind for kind in kinds().values() for word in kind.named}
+
+
+@cache
+def _names_of(names: frozenset[str]) -> re.Pattern[str]:
+    """Match whole words; of a script without blanks, words that no further letter of a compound follows."""
+    named = sorted((word for name in names for word in kinds()[name].named), key=len, reverse=True)
+    words = "|".join(re.escape(word) for word in named if word.isascii())
+    others = "|".join(re.escape(word) for word in named if not word.isascii() and len(word) > 1)
+    return re.compile(rf"\b(?:{words or '(?!)'})\b|(?:{others or '(?!)'})(?![{_LETTERS}])", re.IGNORECASE)

@@ -1,0 +1,204 @@
+"""A task as a reasoner reads it: what the question is about, and for each target item its kind, its own words and the
+queries that look for it. Pure functions.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from librarian_agents.search.reasoners.cues import cue
+from librarian_agents.search.reasoners.kinds import Kind, kind_of, without_kinds
+from librarian_agents.search.reasoners.passages import Terms
+from librarian_agents.search.types import EvidenceTask
+
+_STEM = 5
+_WORD = re.compile(r"[^\W_]+(?:['’\-.][^\W_]+)*")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_CLAUSES = re.compile(
+    r"[?？!！。、;；:：]|,\s|\.\s|\band\b|\bbut\b|\bor\b|それから|それと|あと(?=[^のにで])|および|ならびに",
+    re.IGNORECASE,
+)
+_PARTICLES = re.compile(r"(?<=[^\W\u3040-\u309f])(?:の|は|を|が|に|で|と|も|へ)$")
+_DENIED = re.compile(r"\b(?:not|no|rather than)\s+(?:\w+\s+)?$|ではなく\s*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSpec:
+    """A target item as it is looked for: its kind, its name without the word for the kind, and the stems of that name
+    (`apart`: those that no other item has), of the whole question's subject, of its first clause, and of the clause
+    that asks for the item; `about` is what that clause is about.
+    """
+
+    item: str
+    kind: Kind | None
+    words: str
+    own: frozenset[str]
+    apart: frozenset[str]
+    subject: frozenset[str]
+    first: frozenset[str]
+    clause: frozenset[str]
+    hints: frozenset[str]
+    names: frozenset[str]
+    asking: str
+    about: str
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """All stems that a text about the item may hold."""
+        return self.own | self.subject | self.clause
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReading:
+    """A task read once: an item a specification, and whether outdated rules or plans are what is asked for."""
+
+    items: tuple[ItemSpec, ...]
+    subject_text: str
+    clauses: tuple[str, ...]
+    wants_old: bool
+    wants_plans: bool
+
+
+def stems(text: str, terms: Terms) -> frozenset[str]:
+    """Return the terms of `text`; long words by their first letters, so that their forms are the same."""
+    return frozenset(term[:_STEM] if term.isascii() and len(term) > _STEM else term for term in terms(text))
+
+
+def read_task(task: EvidenceTask, terms: Terms) -> TaskReading:
+    """Read what the question is about, and what each target item asks for."""
+    named = [kind_of(item) for item in task.target_items]
+    kind_names = frozenset(kind.name for kind, _ in named if kind)
+    subject_text = subject_of(task.user_query, kind_names) or task.user_query
+    clauses = tuple(clause for clause in _clauses(task.user_query) if terms(clause))
+    own = [_own(words, terms) for _, words in named]
+    first = next((found for clause in clauses if (found := stems(subject_of(clause, kind_names), terms))), frozenset())
+    whole = stems(subject_text, terms)
+    specs = []
+    for at, (item, (kind, words)) in enumerate(zip(task.target_items, named, strict=True)):
+        others = frozenset().union(*own[:at], *own[at + 1 :]) - own[at] - first
+        asks = _clause_for(own[at], kind, clauses, terms)
+        clause = stems(subject_of(asks, kind_names), terms)
+        specs.append(
+            ItemSpec(
+                item=item,
+                kind=kind,
+                words=words,
+                own=own[at],
+                apart=own[at].difference(*own[:at], *own[at + 1 :]),
+                subject=(whole - others) or whole,
+                first=first,
+                clause=clause or first,
+                hints=stems(f"{task.intent or ''} {task.context or ''}", terms),
+                names=_compounds(words if own[at] else subject_text),
+                asking=subject_text,
+                about=subject_of(asks, kind_names) or subject_text,
+            )
+        )
+    said = f"{task.user_query} {' '.join(task.target_items)}"
+    known = " ".join(filter(None, (said, task.intent, task.context)))
+    return TaskReading(
+        items=tuple(specs),
+        subject_text=subject_text,
+        clauses=clauses,
+        wants_old=any(not _DENIED.search(known[: found.start()]) for found in cue("asks_for_old").finditer(known)),
+        wants_plans=any(not _DENIED.search(said[: found.start()]) for found in cue("asks_for_plans").finditer(said)),
+    )
+
+
+def subject_of(question: str, kind_names: Iterable[str]) -> str:
+    """Return what `question` is about: without words of asking and without names of the kinds that are asked for."""
+    return " ".join(cue("asking").sub(" ", without_kinds(question, frozenset(kind_names))).split())
+
+
+def queries_for(spec: ItemSpec, reading: TaskReading, task: EvidenceTask, terms: Terms) -> list[str]:
+    """Return queries for one item, the best first: its subject and its own words with words for its kind, then other
+    words for the kind, then the other language, then the subject and the item each alone.
+    """
+    subject = _topical(reading.subject_text, terms)
+    about = _topical(subject_of(_clause_for(spec.own, spec.kind, reading.clauses, terms), ()), terms)
+    own = _topical(spec.words, terms)
+    narrow = _joined(own, about if len(reading.clauses) > 1 else subject)
+    japanese = bool(_CJK.search(task.user_query + spec.item))
+    asks = _asks(spec.kind, "ja" if japanese else "en")
+    others = _asks(spec.kind, "en" if japanese else "ja")
+    found = [
+        _joined(
+            _joined(own, subject if len(subject.split()) <= _SHORT or japanese else narrow), asks[0] if asks else ""
+        ),
+        _joined(own, asks[0] if asks else ""),
+        _joined(narrow, asks[1] if len(asks) > 1 else ""),
+        narrow,
+        _joined(
+            _topical(subject_of(reading.clauses[0], ()), terms) if reading.clauses else subject, asks[0] if asks else ""
+        ),
+        subject,
+        _joined(own, asks[1] if len(asks) > 1 else ""),
+        _joined(_latin(subject), others[0] if others else ""),
+        _joined(subject, _topical(task.intent or "", terms)),
+        _joined(subject, task.context or ""),
+        task.user_query,
+        *([asks[0]] if asks and not own else []),
+    ]
+    return [query for query in found if query]
+
+
+_SHORT = 8
+_COMPOUND = re.compile(r"[一-龥々ァ-ヶーA-Za-z0-9・=＝]+(?:の[一-龥々ァ-ヶー]+)?|[A-Za-z0-9][\w'-]*(?: [A-Z][\w'-]*)+")
+
+
+def _compounds(text: str) -> frozenset[str]:
+    """The names in `text`: compounds of Japanese letters, words of Latin ones with a capital or a number."""
+    plain_text = unicodedata.normalize("NFKC", text)
+    found = {
+        name.casefold()
+        for name in _COMPOUND.findall(plain_text)
+        if len(name) > 1 and (not name.isascii() or len(name) > 3 or any(c.isdigit() or c.isupper() for c in name))
+    }
+    return frozenset(found)
+
+
+def _asks(kind: Kind | None, language: str) -> Sequence[str]:
+    return kind.ask[language] if kind else ()
+
+
+def _latin(text: str) -> str:
+    """The words of `text` that stand in any language: names and symbols in Latin letters, numbers."""
+    return " ".join(word for word in _WORD.findall(text) if word.isascii())
+
+
+def _joined(first: str, second: str) -> str:
+    known = set(first.casefold().split())
+    return " ".join([first, *(word for word in second.split() if word.casefold() not in known)]).strip()
+
+
+def _topical(text: str, terms: Terms) -> str:
+    """The words of `text` that have a topic, as they stand in it, and the singular of plurals beside them."""
+    words: dict[str, None] = {}
+    for word in _WORD.findall(text.replace("_", " ")):
+        if found := terms(word):
+            words[_PARTICLES.sub("", word)] = None
+            if word.isascii() and len(found) == 1 and found[0] != word.casefold():
+                words[found[0]] = None
+    return " ".join(words)
+
+
+def _own(words: str, terms: Terms) -> frozenset[str]:
+    """The stems of an item's own words; of an item that is a question, without the words that ask."""
+    return stems(subject_of(words, ()), terms) or stems(words, terms)
+
+
+def _clauses(question: str) -> Iterator[str]:
+    return (clause.strip() for clause in _CLAUSES.split(question) if clause and clause.strip())
+
+
+def _clause_for(own: frozenset[str], kind: Kind | None, clauses: Sequence[str], terms: Terms) -> str:
+    """The clause of the question that asks for an item: by its words, else by its kind; the first of equals."""
+
+    def fit(clause: str) -> float:
+        shared = len(own & stems(clause, terms)) / len(own) if own else 0.0
+        named = kind is not None and any(word in clause.casefold() for word in kind.named if len(word) > 1)
+        asked = kind is not None and kind.asked.search(clause) is not None
+        return 2 * shared + 0.6 * named + 0.5 * asked
+
+    return max(clauses, key=fit, default="")

@@ -1,0 +1,224 @@
+"""Causal edges from text: what memories have to do with each other, with evidence from both, or nothing.
+
+A typed edge needs a sentence of one memory that states a cause, a hindrance or a condition (causal_statements), and
+another memory that an argument of it means (causal_arguments). A reference, a fix or a shared name is no cause. Without
+such a statement there is at most RELATES_TO, where the texts themselves are close.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import lru_cache
+
+from librarian_agents.sweep.causal_arguments import Match, Memories, ReadNote
+from librarian_agents.sweep.causal_candidates import CandidatePair
+from librarian_agents.sweep.causal_statements import Argument, Statement, statements
+from librarian_agents.sweep.causal_terms import MAX_CHARS, nearest_sentence, reading, terms
+from librarian_agents.sweep.causal_types import ACCEPTED_FROM, NOTHING, Direction, Note, Relation, Verdict
+from librarian_agents.sweep.sections import without_sections
+
+RELATED_FROM = 0.6
+"""Calibrated similarity from which two texts are related."""
+_SUPPOSED = ACCEPTED_FROM - 0.05
+_TYPED_FROM = 0.5
+_MOST = 0.97
+_SAME_STORY = 0.6
+_CLEARLY = 0.15
+_ENOUGH, _FEW, _WHOLE, _ALONE = 1.0, 0.7, 0.95, 0.9
+_TOLD_WORDS, _NAMED = 2, 2.0
+"""How much a memory must tell of a clause: so much, or, where it tells all of it and no other does, a little less; of a
+consequence more than one word, since any memory may hold one, unless it is a name.
+"""
+_CLAUSE_CHARS = 80
+_SOON = timedelta(days=7)
+"""What a memory tells of its consequences may be noted so much later."""
+
+_PHRASES: Mapping[Relation, str] = {
+    Relation.CAUSES: "as the cause of what {effect} tells",
+    Relation.BLOCKS: "as what holds up what {effect} tells",
+    Relation.ENABLES: "as what made possible what {effect} tells",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A reading: `source` has `relation` to `target`. The `statement` of `speaker` says so, and means the other memory
+    by its argument `argument`.
+    """
+
+    relation: Relation
+    source: str
+    target: str
+    speaker: str
+    argument: Argument
+    statement: Statement
+    match: Match
+    confidence: float
+
+
+class CausalReader:
+    """Reads memories together: what each states of causes, and which other memory it means by that."""
+
+    def __init__(self, notes: Sequence[Note]) -> None:
+        self.memories = Memories(notes)
+
+    def claims(self, speaker: str) -> list[Claim]:
+        """Return what the memory `speaker` states of others, the surest first."""
+        read = self.memories.read[speaker]
+        found = [claim for statement in stated(read.text) for claim in self._of(statement, read)]
+        best: dict[str, Claim] = {}
+        for claim in sorted(found, key=lambda claim: -claim.confidence):
+            best.setdefault(claim.match.uid, claim)
+        return list(best.values())
+
+    def verdict(self, claim: Claim, first: str) -> Verdict:
+        """Return the claim as a verdict on `first` and the other memory."""
+        spoken, other = claim.statement.sentence, claim.match.quote
+        forward = claim.source == first
+        quotes = (other, spoken) if claim.argument == "cause" else (spoken, other)
+        return Verdict(
+            claim.relation,
+            Direction.FORWARD if forward else Direction.BACKWARD,
+            claim.confidence,
+            *quotes,
+            claim.statement.cue,
+            _reason(claim),
+        )
+
+    def _of(self, statement: Statement, read: ReadNote) -> Iterator[Claim]:
+        readings = [reading for name in statement.told_by for reading in self._meaning(statement, name, read)]
+        readings.sort(key=lambda claim: -claim.confidence)
+        if readings and (len(readings) == 1 or not _either_way(*readings)):
+            yield readings[0]
+
+    def _meaning(self, statement: Statement, name: Argument, read: ReadNote) -> Iterator[Claim]:
+        speaker = read.note
+        forward_looking = name == "effect" and statement.relation is not Relation.CAUSES
+
+        def possible(other: Note) -> bool:
+            return forward_looking or not _later(other, speaker, _SOON if name == "effect" else timedelta(0))
+
+        for match in self.memories.meant_by(statement.argument(name), speaker.uid, possible)[:1]:
+            other = self.memories.read[match.uid]
+            if not _same_story(statement, name, other):
+                source, target = (match.uid, speaker.uid) if name == "cause" else (speaker.uid, match.uid)
+                confidence = _confidence(statement, name, match)
+                if confidence >= _TYPED_FROM:
+                    yield Claim(statement.relation, source, target, speaker.uid, name, statement, match, confidence)
+
+
+def read_relations(
+    notes: Sequence[Note], pairs: Sequence[CandidatePair], speakers: Collection[str]
+) -> list[tuple[CandidatePair, Verdict]]:
+    """Return a verdict on each of `pairs`, and on each other pair of `notes` of which one of the `speakers` states a
+    cause.
+
+    All notes are read together: a clause means the memory that fits it best.
+    """
+    reader = CausalReader(notes)
+    known = {(pair.first, pair.second): pair for pair in pairs}
+    claims: dict[tuple[str, str], Claim] = {}
+    for speaker in sorted(speakers):
+        for claim in reader.claims(speaker):
+            ends = min(claim.source, claim.target), max(claim.source, claim.target)
+            if ends not in claims or _rank(claims[ends]) < _rank(claim):
+                claims[ends] = claim
+    added = [CandidatePair(*ends, "statement") for ends in claims if ends not in known]
+    found = []
+    for pair in [*pairs, *added]:
+        stated_of = claims.get((pair.first, pair.second))
+        first, second = (reader.memories.read[uid].note for uid in (pair.first, pair.second))
+        verdict = reader.verdict(stated_of, pair.first) if stated_of else _related(first, second, pair.similarity)
+        found.append((pair, verdict))
+    return found
+
+
+def infer_relationship(first: Note, second: Note, *, similarity: float | None = None) -> Verdict:
+    """Return what `first` and `second` have to do with each other; the same, turned, when they change places.
+
+    `similarity` is calibrated, 0-1.
+    """
+    one, two = replace(first, uid=first.uid or "\0first"), replace(second, uid=second.uid or "\0second")
+    if one.uid == two.uid:
+        return NOTHING
+    pair = CandidatePair(min(one.uid, two.uid), max(one.uid, two.uid), "neighbour", similarity)
+    ((_, found),) = read_relations([one, two], [pair], [one.uid, two.uid])
+    return found if pair.first == one.uid else found.turned()
+
+
+def tells_of_cause(text: str) -> bool:
+    """Return whether `text` states a cause, a hindrance or a condition."""
+    return bool(stated(without_sections(text[:MAX_CHARS])))
+
+
+def clauses_of_others(text: str) -> list[str]:
+    """Return the clauses of `text` that may mean another memory: what it is told to come from or to lead to."""
+    return [statement.argument(name) for statement in stated(without_sections(text)) for name in statement.told_by]
+
+
+@lru_cache(maxsize=4096)
+def stated(text: str) -> tuple[Statement, ...]:
+    """Return the statements of a text, kept for a while: a sweep meets a memory more than once."""
+    return tuple(statements(text))
+
+
+def _confidence(statement: Statement, name: Argument, match: Match) -> float:
+    sure = 0.35 + 0.5 * match.share + 0.1 * min(1.0, match.mass / 2) + 0.15 * match.lead - 0.1 * statement.weak
+    alone = match.share >= _WHOLE and match.lead >= _ALONE
+    told = match.mass >= _ENOUGH or (alone and match.mass >= _FEW)
+    if name == "effect" and len(match.words) < _TOLD_WORDS and match.mass < _NAMED:
+        told = False
+    if not told:
+        sure = min(sure, _SUPPOSED)
+    return round(min(sure, _SUPPOSED if statement.supposed else _MOST), 2)
+
+
+def _rank(claim: Claim) -> tuple[float, str, str]:
+    """The surest last; of equals the same one whichever memory is read first."""
+    return claim.confidence, claim.statement.sentence, claim.statement.cue
+
+
+def _either_way(surer: Claim, other: Claim) -> bool:
+    """Return whether both arguments of a statement mean the same memory, so that it may be either end."""
+    return surer.match.uid == other.match.uid and surer.confidence - other.confidence < _CLEARLY
+
+
+def _later(other: Note, speaker: Note, grace: timedelta) -> bool:
+    """Return whether what `other` tells happened after `speaker` spoke, by more than `grace`, so that it cannot be
+    meant.
+    """
+    if other.occurred_at is None or speaker.occurred_at is None:
+        return False
+    return other.occurred_at > speaker.occurred_at + grace
+
+
+def _same_story(statement: Statement, name: Argument, other: ReadNote) -> bool:
+    """Return whether the other memory states the same: two versions of one story are no cause of each other."""
+    clause = terms(statement.argument(name))
+    for own in stated(other.text):
+        said = terms(own.argument(name))
+        shared = sum(weight for term, weight in clause.items() if term in said)
+        if shared >= _SAME_STORY * sum(clause.values()) > 0:
+            return True
+    return False
+
+
+def _reason(claim: Claim) -> str:
+    clause = claim.statement.argument(claim.argument)
+    words = clause if len(clause) <= _CLAUSE_CHARS else f"{clause[:_CLAUSE_CHARS].rstrip()}…"
+    effect = "it" if claim.argument == "cause" else "the other"
+    named = "the other" if claim.argument == "cause" else "itself"
+    said = _PHRASES[claim.relation].format(effect=effect)
+    reason = f'with "{claim.statement.cue}" it names {named} ("{words}") {said}'
+    return f"{reason}, but only supposes it" if claim.statement.supposed else reason
+
+
+def _related(first: Note, second: Note, similarity: float | None) -> Verdict:
+    if first.text == second.text or similarity is None or similarity < RELATED_FROM:
+        return NOTHING
+    one, two = reading(first.text), reading(second.text)
+    names = one.references & two.references
+    quotes = nearest_sentence(one.text, two.stems), nearest_sentence(two.text, one.stems)
+    shared = f", both name {', '.join(sorted(names)[:3])}" if names else ""
+    reason = f"the texts are close ({similarity:.2f}){shared}"
+    return Verdict(Relation.RELATES_TO, Direction.NONE, round(similarity, 2), *quotes, reason=reason)

@@ -1,0 +1,201 @@
+"""Which memory a clause means: its names and words looked up among all memories that are read together.
+
+A clause that holds a ticket means the memory that is about this ticket. Any other means the memory that tells most of
+its words, rare ones before common ones, if no other memory tells nearly as many.
+"""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+from librarian_agents.sweep.causal_terms import MAX_CHARS, nearest_by, sentences, terms
+from librarian_agents.sweep.causal_types import Note
+from librarian_agents.sweep.sections import without_sections
+
+_ENOUGH_NOTES = 8
+"""With fewer memories nothing can be said of how rare a word is."""
+_ELSEWHERE, _NOWHERE = 1.0, 0.45
+"""How much a word of the clause counts against a memory without it: one that another memory has, one that none has."""
+_WHOLE_TEXT = 0.8
+"""What a match is worth whose words do not stand in one sentence."""
+_TICKET = re.compile(r"(?<![\w-])[A-Z][A-Z0-9]*-\d+(?:-\d+)?(?![\w-])|(?<![\w#])#\d+")
+_ABOUT, _MENTIONED = 1.0, 0.35
+_POINTS_ELSEWHERE = re.compile(
+    r"^\W*(?:reference|see(?: also)?|refs?|where|list of|postmortem of|report of|documentation|runbook|"
+    r"pattern|how we|rule|convention|exception|手順|例外|特例|ルール|規約|決まり|"
+    r"fixed|resolved|done|solved|closed|参照|参考|対処済み|修正済み|対応済み|解決済み|完了)\b"
+    r"|[?？]\s*$|\b(?:the )?search for the cause\b|(?:の場所|報告書|調査は|取扱説明|連絡先|一覧は)",
+    re.IGNORECASE,
+)
+_POINTING, _UNDATED = 0.6, 0.85
+"""What a match is worth with a memory that tells no event, and with one of unknown time where the speaker has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How well a memory fits a clause: `share` of the clause's weight that it tells (0-1), the `mass` of what it tells,
+    and `lead`, by how much it is better than the next memory (0-1).
+    """
+
+    uid: str
+    share: float
+    mass: float
+    lead: float
+    words: tuple[str, ...]
+    quote: str
+
+    @property
+    def strength(self) -> float:
+        """How well it fits for as much as it tells."""
+        return self.share * min(1.0, self.mass)
+
+
+@dataclass(frozen=True)
+class ReadNote:
+    """A memory as it is read: without its sections' headings, with its terms."""
+
+    note: Note
+
+    @cached_property
+    def text(self) -> str:
+        """The text that is read."""
+        return without_sections(self.note.text[:MAX_CHARS])
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """Its sentences, each a literal part of it."""
+        return sentences(self.text)
+
+    @cached_property
+    def terms(self) -> dict[str, float]:
+        """The terms of the whole."""
+        return terms(self.text)
+
+    @cached_property
+    def sentence_terms(self) -> list[dict[str, float]]:
+        """The terms of each sentence, and of each two that follow each other."""
+        alone = [terms(sentence) for sentence in self.sentences]
+        return alone + [one | other for one, other in pairwise(alone)]
+
+    @cached_property
+    def about(self) -> frozenset[str]:
+        """The tickets that it begins with."""
+        first = self.text.strip().partition("\n")[0]
+        found = _TICKET.search(first[:80])
+        return frozenset({found[0].lower()}) if found else frozenset()
+
+    @cached_property
+    def tickets(self) -> frozenset[str]:
+        """All tickets that it names."""
+        return tickets(self.text)
+
+    @cached_property
+    def points_elsewhere(self) -> bool:
+        """Whether it only says where something stands, asks, or reports that something is settled."""
+        return bool(_POINTS_ELSEWHERE.search(self.sentences[0] if self.sentences else ""))
+
+
+@lru_cache(maxsize=4_096)
+def read_note(note: Note) -> ReadNote:
+    """Return the note as it is read, kept for a while: pages of a sweep share many notes."""
+    return ReadNote(note)
+
+
+def tickets(text: str) -> frozenset[str]:
+    """Return the names in `text` that mean one thing wherever they stand, in small letters."""
+    return frozenset(found.lower() for found in _TICKET.findall(text))
+
+
+class Memories:
+    """Memories that are read together, and how rare each word is among them."""
+
+    def __init__(self, notes: Sequence[Note]) -> None:
+        self.read: Mapping[str, ReadNote] = {note.uid: read_note(note) for note in notes}
+        self._holders: defaultdict[str, set[str]] = defaultdict(set)
+        for uid, read in self.read.items():
+            for term in read.terms:
+                self._holders[term].add(uid)
+
+    def rarity(self, term: str) -> float:
+        """Return how much a term tells apart memories, 0-1; 1 for all terms of few memories."""
+        count = len(self.read)
+        if count < _ENOUGH_NOTES:
+            return 1.0
+        return math.log(1 + count / max(1, len(self._holders.get(term, ())))) / math.log(1 + count)
+
+    def meant_by(self, clause: str, speaker: str, possible: Callable[[Note], bool]) -> list[Match]:
+        """Return the memories that `clause` of the memory `speaker` may mean, the best first, of those `possible`."""
+        said = terms(clause)
+        named = tickets(clause)
+        found = []
+        for uid in self._candidates(said, named, clause, speaker):
+            if not possible(self.read[uid].note):
+                continue
+            match = self._match(said, named, clause, self.read[uid], speaker)
+            if match is not None:
+                found.append(match)
+        found.sort(key=lambda match: (-match.strength, match.uid))
+        return [_leading(match, found) for match in found[:3]]
+
+    def _candidates(self, said: Mapping[str, float], named: frozenset[str], clause: str, speaker: str) -> list[str]:
+        counts: Counter[str] = Counter()
+        for term, weight in said.items():
+            if weight:
+                counts.update(self._holders.get(term, ()))
+        counts.update(uid for uid, read in self.read.items() if named & read.tickets)
+        counts.update(uid for uid in self.read if names_uid(clause, uid))
+        counts.pop(speaker, None)
+        return sorted(counts)
+
+    def _match(
+        self, said: Mapping[str, float], named: frozenset[str], clause: str, other: ReadNote, speaker: str
+    ) -> Match | None:
+        uid = other.note.uid
+        if names_uid(clause, uid):
+            return Match(uid, _ABOUT, 3.0, 1.0, (uid,), nearest_by(other.sentences, said))
+        if named:
+            if not named & other.tickets:
+                return None
+            about = named & other.about
+            share = _ABOUT if about else _MENTIONED
+            return Match(uid, share, 3.0, 0.0, tuple(sorted(named & other.tickets)), nearest_by(other.sentences, said))
+        weights = {term: weight * self.rarity(term) for term, weight in said.items() if weight}
+        whole = self._share(weights, other.terms, speaker, uid)
+        best = max((self._share(weights, part, speaker, uid) for part in other.sentence_terms), default=0.0)
+        share = max(best, _WHOLE_TEXT * whole)
+        if other.points_elsewhere:
+            share *= _POINTING
+        if other.note.occurred_at is None and self.read[speaker].note.occurred_at is not None:
+            share *= _UNDATED
+        words = tuple(sorted((term for term in weights if term in other.terms), key=lambda term: -weights[term]))
+        if not words:
+            return None
+        mass = sum(weights[term] for term in words)
+        return Match(uid, round(share, 3), round(mass, 3), 0.0, words, nearest_by(other.sentences, said))
+
+    def _share(self, weights: Mapping[str, float], held: Mapping[str, float], speaker: str, uid: str) -> float:
+        have = sum(weight for term, weight in weights.items() if term in held)
+        lack = sum(
+            weight * (_ELSEWHERE if self._holders.get(term, set()) - {speaker, uid} else _NOWHERE)
+            for term, weight in weights.items()
+            if term not in held
+        )
+        return have / (have + lack) if have else 0.0
+
+
+def _leading(match: Match, found: Sequence[Match]) -> Match:
+    others = max((other.strength for other in found if other is not match), default=0.0)
+    return replace(match, lead=round(1 - others / match.strength, 3) if match.strength else 0.0)
+
+
+_SHORTEST_NAME = 5
+
+
+def names_uid(clause: str, uid: str) -> bool:
+    """Return whether `clause` holds the uid as a whole word; a short one may be any word."""
+    named = len(uid) >= _SHORTEST_NAME and uid in clause
+    return named and re.search(rf"(?<!\w){re.escape(uid)}(?!\w)", clause) is not None

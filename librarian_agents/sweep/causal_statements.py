@@ -1,0 +1,287 @@
+"""Reads what a sentence states of causes: "X because of Y", "can't X until Y", "XのせいでY", and how it stands to that.
+
+A statement has two arguments, literal parts of the sentence. An argument that only points ("this", "it") or is missing
+means the text itself that speaks. What a sentence denies, doubts, asks, corrects or imagines is no statement; what it
+only supposes or passes on is one that is marked so.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from librarian_agents.sweep.causal_terms import sentences, terms
+from librarian_agents.sweep.causal_types import Relation
+
+Argument = Literal["cause", "effect"]
+
+_LATIN = re.compile(r"[A-Za-z0-9]")
+_KANA = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_LEAD = re.compile(r"^(?:[\s>*•+-]|#+(?=\s)|\d{1,2}[.)]\s|\[[ xX]\]|\*\*)+")
+# A clause behind the words ends here, one before them begins here.
+_END = re.compile(
+    r"[;:](?=\s|$)|\s[—–-]\s|,\s|\s\(|、|。|[?？]|(?<=[a-z0-9])\.(?=\s|$)"
+    r"|\s(?:but|so that|which|although|though|while|whereas)\s"
+)
+_OPENING_END = re.compile(r",\s|、|\s(?=(?:this|that|we|it|they|I|there|nobody|everyone|everybody)\s)")
+_BEGIN = re.compile(r"[;:](?=\s)|\s[—–-]\s|,\s|、|：|\s(?:but|and|that|which|says?|said)\s")
+
+
+_DENIED_BEFORE = re.compile(
+    r"(?:\b(?:not|never|no|cannot|neither|nor|hardly|no longer|rather than|instead of|without|nothing)|n['’]t)"
+    r"\s+(?:(?:been|be|have|directly|actually|necessarily|really|just|a|the|itself|always|yet|in any way|to do with)"
+    r"\s+){0,2}$",
+    re.IGNORECASE,
+)
+
+
+_NOTHING = re.compile(r"\s*(?:no|nobody|nothing|none|neither)\b", re.IGNORECASE)
+_SOUGHT = re.compile(
+    r"\b(?:search\w*|look\w*|hunt\w*|investigat\w*|find\w*|found out|unknown|track\w*|after|determin\w+|know\w*|ask\w*"
+    r"|discuss\w*)\s+(?:\w+\s+)?(?:the )?$",
+    re.IGNORECASE,
+)
+# "…のためである。": what stands behind such words is another sentence's matter, their effect stands before.
+_FINAL = re.compile(r"(?:の|る)?(?:ため|せい|おかげ)(?:で、|で(?:ある|す)|だ|です|。)")
+_LONGEST = 1_000
+"""Characters of a sentence; what is longer is no sentence that somebody wrote."""
+_ENOUGH = 1.4
+"""The weight of terms from which a clause tells what it means."""
+_POINTS = re.compile(
+    r"\s*(?:(?:all |just )?(?:this|that|these|those|it|them|which|him|her|us)\b(?!\s+[a-z]{3,})"
+    r"|(?:これ|それ|このこと|そのこと))",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to state a relation: see the head of causal_statements.toml for the fields."""
+
+    name: str
+    relation: Relation
+    behind: Argument
+    opens: bool
+    speaks: Literal["cause", "effect", "both"]
+    weak: bool
+    needs: str
+    pattern: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What `sentence`, a literal part of a text, states: that `cause` has `relation` to `effect`, as `cue` says.
+
+    An argument without content is the text itself. `told_by` names the arguments that may be another memory.
+    `supposed` says that the sentence only supposes it or passes it on.
+    """
+
+    form: str
+    relation: Relation
+    cause: str
+    effect: str
+    told_by: tuple[Argument, ...]
+    cue: str
+    sentence: str
+    supposed: bool
+    weak: bool
+
+    def argument(self, name: Argument) -> str:
+        """Return the clause of the cause or of the effect."""
+        return self.cause if name == "cause" else self.effect
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    return tomllib.loads(files("librarian_agents.sweep").joinpath("causal_statements.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def forms_of_statements() -> tuple[Form, ...]:
+    """Return the forms of causal_statements.toml."""
+    return tuple(
+        Form(
+            name=entry["name"],
+            relation=Relation(entry.get("relation", Relation.CAUSES)),
+            behind=entry["behind"],
+            opens=entry.get("opens", False),
+            speaks=entry["speaks"],
+            weak=entry.get("weak", False),
+            needs=entry.get("needs", ""),
+            pattern=re.compile("|".join(_bordered(phrase) for phrase in entry["phrases"]), re.IGNORECASE),
+        )
+        for entry in _table()["form"]
+    )
+
+
+@cache
+def _stance(kind: str) -> re.Pattern[str]:
+    return re.compile("|".join(_table()["stance"][kind]), re.IGNORECASE)
+
+
+@cache
+def _effect_words(kind: str) -> re.Pattern[str]:
+    return re.compile("|".join(_bordered(phrase) for phrase in _table()["effects"][kind]), re.IGNORECASE)
+
+
+def _bordered(phrase: str) -> str:
+    """Return the phrase between word borders where it begins or ends in Latin letters."""
+    if not phrase.isascii():
+        return f"(?:{phrase})"
+    if phrase.startswith("(?<"):
+        return f"(?:{phrase})"
+    opening = r"\b" if phrase[0].isalnum() or phrase.startswith("(?:") else ""
+    closing = r"\b" if phrase[-1].isalnum() or phrase[-1] in ")?" else ""
+    return f"{opening}(?:{phrase}){closing}"
+
+
+def statements(text: str) -> list[Statement]:
+    """Return what the sentences of `text` state, in their order."""
+    found: list[Statement] = []
+    before = ""
+    for sentence in sentences(text):
+        if len(sentence) > _LONGEST:
+            continue
+        plain = _LEAD.sub("", sentence)
+        found.extend(_of_sentence(plain, before))
+        before = plain
+    return found
+
+
+def _of_sentence(sentence: str, before: str) -> Iterator[Statement]:
+    """Yield the statements of one sentence; `before` is the one that it may continue."""
+    if _stance("asked").search(sentence):
+        return
+    taken: list[tuple[int, int]] = []
+    for form, start, end in _hits(sentence):
+        if any(start < other_end and end > other_start for other_start, other_end in taken):
+            continue
+        made = _statement(form, sentence, start, end, before)
+        if made is not None:
+            taken.append((start, end))
+            yield made
+
+
+def _hits(sentence: str) -> list[tuple[Form, int, int]]:
+    """Return the forms' words in a sentence: those that need more come first, of equals the longest."""
+    hits = [
+        (form, found.start(), found.end())
+        for form in forms_of_statements()
+        for found in form.pattern.finditer(sentence)
+    ]
+    return sorted(hits, key=lambda hit: (not hit[0].needs, hit[0].weak, hit[1] - hit[2], hit[1]))
+
+
+def _statement(form: Form, sentence: str, start: int, end: int, before: str) -> Statement | None:
+    first, second = _arguments(form, sentence, start, end)
+    cause, effect = (second, first) if form.behind == "cause" else (first, second)
+    rest = sentence.replace(cause, " ", 1) if cause else sentence
+    kind, _, before_only = form.needs.partition(" ")
+    if kind and not _effect_words(kind).search(sentence[:start] if before_only else rest):
+        return None
+    if not _stands(sentence, start, end, form):
+        return None
+    continues = not terms(effect) or _FINAL.match(sentence[start : end + 1])
+    relation = _relation(form, f"{before} {rest}" if continues else rest)
+    pointing = [name for name in ("cause", "effect") if not terms(cause if name == "cause" else effect)]
+    told_by: list[Argument] = ["cause", "effect"] if form.speaks == "both" else [form.speaks]
+    told_by = [name for name in told_by if name not in pointing]
+    if (
+        form.speaks != "both"
+        and pointing == [form.speaks]
+        and _POINTS.match(cause if form.speaks == "cause" else effect)
+    ):
+        told_by = ["effect" if form.speaks == "cause" else "cause"]
+    if not told_by:
+        return None
+    supposed = bool(
+        _stance("supposed").search(sentence[:start])
+        or _stance("passed_on").search(sentence[:start])
+        or _stance("supposed").search(_tail(sentence, end))
+    )
+    return Statement(
+        form.name,
+        relation,
+        cause,
+        effect,
+        tuple(told_by),
+        sentence[start:end].strip(" ,、"),
+        sentence,
+        supposed,
+        form.weak,
+    )
+
+
+def _tail(sentence: str, end: int) -> str:
+    """Return what ends a Japanese sentence, where it says that it supposes; nothing of an English one."""
+    return sentence[max(end, len(sentence) - 16) :] if _KANA.search(sentence) else ""
+
+
+def _arguments(form: Form, sentence: str, start: int, end: int) -> tuple[str, str]:
+    """Return the clause before the words and the one behind them, in this order; of an opening form the two turned."""
+    head, tail = sentence[:start], sentence[end:]
+    if form.opens and not terms(head.rpartition(",")[2].rpartition(";")[2].rpartition(":")[2]):
+        cut = _OPENING_END.search(tail)
+        inner, outer = (tail[: cut.start()], tail[cut.end() :]) if cut else (_first(tail), "")
+        return (outer.strip(), _plain(inner)) if form.behind == "cause" else (_plain(inner), outer.strip())
+    return _plain(_last(head)), _plain(_first(tail))
+
+
+def _first(tail: str) -> str:
+    if points := _POINTS.match(tail):
+        return points[0]
+    cut = _END.search(tail)
+    while cut and not terms(tail[: cut.start()]):
+        cut = _END.search(tail, cut.end())
+    return tail[: cut.start()] if cut else tail
+
+
+def _last(head: str) -> str:
+    """Return the clause that ends `head`: back to a mark behind which there is enough to tell what is meant."""
+    for cut in reversed(list(_BEGIN.finditer(head))):
+        if sum(terms(head[cut.end() :]).values()) >= _ENOUGH:
+            return head[cut.end() :]
+    return head if not _BEGIN.search(head) or terms(head) else ""
+
+
+def _plain(clause: str) -> str:
+    return _stance("compared").sub(" ", clause).strip(" \t,;:.、。「」\"'")
+
+
+def _relation(form: Form, effect: str) -> Relation:
+    """Return the form's relation; of a plain cause what the words of its effect make of it."""
+    if form.relation is not Relation.CAUSES or form.needs:
+        return form.relation
+    if form.behind == "cause" or form.speaks == "cause":
+        if _effect_words("blocked").search(effect):
+            return Relation.BLOCKS
+        if _effect_words("possible").search(effect):
+            return Relation.ENABLES
+    return Relation.CAUSES
+
+
+def _stands(sentence: str, start: int, end: int, form: Form) -> bool:
+    """Return whether the sentence states what its words name, and does not deny, doubt, imagine or correct it."""
+    before, behind = sentence[:start], sentence[end:]
+    hindrance = form.relation is Relation.BLOCKS
+    if _DENIED_BEFORE.search(before) and not (hindrance and form.needs):
+        return False
+    if form.behind == "effect" and _NOTHING.match(behind):
+        return False
+    if _stance("denied_behind").search(behind) and not hindrance:
+        return False
+    if _stance("doubted").search(before) or (_KANA.search(sentence) and _stance("doubted").search(behind)):
+        return False
+    if form.speaks == "effect" and _SOUGHT.search(before):
+        return False
+    if _stance("imagined").search(before) and not hindrance:
+        return False
+    thought = _stance("thought").search(sentence)
+    if thought is None or form.name == "it was":
+        return True
+    turn = re.search(r"\bbut\b|\bit (?:was|turned out)\b|が、|けれど|実際|本当は|原因は", sentence[thought.end() :])
+    turned = thought.end() + turn.start() if turn else len(sentence)
+    return start >= turned

@@ -1,0 +1,116 @@
+"""What the trained heads see of a text: words and signs that do not depend on what a project is about. Pure.
+
+Names, numbers, identifiers and addresses become placeholders: they tell projects apart, not types of memories.
+"""
+
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from librarian_agents.sweep.markers import MAX_CHARS, markers
+
+_MASKS = (
+    (re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE), " qblock "),
+    (re.compile(r"\]\((?!https?:)[^)\s]*\)"), "] qlink "),
+    (re.compile(r"<?(?:https?://|www\.)[^\s)>\]]+"), " qurl "),
+    (re.compile(r"`[^`\n]+`|``[^\n]+?``"), " qcode "),
+    (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ][\d:.]+Z?)?|\b\d\d?[-/.]\d\d?[-/.]\d{4}"), " qdate "),
+    (re.compile(r"(?<![\w.~-])[\w.~-]*+(?:[/\\][\w.@*-]+)+/?|\b[\w-]+\.[a-z]{1,4}\b(?!\.)"), " qpath "),
+    (re.compile(r"\b\w*_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*|\b\w+(?:::|\()\w*\)?"), " qident "),
+    (re.compile(r"#\d+|\b[vV]?\d+(?:[.,:]\d+)*%?"), " qnum "),
+    (re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+\b"), "qname"),
+)
+_ADDRESSES = 3
+"""So many of the masks hide code blocks and addresses, whose letters tell nothing by any count."""
+
+PLACEHOLDERS = frozenset(placeholder.strip("] ") for _, placeholder in _MASKS)
+"""Words of features that stand for names, numbers and code, not for themselves."""
+
+_WORD = re.compile(
+    r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]+(?:['’][a-z]+)?|"
+    r"[\u3040-\u309f]{1,4}|[\u30a0-\u30ff]+|[\u3400-\u9fff]{1,2}|[?!:→|✅❌☑✓✔]"
+)
+# How a text is written, whatever it is about: logs tick boxes, references are tables of links.
+_FORMS = {
+    name: re.compile(pattern, re.MULTILINE)
+    for name, pattern in {
+        "bold": r"\*\*[^*\n]+\*\*",
+        "bullet": r"^\s*[-*+•] ",
+        "date": r"\d{4}-\d\d-\d\d",
+        "heading": r"^#{1,6} ",
+        "label": r"^\s*[-*]?\s*\**[A-Z][\w ]{2,25}\**:",
+        "number": r"^\s*\d+[.)] ",
+        "percent": r"\d\s?%",
+        "question": r"[?？]\s*$",
+        "table": r"^\s*\|",
+        "ticket": r"^\W*[A-Z][A-Z0-9]+-\d+\b",
+        "tick": r"[✅☑✔🎉⏳🚧❌]|^\s*[-*]?\s*\[[ xX]\]",
+    }.items()
+}
+_LAYOUT = frozenset(f"form:{name}" for name in ("bold", "bullet", "heading", "label", "number", "table"))
+_HAS_FORM = 0.5
+_FIRST_WORDS = 3
+_MOST = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """`words` with how often each stands there; `signs` with how much each counts (0..2): `first:n:word` for the words
+    a text begins with, `marker:type` for what it says of itself, `form:name` for how it is written, `lexicon:name` for
+    what it is full of.
+    """
+
+    words: Mapping[str, int]
+    signs: Mapping[str, float]
+
+    @property
+    def laid_out(self) -> bool:
+        """Whether the text is more than sentences: it has headings, lists, tables, labels or bold type."""
+        return not _LAYOUT.isdisjoint(self.signs)
+
+
+def features(text: str) -> Features:
+    """The features of the first MAX_CHARS characters of `text`."""
+    seen = text[:MAX_CHARS]
+    words = [word.casefold() for word in _WORD.findall(mask(seen))]
+    signs = {f"first:{index}:{word}": 1.0 for index, word in enumerate(words[:_FIRST_WORDS])}
+    return Features(Counter(words), {**signs, **dict(_marked(seen)), **dict(_formed(seen)), **dict(_told(seen))})
+
+
+def mask(text: str) -> str:
+    """`text` with placeholders for what only names things."""
+    for pattern, placeholder in _MASKS:
+        text = pattern.sub(placeholder, text)
+    return text
+
+
+def _marked(text: str) -> Iterator[tuple[str, float]]:
+    counts = Counter(f"{'label' if one.strong else 'marker'}:{one.type}" for one in markers(text))
+    return ((name, min(_MOST, math.log2(1 + count))) for name, count in counts.items())
+
+
+def _formed(text: str) -> Iterator[tuple[str, float]]:
+    """How many lines have each form (0..1), and more for having it at all."""
+    lines = text.count("\n") + 1
+    counts = {name: sum(1 for _ in pattern.finditer(text)) for name, pattern in _FORMS.items()}
+    return ((f"form:{name}", _HAS_FORM + min(1.0, count / lines)) for name, count in counts.items() if count)
+
+
+@cache
+def _lexicon() -> Mapping[str, re.Pattern[str]]:
+    table = tomllib.loads(files("librarian_agents.sweep").joinpath("features.toml").read_text(encoding="utf-8"))[
+        "lexicon"
+    ]
+    return {name: re.compile("|".join(words), re.IGNORECASE | re.MULTILINE) for name, words in table.items()}
+
+
+def _told(text: str) -> Iterator[tuple[str, float]]:
+    for pattern, placeholder in _MASKS[:_ADDRESSES]:
+        text = pattern.sub(placeholder, text)
+    counts = {name: sum(1 for _ in pattern.finditer(text)) for name, pattern in _lexicon().items()}
+    return ((f"lexicon:{name}", min(_MOST, math.log2(1 + count))) for name, count in counts.items() if count)

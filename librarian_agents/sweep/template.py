@@ -1,0 +1,368 @@
+"""A memory in four sections: CONTEXT, REASONING, OUTCOME and TAGS. Pure.
+
+Sentences are assigned to sections and never rewritten: by the heading or label they stand under, by what they do (give
+a reason, tell a result, describe circumstances), else by their place. A decision stands under OUTCOME; the clause that
+gives its reason is parted from it. Code, tables and lists move whole. Headings of the text stay as headings below the
+sections'. No section is empty: where a text tells what and why but not the circumstances, those that are known of the
+memory (its date, its domain) stand under CONTEXT, and a text that fills fewer sections is left alone. So is what has
+sections already, and what cannot be written without loss.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+
+from librarian_agents.sweep.components import components, specs
+from librarian_agents.sweep.losses import Loss, losses
+from librarian_agents.sweep.markdown import Form, Unit, open_fence, units
+from librarian_agents.sweep.memory_types import MemoryType
+
+
+class Section(StrEnum):
+    """The sections in their order."""
+
+    CONTEXT = "CONTEXT"
+    REASONING = "REASONING"
+    OUTCOME = "OUTCOME"
+    TAGS = "TAGS"
+
+
+@dataclass(frozen=True, slots=True)
+class Templated:
+    """A text in sections, or the text as it was (`changed` false) with the reasons among `warnings`.
+
+    `losses` is not empty only where writing the sections would have lost something.
+    """
+
+    text: str
+    changed: bool
+    warnings: tuple[str, ...] = ()
+    losses: tuple[Loss, ...] = ()
+
+
+_SORTED = (Section.CONTEXT, Section.REASONING, Section.OUTCOME)
+_SECTION_LINE = re.compile(r"## (CONTEXT|REASONING|OUTCOME|TAGS)")
+_TYPE_TAG = re.compile(r"^(?:-[ \t]*)?type:[ \t]*\S", re.MULTILINE)
+_NOISE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]")
+_MOST_NOISE = 0.02
+_TOP_LEVEL = 3
+_DEEPEST = 6
+
+_NAMES: Mapping[Section, re.Pattern[str]] = {
+    Section.REASONING: re.compile(
+        r"why|reason|reasoning|rationale|motivation|trade-?offs?|alternatives?|options|considered|analysis|discussion|"
+        r"(?:root )?causes?|because|pros|cons|drivers|forcing event|evidence|理由|根拠|原因|背景と理由|検討|代替案|分析"
+    ),
+    Section.OUTCOME: re.compile(
+        r"decisions?|decided|chosen|outcome|results?|resolution|resolved|fix(?:ed)?|solution|conclusions?|consequences?|"
+        r"workaround|action(?:s| items?)?|lessons?(?: learned)?|takeaways?|follow-?ups?|impact|mitigation|status|"
+        r"implementation|決定(?:事項)?|結論|結果|対応|対策|解決(?:策)?|教訓|学び|影響"
+    ),
+    Section.CONTEXT: re.compile(
+        r"context|background|problem|issue|situation|symptoms?|overview|summary|description|observed|observation|"
+        r"when|where|steps to reproduce|expected|actual|背景|状況|文脈|概要|問題|課題|症状|現象"
+    ),
+}
+_BEGINS: Mapping[Section, re.Pattern[str]] = {
+    Section.REASONING: re.compile(r"(?:root cause|reasons?|chosen because|why)\b"),
+    Section.OUTCOME: re.compile(r"(?:decision|results?|outcome|fix|lessons?)\b"),
+    Section.CONTEXT: re.compile(r"(?:background|context)\b"),
+}
+# What a sentence does, by its words. Results come before reasons: "Since the restart it works" tells one.
+_AFTERWARDS = re.compile(
+    r"(?:after|once|since|with|by the|now that|as soon as)\b(?! (?:all|us|them|regard|respect)\b)", re.IGNORECASE
+)
+# A clause that gives the reason for the rest of its sentence, behind it or before it.
+_REASON_BEHIND = re.compile(
+    r"(?:,|(?<=\w))(?P<gap>\s+)(?P<reason>(?:because(?: of)?|due to|owing to|thanks to"
+    r"|since (?!\d|then|version|last|yesterday)"
+    r"|(?<=, )as (?!well|of|if|a rule|planned|usual|always|before|far|long|soon))\b.{8,})$",
+    re.IGNORECASE | re.DOTALL,
+)
+_REASON_BEFORE = re.compile(
+    r"(?P<reason>(?:(?:because(?: of)?|due to|owing to|thanks to|given|as (?!of|from|a rule|soon|long|far))\b"
+    r"[^,\n]{6,160},"
+    r"|[^。、\n:：]{4,80}(?:(?:ため(?:に)?|ので|せいで|おかげで|ことにより)、|(?:おかげ|せい)で)))(?P<gap>\s*)(?=\S)",
+    re.IGNORECASE,
+)
+# An item in bold type up to a colon, with the explanation behind it.
+_EXPLAINED = re.compile(r"(?P<point>\s*[-*+•]\s+\*\*[^*\n]{4,80}\*\*[:：,、])\s*(?=\S[^\n]*$)")
+_STATES_CAUSE = re.compile(
+    r"\W*(?:(?:the )?(?:root )?(?:cause|reason)|why|because|due to)\b|[^。]{0,40}(?:原因|理由|ため、|ので、|せいで)",
+    re.IGNORECASE,
+)
+_JAPANESE_LABEL = re.compile(r"[^\s:：。]{1,8}[:：]\s*")
+_FEWEST_CHARS = 8
+_SEMICOLON = re.compile(r";\s+(?=[^\W\d_])")
+_POINT_FIRST = {MemoryType.PATTERN, MemoryType.DECISION, MemoryType.EXCEPTION}
+"""Types whose point is what is done; the point of the others is what happened or was found."""
+_INDIVISIBLE = {MemoryType.REFERENCE}
+
+
+@cache
+def _words(kind: str) -> re.Pattern[str]:
+    """Return the pattern of what a sentence does, by template.toml."""
+    text = files("librarian_agents.sweep").joinpath("template.toml").read_text(encoding="utf-8")
+    return re.compile("|".join(tomllib.loads(text)["does"][kind]), re.IGNORECASE)
+
+
+def apply_template(content: str, type_: MemoryType, circumstances: Sequence[str] = ()) -> str:
+    """`content` in sections; unchanged where it has them already or where something would be lost."""
+    return templated(content, type_, circumstances).text
+
+
+def templated(content: str, type_: MemoryType, circumstances: Sequence[str] = ()) -> Templated:
+    """`content` in sections, and what there is to say about it. Never raises for any text.
+
+    `circumstances` are known of the memory, each as `date:2026-03-01` or `domain:billing`; they stand under CONTEXT
+    where the text itself tells none.
+    """
+    if reason := _left_alone(content, type_):
+        return Templated(content, changed=False, warnings=(reason,))
+    if present := sections_in(content):
+        return Templated(content, changed=False, warnings=tuple(_malformations(content, present)))
+    body = _sorted(units(content), type_)
+    told = {section: _joined(body[section]) for section in _SORTED}
+    known = "".join(f"- {circumstance}\n" for circumstance in circumstances)
+    texts = {**told, Section.CONTEXT: told[Section.CONTEXT] or known}
+    if not all(texts.values()):
+        return Templated(content, changed=False)
+    if lost := losses(content, "\n".join(told.values())):
+        return Templated(content, changed=False, warnings=(_refusal(lost),), losses=tuple(lost))
+    return Templated(_written(texts, _tags(content, type_)), changed=True)
+
+
+def sections_in(text: str) -> list[Section]:
+    """The section headings of `text` in the order in which they stand, those in fenced code left out."""
+    headings = (unit.text for unit in units(text) if unit.form is Form.HEADING)
+    return [Section(found[1]) for heading in headings if (found := _SECTION_LINE.fullmatch(heading))]
+
+
+def _left_alone(content: str, type_: MemoryType) -> str | None:
+    if not content.strip():
+        return "the text is empty"
+    if len(_NOISE.findall(content)) > _MOST_NOISE * len(content):
+        return "this is no text: too many control characters"
+    if type_ is MemoryType.UNKNOWN:
+        return "a text of unknown type gets no sections"
+    return None
+
+
+def _malformations(text: str, present: Sequence[Section]) -> Iterator[str]:
+    if Section.TAGS not in present:
+        yield "section TAGS is missing"
+    yield from (f"section {section} stands there twice" for section in Section if present.count(section) > 1)
+    once = list(dict.fromkeys(present))
+    if once != [section for section in Section if section in once]:
+        yield "the sections stand in another order"
+    if Section.TAGS in present and not _TYPE_TAG.search(text):
+        yield "the tags name no type"
+
+
+def _refusal(lost: Sequence[Loss]) -> str:
+    kinds = ", ".join(sorted({one.kind for one in lost}))
+    return f"left as it was: {len(lost)} tokens would be lost ({kinds})"
+
+
+Body = dict[Section, list[tuple[int, Unit]]]
+
+
+def _sorted(all_units: Sequence[Unit], type_: MemoryType) -> Body:
+    """Return the units of each section with their places in the text."""
+    body: Body = {section: [] for section in _SORTED}
+    fitted = list(_fitted(all_units))
+    index = 0
+    for unit, section, is_point in _assigned(fitted, type_):
+        for piece, named in _parted(unit) if is_point else [(unit, None)]:
+            body[named or section].append((index, piece))
+            index += 1
+    return body
+
+
+def _parted(unit: Unit) -> list[tuple[Unit, Section | None]]:
+    """Return the unit that makes the point in two, the clause that gives its reason apart, or whole."""
+    cut = _cut(unit)
+    if cut is None:
+        return [(unit, None)]
+    end, begin, reason_first = cut
+    first, second = replace(unit, text=unit.text[:end]), Unit(Form.SENTENCE, unit.text[begin:], unit.text[end:begin])
+    if reason_first:
+        return [(first, Section.REASONING), (second, None)]
+    return [(first, None), (second, Section.REASONING)]
+
+
+def _cut(unit: Unit) -> tuple[int, int, bool] | None:
+    """Return where the first of two clauses ends and the second begins, and whether the first one gives the reason."""
+    sentence = unit.text
+    if unit.form is Form.ITEM:
+        found = _EXPLAINED.match(sentence)
+        return (found.end("point"), found.end(), False) if found and _words("decided").search(found["point"]) else None
+    if unit.form is not Form.SENTENCE or "`" in sentence or "://" in sentence:
+        return None
+    label = _JAPANESE_LABEL.match(sentence)
+    start = label.end() if label else 0
+    if found := _REASON_BEFORE.match(sentence, start):
+        return (found.end("reason"), found.end(), True) if len(sentence) - found.end() >= _FEWEST_CHARS else None
+    found = _REASON_BEHIND.search(sentence)
+    return (found.start("gap"), found.start("reason"), False) if found and found.start() >= _FEWEST_CHARS else None
+
+
+def _point(all_units: Sequence[Unit], type_: MemoryType) -> int | None:
+    """Return the place of the unit that says what the memory is for: of what is done the first that says so, of what
+    happened the first.
+    """
+    prose = [index for index, unit in enumerate(all_units) if unit.form in (Form.SENTENCE, Form.ITEM)]
+    if type_ not in _POINT_FIRST:
+        return prose[0] if prose else None
+    says = _words("rule" if type_ is MemoryType.PATTERN else "decided")
+    decided = next((index for index in prose if says.search(all_units[index].text)), None)
+    if decided is not None:
+        return decided
+    described = (index for index in prose if not _words("situation").search(all_units[index].text))
+    return next(described, prose[0] if prose else None)
+
+
+def _assigned(all_units: Sequence[Unit], type_: MemoryType) -> Iterator[tuple[Unit, Section, bool]]:
+    """Yield each unit with its section and whether it may be parted; a heading goes with what stands under it."""
+    point = None if type_ in _INDIVISIBLE else _point(all_units, type_)
+    found: list[Section] = []
+    headings: list[Unit] = []
+    under: tuple[int, Section] | None = None
+    said = ""
+    for index, unit in enumerate(all_units):
+        if unit.form is Form.HEADING:
+            under = _opened(unit, under)
+            headings.append(unit)
+            continue
+        section = under[1] if under else _own(unit, index, point, found, type_, said)
+        yield from ((heading, section, False) for heading in headings)
+        yield unit, section, index == point and under is None
+        found.append(section)
+        headings, said = [], unit.text
+    yield from ((heading, found[-1] if found else Section.CONTEXT, False) for heading in headings)
+
+
+def _opened(heading: Unit, under: tuple[int, Section] | None) -> tuple[int, Section] | None:
+    """The level and the section of the heading that counts from here on: a deeper one counts only if it names one."""
+    level, named = _level(heading), _named(heading.text.strip("# \t*:：").casefold())
+    if named:
+        return level, named
+    return under if under and level > under[0] else None
+
+
+def _own(unit: Unit, index: int, point: int | None, found: Sequence[Section], type_: MemoryType, said: str) -> Section:
+    """Return the section of a unit by its label, else by what it does, else by where it stands; `said` is the prose
+    before it.
+    """
+    if unit.label and (named := _named(unit.label)):
+        return named
+    before = found[-1] if found else Section.CONTEXT
+    if type_ in _INDIVISIBLE or unit.form is Form.BLOCK:
+        return before
+    if type_ in _POINT_FIRST:
+        return _around_the_point(unit, index, point, found, said)
+    if index == point:
+        return Section.REASONING if _STATES_CAUSE.match(unit.text) else Section.CONTEXT
+    if _AFTERWARDS.match(unit.text) or _words("settled").search(unit.text):
+        return Section.OUTCOME
+    explains = before is Section.CONTEXT and bool(_words("reason").search(said))
+    return _does(unit.text) or (Section.REASONING if explains else before)
+
+
+def _around_the_point(unit: Unit, index: int, point: int | None, found: Sequence[Section], said: str) -> Section:
+    """Return the section of a unit of a text that says what is done."""
+    if index == point:
+        return Section.OUTCOME
+    does = _does(unit.text)
+    if point is not None and index < point:
+        return Section.REASONING if does is Section.REASONING else Section.CONTEXT
+    if _words("situation").search(unit.text):
+        return Section.CONTEXT
+    if does is None and said.endswith(";"):
+        return found[-1]
+    detail = unit.form is Form.ITEM or Section.REASONING in found or _words("leans_back").match(unit.text)
+    return does or (Section.OUTCOME if detail else Section.REASONING)
+
+
+def _does(text: str) -> Section | None:
+    """Return the section of what a sentence does: tell a result, give a reason, say what is done; None where its words
+    do not tell.
+    """
+    if _words("result").search(text):
+        return Section.OUTCOME
+    if _words("reason").search(text):
+        return Section.REASONING
+    return Section.OUTCOME if _words("action").search(text) or _words("decided").search(text) else None
+
+
+def _named(name: str) -> Section | None:
+    """Return the section that a heading or label names: wholly, or with its first words."""
+    whole = next((section for section, names in _NAMES.items() if names.fullmatch(name)), None)
+    return whole or next((section for section, names in _NAMES.items() if _BEGINS[section].match(name)), None)
+
+
+def _fitted(all_units: Sequence[Unit]) -> Iterator[Unit]:
+    """The units, headings deep enough to stand below the sections', code closed that ran to the end of the text."""
+    levels = [_level(unit) for unit in all_units if unit.form is Form.HEADING]
+    shift = max(0, _TOP_LEVEL - min(levels, default=_TOP_LEVEL))
+    for unit in _clauses(all_units):
+        if unit.form is Form.HEADING:
+            level = _level(unit)
+            unit = replace(unit, text="#" * min(_DEEPEST, level + shift) + unit.text[level:])
+        elif unit.form is not Form.SENTENCE and (fence := open_fence(unit.text)):
+            unit = replace(unit, text=f"{unit.text}\n{fence}")
+        yield unit
+
+
+def _clauses(all_units: Sequence[Unit]) -> Iterator[Unit]:
+    """Yield the units, sentences of two clauses with a semicolon between them in two."""
+    for unit in all_units:
+        cut = _SEMICOLON.search(unit.text) if unit.form is Form.SENTENCE and "`" not in unit.text else None
+        if cut is None or min(cut.start(), len(unit.text) - cut.end()) < _FEWEST_CHARS:
+            yield unit
+            continue
+        yield replace(unit, text=unit.text[: cut.start() + 1])
+        yield Unit(Form.SENTENCE, unit.text[cut.end() :], unit.text[cut.start() + 1 : cut.end()])
+
+
+def _level(heading: Unit) -> int:
+    return len(heading.text) - len(heading.text.lstrip("#"))
+
+
+def _tags(content: str, type_: MemoryType) -> list[str]:
+    return [
+        f"- type:{type_}",
+        *(f"- component:{name}" for name in components(content)),
+        *(f"- spec:{name}" for name in specs(content)),
+    ]
+
+
+def _written(texts: Mapping[Section, str], tags: Sequence[str]) -> str:
+    sections = [f"## {section}\n{text}" for section, text in texts.items()]
+    return "\n".join([*sections, f"## {Section.TAGS}\n" + "\n".join(tags) + "\n"])
+
+
+def _joined(placed: Sequence[tuple[int, Unit]]) -> str:
+    """Units that were neighbours keep the white space between them; others are set apart."""
+    pieces = []
+    previous: tuple[int, Unit] | None = None
+    for index, unit in placed:
+        if previous is not None:
+            pieces.append(unit.before if index == previous[0] + 1 else _gap(previous[1], unit))
+        pieces.append(unit.text)
+        previous = index, unit
+    return "".join(pieces) + "\n" if pieces else ""
+
+
+def _gap(before: Unit, after: Unit) -> str:
+    if (
+        before.form is after.form is Form.SENTENCE
+        and "\n" not in after.before
+        and not before.text.endswith((",", "、"))
+    ):
+        return after.before or " "
+    return "\n" if before.form is after.form is Form.ITEM else "\n\n"

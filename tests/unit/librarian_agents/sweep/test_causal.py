@@ -1,0 +1,354 @@
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from librarian_agents.sweep.causal import infer_relationship, read_relations
+from librarian_agents.sweep.causal_candidates import CandidatePair
+from librarian_agents.sweep.causal_types import ACCEPTED_FROM, Direction, Note, Relation
+from librarian_agents.sweep.memory_types import MemoryType
+from librarian_agents.sweep.template import apply_template
+
+FORWARD, BACKWARD, NONE = Direction.FORWARD, Direction.BACKWARD, Direction.NONE
+CAUSES, BLOCKS, ENABLES, RELATES_TO = Relation
+
+# Not one of them is among the memories that the weights were fitted on.
+TOLD = {
+    "because of a ticket": (
+        "ADR-12: sessions live in the database",
+        "Logins became slow last week because of ADR-12.",
+        CAUSES,
+        FORWARD,
+    ),
+    "the effect first": (
+        "The checkout page shows prices twice, as a result of PAY-9.",
+        "PAY-9 renders the totals on the server as well",
+        CAUSES,
+        BACKWARD,
+    ),
+    "led to": ("OPS-5: the certificate expired unnoticed", "OPS-5 led to an outage of forty minutes.", CAUSES, FORWARD),
+    "a sentence of its own": (
+        "NET-77 changes the DNS server",
+        "All health checks turned red at noon. This was caused by NET-77.",
+        CAUSES,
+        FORWARD,
+    ),
+    "blocked by a ticket": (
+        "INFRA-3: order two more GPUs",
+        "Training the ranker is blocked by INFRA-3.",
+        BLOCKS,
+        FORWARD,
+    ),
+    "prevents": ("SEC-2 pins the base image", "SEC-2 prevents the nightly image update.", BLOCKS, FORWARD),
+    "depends on": ("API-8 publishes the schema", "Code generation depends on API-8.", ENABLES, FORWARD),
+    "allows": ("STORE-4: objects are versioned", "STORE-4 allows us to restore deleted files.", ENABLES, FORWARD),
+    "in its words": (
+        "The queue workers run out of memory on large attachments.",
+        "Mails arrive hours late because the queue workers run out of memory.",
+        CAUSES,
+        FORWARD,
+    ),
+    "until": (
+        "Legal has not signed the agreement with the cloud provider.",
+        "We can't move the backups until Legal signs the agreement with the cloud provider.",
+        BLOCKS,
+        FORWARD,
+    ),
+    "waiting for": (
+        "The storage driver hangs on snapshots of large volumes.",
+        "The cluster upgrade is waiting for the vendor to fix the snapshots of the storage driver.",
+        BLOCKS,
+        FORWARD,
+    ),
+    "nothing can be done": (
+        "PRICE-4: the pricing module is frozen until June",
+        "Can't ship the spring offer: the pricing module is frozen",
+        BLOCKS,
+        FORWARD,
+    ),
+    "now possible": (
+        "The security audit of the gateway is finished.",
+        "Opening the gateway to partners is now possible as the security audit finished.",
+        ENABLES,
+        FORWARD,
+    ),
+    "unblocks": (
+        "The provider raised our quota to 600 cores. That unblocks the load test of the search.",
+        "The load test of the search ran on 480 cores.",
+        ENABLES,
+        FORWARD,
+    ),
+    "root cause, told later": (
+        "INC-64: webhooks reached customers late.",
+        "Root cause of INC-64: the consumer group was rebalancing without end.",
+        CAUSES,
+        BACKWARD,
+    ),
+    "thought of another": (
+        "The node pool blue was drained on Monday.",
+        "We thought the upgrade had broken the ingress, but it was the drain of node pool blue.",
+        CAUSES,
+        FORWARD,
+    ),
+    "one ticket blocks another": ("HRB-7: the lock leaks", "HRB-9 is stuck, HRB-7 blocks it.", BLOCKS, FORWARD),
+    "trouble since": (
+        "The bank turned off the old payout endpoint.",
+        "Payouts have been stuck since the bank turned off the old payout endpoint.",
+        CAUSES,
+        FORWARD,
+    ),
+    "depends on whether": (
+        "The roof inspection of the ferry is still open.",
+        "We can't publish the timetable: it depends on whether the roof inspection of the ferry is done.",
+        BLOCKS,
+        FORWARD,
+    ),
+    "possible when": (
+        "The booking app takes bicycles as well now.",
+        "Booking for groups became possible when the booking app started to take bicycles.",
+        ENABLES,
+        FORWARD,
+    ),
+    "Japanese, the cause": (
+        "循環ポンプ3号が空気を吸って止まった。",
+        "クラゲが底に沈んだ。循環ポンプ3号の停止が原因。",
+        CAUSES,
+        FORWARD,
+    ),
+    "Japanese, not before": (
+        "新しい調理師の健康診断の結果が届いていない。",
+        "新しい調理師は、健康診断の結果が届くまで調理場に入れない。",
+        BLOCKS,
+        FORWARD,
+    ),
+    "Japanese, because of a ticket": (
+        "ADR-12 セッションはデータベースに保存する",
+        "ログインが遅い。原因は ADR-12 である。",
+        CAUSES,
+        FORWARD,
+    ),
+    "Japanese, waiting": (
+        "部品G-7はメーカー欠品で、入荷は4月末。",
+        "搬送モーターの更新は、部品G-7の入荷待ち。",
+        BLOCKS,
+        FORWARD,
+    ),
+    "Japanese, made possible": (
+        "写真つきの手順書を全工程のタブレットに入れた。",
+        "写真つきの手順書がタブレットに入ったので、夜勤だけで段取り替えができるようになった。",
+        ENABLES,
+        FORWARD,
+    ),
+    "Japanese, by a number": (
+        "ジョブ0087の手順を書き換えた。",
+        "0087がロックを取ったため、集計が止まった。",
+        CAUSES,
+        FORWARD,
+    ),
+    "Japanese, which is why": (
+        "OPS-5 証明書の更新を忘れた",
+        "OPS-5 が原因で四十分間停止した。",
+        CAUSES,
+        FORWARD,
+    ),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "relation", "direction"), TOLD.values(), ids=TOLD)
+def test_what_a_memory_says_of_another_becomes_an_edge(first, second, relation, direction):
+    verdict = infer_relationship(Note(first), Note(second))
+    assert (verdict.relation, verdict.direction) == (relation, direction)
+    source, target = (first, second) if direction is FORWARD else (second, first)
+    assert verdict.source_quote in source
+    assert verdict.target_quote in target
+    assert all((verdict.source_quote, verdict.target_quote, verdict.cue))
+    assert verdict.cue.lower() in (first + second).lower()
+
+
+DENIED = {
+    "not because": ("ADR-12: sessions live in the database", "Logins are slow, but not because of ADR-12."),
+    "did not cause": ("OPS-5: the certificate expired", "OPS-5 did not cause the outage on Monday."),
+    "is not blocked by": ("INFRA-3: order two GPUs", "Training is not blocked by INFRA-3."),
+    "Japanese": ("OPS-5 証明書の更新", "停止の原因は OPS-5 ではない。と調べて分かった。"),
+    "only named": ("ADR-12: sessions live in the database", "ADR-12 was written by Ana and Tom in March."),
+    "doubted": ("HRB-5: lock leak in exporter", "I doubt that HRB-5 caused the outage."),
+    "corrected": ("HRB-5: lock leak in exporter", "We thought HRB-5 caused the outage, but it was DNS."),
+    "caused nothing": ("HRB-5: lock leak in exporter", "HRB-5 caused no outage."),
+    "only compared": ("HRB-5: lock leak in exporter", "The outage was caused by HRB-6, similar to HRB-5."),
+    "asked": ("HRB-5: lock leak in exporter", "Did HRB-5 cause the outage?"),
+    "searched for": (
+        "The packet loss in rack 4 began on Monday.",
+        "The search for the cause of the packet loss in rack 4 goes on.",
+    ),
+    "imagined": ("HRB-5: lock leak in exporter", "HRB-5 would have caused an outage."),
+    "a fix": ("Customers were charged twice.", "BILL-221 fixed: customers are no longer charged twice."),
+    "a reference": ("ADR-019 keeps the default ranking.", "See docs/adr/ADR-019-ranking.md for details."),
+    "labels of one story": ("Problem: the export job locks the table", "Fix: the export job reads the replica"),
+    "Japanese, doubted": ("天井照明をLEDへ替えた。", "塗装に色むらが出た。天井照明の交換が原因だとは思えない。"),
+    "Japanese, corrected": (
+        "回線を新しい会社へ切り替えた。",
+        "回線の切替のせいだと思っていたが、実際は受信メモリがいっぱいだった。",
+    ),
+    "a date of then": ("The mast was painted.", "All has been fine since the mast was painted."),
+    "an allowance": (
+        "The crate is opened only after a day.",
+        "No flash in any room; the newspaper was allowed one for the opening.",
+    ),
+    "a noun like a verb": ("The clock sends breaks as records.", "The clock API delivers breaks separately."),
+    "no cue, though plausible": ("It rained all night.", "The cellar was under water in the morning."),
+}
+
+
+@pytest.mark.parametrize(("first", "second"), DENIED.values(), ids=DENIED)
+def test_what_is_denied_or_has_no_cue_is_no_cause(first, second):
+    assert not infer_relationship(Note(first), Note(second)).causal
+
+
+@pytest.mark.parametrize("modal", ["might lead", "could lead", "would have led"])
+def test_what_is_only_supposed_is_at_most_proposed(modal):
+    verdict = infer_relationship(Note("OPS-5: the certificate expires in May"), Note(f"OPS-5 {modal} to an outage."))
+    assert not verdict.accepted
+    told = infer_relationship(Note("OPS-5: the certificate expires in May"), Note("OPS-5 led to an outage."))
+    assert told.accepted
+    assert told.confidence >= ACCEPTED_FROM
+
+
+def test_a_text_cannot_point_back_to_what_happened_later():
+    cause = Note("OPS-5: the certificate expired", occurred_at=datetime(2026, 5, 1, tzinfo=UTC))
+    after = Note("OPS-5 led to an outage.", occurred_at=datetime(2026, 5, 2, tzinfo=UTC))
+    before = Note("OPS-5 led to an outage.", occurred_at=datetime(2026, 4, 1, tzinfo=UTC))
+    assert infer_relationship(cause, after).causal
+    assert not infer_relationship(cause, before).causal
+    assert not infer_relationship(before, cause).causal
+
+
+def test_a_memory_is_known_by_its_uid():
+    cause = Note("The relay was moved to another host.", uid="mem-7f3a")
+    effect = Note("Mail has been late since Friday because of mem-7f3a.")
+    verdict = infer_relationship(cause, effect)
+    assert (verdict.relation, verdict.direction) == (CAUSES, FORWARD)
+    assert not infer_relationship(Note(cause.text), effect).causal
+    assert not infer_relationship(Note(cause.text, uid="mem-7"), effect).causal
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "The worker cannot remove the node because no node with that id is there.",
+        "The worker cannot remove the node due to the lack of a node with that id in the store.",
+    ],
+)
+def test_two_wordings_of_one_story_are_no_cause_of_each_other(other):
+    first = Note("The worker cannot add the node because a node with that id is already kept in this very store.")
+    second = Note(other)
+    assert not infer_relationship(first, second).causal
+    assert not infer_relationship(first, first).causal
+
+
+@pytest.mark.parametrize(("similarity", "relation"), [(0.8, RELATES_TO), (0.59, None), (None, None)])
+def test_without_evidence_only_close_texts_are_related(similarity, relation):
+    verdict = infer_relationship(Note("The lift is slow."), Note("Elevators take long."), similarity=similarity)
+    assert (verdict.relation, verdict.direction) == (relation, NONE)
+
+
+@pytest.mark.parametrize("similarity", [None, 0.3])
+def test_a_shared_name_alone_relates_nothing(similarity):
+    first, second = Note("ADR-12 is due in May."), Note("Ana wrote ADR-12.")
+    assert infer_relationship(first, second, similarity=similarity).relation is None
+
+
+@pytest.mark.parametrize("title", ["# The context of the schema outcome\n\n", ""])
+def test_a_quote_is_a_sentence_and_no_heading(title):
+    """Also of a text that a sweep has put into sections: a heading shares words with anything."""
+    texts = [
+        apply_template(f"{title}It has three owners. We keep ADR-12 for its outcome.", type_)
+        for type_ in (MemoryType.DECISION, MemoryType.INSIGHT)
+    ]
+    other = Note("The context, the tags and the reasoning of the schema's outcome: type decision.")
+    for text in texts:
+        verdict = infer_relationship(Note(text), other, similarity=0.9)
+        assert verdict.relation is RELATES_TO
+        assert verdict.source_quote == "We keep ADR-12 for its outcome."
+
+
+def test_a_heading_is_quoted_where_there_is_nothing_else():
+    verdict = infer_relationship(Note("# ADR-12: one owner"), Note("Ana wrote ADR-12."), similarity=0.9)
+    assert (verdict.source_quote, verdict.target_quote) == ("# ADR-12: one owner", "Ana wrote ADR-12.")
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_sections_do_not_hide_what_a_memory_says(name):
+    """What a sweep has written around the texts changes no verdict of the next sweep."""
+    first, second, relation, direction = TOLD[name]
+    written = [Note(apply_template(text, MemoryType.PROBLEM)) for text in (first, second)]
+    verdict = infer_relationship(*written)
+    assert (verdict.relation, verdict.direction) == (relation, direction)
+
+
+def test_one_word_of_a_consequence_is_not_enough():
+    """Any memory may hold it; of a cause, where it stands alone in the clause, it is."""
+    assert not infer_relationship(
+        Note("The crate is opened after a day."), Note("The grant allows an opening.")
+    ).accepted
+    assert infer_relationship(Note("The certificate is under review."), Note("We wait for the certificate.")).accepted
+
+
+@pytest.mark.parametrize(("days", "drawn"), [(0, True), (6, True), (8, False)])
+def test_a_consequence_may_be_noted_a_little_later(days, drawn):
+    said = Note(
+        "The seals dried out, which forced us to steam every keg by hand.", "a", datetime(2026, 5, 1, tzinfo=UTC)
+    )
+    noted = Note("All kegs are steamed by hand, two people.", "b", datetime(2026, 5, 1 + days, tzinfo=UTC))
+    assert infer_relationship(said, noted).accepted is drawn
+
+
+def test_of_many_memories_the_one_that_fits_best_is_meant():
+    notes = [
+        Note("The certificate of the mail gateway expired on Friday.", uid="gateway"),
+        Note("The certificate of the shop was renewed.", uid="shop"),
+        Note("The mail server got more memory.", uid="memory"),
+        Note("All mail bounced because the certificate of the mail gateway had expired.", uid="bounced"),
+    ]
+    pairs = [CandidatePair("bounced", uid, "neighbour") for uid in ("gateway", "memory", "shop")]
+    found = {(pair.first, pair.second): verdict for pair, verdict in read_relations(notes, pairs, ["bounced"])}
+    assert {pair for pair, verdict in found.items() if verdict.causal} == {("bounced", "gateway")}
+    assert found["bounced", "gateway"].accepted
+
+
+def test_an_accepted_edge_says_in_words_why():
+    verdict = infer_relationship(
+        Note("ADR-12: sessions live in the database"), Note("Logins are slow because of ADR-12.")
+    )
+    assert verdict.reason == 'with "because of" it names the other ("ADR-12") as the cause of what it tells'
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\0\ud800", "```\n| a | b |\n```", "why? " * 50_000])
+def test_any_text_can_be_read(text):
+    assert not infer_relationship(Note(text), Note("ADR-12 led to this.")).causal
+
+
+PIECES = st.sampled_from(
+    ["ADR-12", "the queue", "workers stop", "because", "led to", "so", "Fix:", "Problem:", "this caused", "prevents",
+     "not", "might", ".", ",", "\n", "そのため", "停止した", "As a result,", "memory runs out", "Root cause:"]
+)  # fmt: skip
+TEXTS = st.lists(PIECES, max_size=12).map(" ".join)
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS, st.none() | st.floats(0, 1))
+def test_the_order_of_the_texts_changes_only_the_direction(first, second, similarity):
+    assume(first != second)
+    one_way = infer_relationship(Note(first), Note(second), similarity=similarity)
+    other_way = infer_relationship(Note(second), Note(first), similarity=similarity)
+    assert other_way == one_way.turned()
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS)
+def test_quotes_are_literal_parts_of_the_texts(first, second):
+    verdict = infer_relationship(Note(first), Note(second))
+    source, target = (second, first) if verdict.direction is BACKWARD else (first, second)
+    assert verdict.source_quote in source
+    assert verdict.target_quote in target
+    assert not verdict.causal or (verdict.source_quote and verdict.target_quote and verdict.cue)

@@ -1,0 +1,24 @@
+import pytest
+
+from librarian_agents.secrets import MASK, masked
+
+SECRETS = {
+    "AWS key": ("The backup user is AKIAIOSFODNN7EXAMPLE since May.", "The backup user is [secret] since May."),
+    "OpenAI key": ("export KEY sk-proj-abcdEFGH1234abcdEFGH1234", "export KEY [secret]"),
+    "GitHub token": ("ghp_0123456789abcdefghij0123456789abcdef leaked", "[secret] leaked"),
+    "named": ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "AWS_SECRET_ACCESS_KEY=[secret]"),
+    "in a URL": ("see postgres://shop:hunter2@db/orders", "see postgres://shop:[secret]@db/orders"),
+    "private key": ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nend", "[secret]\nend"),
+}
+
+
+@pytest.mark.parametrize(("text", "seen"), SECRETS.values(), ids=SECRETS)
+def test_a_secret_is_masked_and_nothing_else(text, seen):
+    assert masked(text) == seen
+
+
+@pytest.mark.parametrize(
+    "text", ["The token expires after an hour.", "PLT-418: the key pay_17 was rotated.", "Password of the archive: ask"]
+)
+def test_talk_about_secrets_stays(text):
+    assert MASK not in masked(text)
