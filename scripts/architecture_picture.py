@@ -55,8 +55,8 @@ def architecture() -> Picture:
     arrows += [Arrow("retrieval", "models", dashed=True), Arrow("agents", "llm", dashed=True)]
     return Picture(
         "Architecture",
-        "Users at the top call the faces of the package librarian; below it retrieval, librarian_agents and migrations, "
-        "then graph and cypher, and Neo4j at the bottom. Dashed boxes are optional.",
+        "Users at the top call the faces of the package librarian; below it retrieval, librarian_agents and "
+        "migrations, then graph and cypher, and Neo4j at the bottom. Dashed boxes are optional.",
         boxes,
         arrows,
     )

@@ -1,4 +1,4 @@
-"""Fits the regressions of librarian_agents/search/reasoners/evidence.json on labelled questions, measures them on others.
+"""Fits the regressions of librarian_agents/search/reasoners/evidence.json on labelled questions, and measures them.
 
     python training/evidence.py ../shared/data/evidence_selection ../shared/data/locomo [--write]
 
