@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from librarian.app import Librarian
+from librarian.base.errors import Forbidden
 from librarian.base.keys import ApiKey
 from librarian.http.auth import Required, authenticated, namespace_of
 from librarian.http.bookmarks import catch_up
@@ -178,8 +179,15 @@ async def answer(endpoint: Endpoint[B, Q], request: Request) -> Response:
 
 async def _call(endpoint: Endpoint[B, Q], request: Request, key: ApiKey | None, namespace: str) -> Call[B, Q]:
     query: Any = endpoint.gate.query(request, endpoint.query)
+    _refuse_bringing_back(query, key)
     body: Any = None if endpoint.body is None else await endpoint.body.read(request)
     librarian: Librarian = await ready_librarian(request) if endpoint.writes else request.state.librarian
     if endpoint.uses_graph and not (endpoint.pool == "agents" and librarian.agent.asks_professor):
         await catch_up(request, librarian)
     return Call(request, librarian, key, namespace, body, query)
+
+
+def _refuse_bringing_back(query: Any, key: ApiKey | None) -> None:
+    """Raise Forbidden for who asks without the right to that what was forgotten comes back."""
+    if getattr(query, "even_if_forgotten", False) and (key is None or not key.has_scope("admin")):
+        raise Forbidden("To bring back what was forgotten takes a key with the scope admin.")

@@ -4,8 +4,6 @@ import asyncio
 
 from starlette.responses import Response
 
-from librarian.base.errors import Forbidden
-from librarian.base.keys import ApiKey
 from librarian.files.contracts import PutFileQuery
 from librarian.http.endpoints import Call
 from librarian.http.requests import Rows, if_match
@@ -17,9 +15,8 @@ from librarian.operations import visible_to
 
 async def ingest(call: Call[Rows, IngestQuery]) -> Response:
     """Store rows as they come."""
-    allowed = _may_bring_back(call.key, even_if_forgotten=call.query.even_if_forgotten)
     report = await call.librarian.items.ingest(
-        call.body, namespace=call.namespace, even_if_forgotten=allowed, on_progress=call.progressed
+        call.body, namespace=call.namespace, even_if_forgotten=call.query.even_if_forgotten, on_progress=call.progressed
     )
     return report_response(report)
 
@@ -30,10 +27,9 @@ async def post_import(call: Call[bytes, ImportQuery]) -> Response:
     The body is the file itself, or a zip archive of a folder. Importing the same export again changes nothing, a later
     one adds and updates what changed; the report names each record that could not be read.
     """
-    allowed = _may_bring_back(call.key, even_if_forgotten=call.query.even_if_forgotten)
     rows = await asyncio.to_thread(rows_of, call.path("format"), call.body, call.query.filename)
     report = await call.librarian.items.ingest(
-        rows.lines(), namespace=call.namespace, even_if_forgotten=allowed, on_progress=call.progressed
+        rows.lines(), namespace=call.namespace, even_if_forgotten=call.query.even_if_forgotten, on_progress=call.progressed
     )
     rows.complete(report)
     return report_response(report)
@@ -52,10 +48,3 @@ async def put_file(call: Call[bytes, PutFileQuery]) -> Response:
     """Store one file."""
     put = await call.librarian.files.put_file(call.namespace, call.path("path"), call.body, call.query.root)
     return json_response(put, status=201 if put.outcome == "added" else 200)
-
-
-def _may_bring_back(key: ApiKey | None, *, even_if_forgotten: bool) -> bool:
-    """Return whether what was forgotten may come back. Raises Forbidden for who asks that without the right to."""
-    if even_if_forgotten and (key is None or not key.has_scope("admin")):
-        raise Forbidden("To bring back what was forgotten takes a key with the scope admin.")
-    return even_if_forgotten

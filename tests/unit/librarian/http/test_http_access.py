@@ -5,6 +5,7 @@ import re
 import pytest
 
 from librarian.base.keys import SCOPES
+from librarian.base.schemas import inlined_schema
 from librarian.http.api import ENDPOINTS
 from librarian.mcp.tools import TOOLS
 
@@ -12,6 +13,9 @@ from librarian.mcp.tools import TOOLS
 OPEN = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/{file}", "/browser-pack/{file}"}
 GUARDED = [endpoint for endpoint in ENDPOINTS if endpoint.scope is not None]
 SCOPED = [endpoint for endpoint in GUARDED if endpoint.scope != "any"]
+BRINGING_BACK = [
+    endpoint for endpoint in GUARDED if endpoint.query and "even_if_forgotten" in endpoint.query.__struct_fields__
+]
 NAMESPACED = [endpoint for endpoint in GUARDED if endpoint.namespaced]
 
 
@@ -19,11 +23,11 @@ def name(endpoint):
     return endpoint.operation_id
 
 
-async def sent(client, endpoint, headers=None, *, namespace="a"):
+async def sent(client, endpoint, headers=None, *, namespace="a", query=None):
     path = re.sub(r"\{(\w+)\}", lambda part: namespace if part[1] == "namespace" else "x", endpoint.path)
     json = {} if endpoint.body else None
     soon = {"Request-Timeout-Ms": "300"}  # writes would wait for the graph, which never comes
-    return await client.request(endpoint.method, path, json=json, headers={**soon, **(headers or {})})
+    return await client.request(endpoint.method, path, params=query, json=json, headers={**soon, **(headers or {})})
 
 
 def test_only_the_known_operations_are_open():
@@ -75,6 +79,25 @@ async def test_without_the_scope_it_is_forbidden(client, key_for, endpoint):
     for scope in SCOPES:
         answer = await sent(client, endpoint, key_for(scope, "a" if endpoint.namespaced else "*"))
         assert (answer.status_code == 403) is (scope not in (endpoint.scope, "admin")), (scope, answer.text)
+
+
+@pytest.mark.parametrize("endpoint", BRINGING_BACK, ids=name)
+async def test_only_an_admin_brings_back_what_was_forgotten(client, key_for, endpoint):
+    """Whoever may write, and asks for `even_if_forgotten` without the scope admin, is refused before anything is."""
+    query = {"even_if_forgotten": "true"}
+    for scope in SCOPES:
+        answer = await sent(client, endpoint, key_for(scope, "a"), query=query)
+        assert (answer.status_code == 403) is (scope != "admin"), (scope, answer.text)
+
+
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.scope != "read"], ids=lambda tool: tool.name)
+async def test_no_tool_brings_back_what_was_forgotten(client, key_for, tool):
+    """Not for an admin either: over MCP and HTTP tools take the same input, which has no such field."""
+    assert "even_if_forgotten" not in inlined_schema(tool.input)["properties"]
+    soon = {**key_for("admin", "*"), "Librarian-Namespace": "a", "Request-Timeout-Ms": "300"}
+    answer = await client.post(f"/v1/tools/{tool.name}", json={"even_if_forgotten": True}, headers=soon)
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_input"), answer.text
+    assert not {"lift", "lift_forgotten"} & {each.name for each in TOOLS}
 
 
 @pytest.mark.parametrize("endpoint", NAMESPACED, ids=name)
