@@ -128,6 +128,7 @@ async def benchmark() -> None:
         before, uids = await plant(librarian, planted, neighbours)
         started = time.perf_counter()
         await forget(librarian, uids)
+        per_s = round(len(uids) / (time.perf_counter() - started))
         await check(librarian, "forgotten", 0, started)
         started = time.perf_counter()
         async for what, held in attempts(librarian, planted, before):
@@ -139,7 +140,14 @@ async def benchmark() -> None:
         async with open_librarian(settings, purpose="benchmark", linger_s=0) as again:
             started = time.perf_counter()
             await check(again, "ingest after a restart", (await ingest(again, planted)).held_back, started)
-    report("forgetting", table, planted=len(uids), planted_neighbours=NEIGHBOURS, ingest_of_2000_s=cost)
+    report(
+        "forgetting",
+        table,
+        planted=len(uids),
+        planted_neighbours=NEIGHBOURS,
+        forgotten_per_s=per_s,
+        ingest_of_2000_s=cost,
+    )
 
 
 async def plant(

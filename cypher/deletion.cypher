@@ -21,6 +21,17 @@ MATCH (m:Item {namespace: $namespace, uid: uid})
 WHERE {{chosen}}
 RETURN DISTINCT m.uid AS uid, coalesce(m.version, 1) AS version ORDER BY uid
 
+// name: versions_of_items
+// purpose: those of the named items that exist, with the version each has
+// params: namespace, uids
+// returns: uid, version
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $uids AS uid
+MATCH (m:Item {namespace: $namespace, uid: uid})
+RETURN DISTINCT m.uid AS uid, coalesce(m.version, 1) AS version ORDER BY uid
+
 // name: count_cascade
 // purpose: what a deletion of these items would take away
 // params: namespace, uids

@@ -8,7 +8,7 @@ from graph.executor import Executor, Row, Transaction
 from graph.patience import Patience
 from graph.search import filter_params
 from graph.support import settle
-from graph.tombstones import leave, said_elsewhere
+from graph.tombstones import NOTHING_TOLD, leave, told_by
 from graph.types import Cascade, ItemFilter, Kind, Provenance
 
 CHUNK_ITEMS = 1000
@@ -24,6 +24,12 @@ async def select_items(executor: Executor, where: ItemFilter, uids: Sequence[str
         rows = await executor.fetch_all("select_items", params)
     else:
         rows = await executor.fetch_all("select_items_by_uid", params | {"uids": list(uids)})
+    return {row["uid"]: row["version"] for row in rows}
+
+
+async def versions_of(executor: Executor, namespace: str, uids: Iterable[str]) -> dict[str, int]:
+    """Return version by uid of those of `uids` that exist, in the order of uids."""
+    rows = await executor.fetch_all("versions_of_items", {"namespace": namespace, "uids": list(uids)})
     return {row["uid"]: row["version"] for row in rows}
 
 
@@ -62,12 +68,12 @@ async def delete_item(
     patience = Patience()
 
     async def work(transaction: Transaction) -> Cascade:
-        elsewhere = await said_elsewhere(transaction, namespace, [uid]) if forgotten else set[str]()
+        told = await told_by(transaction, namespace, [uid]) if forgotten else NOTHING_TOLD
         async with patience.waiting():
             rows = await _lock(transaction, namespace, [uid])
         check(rows[0]["version"] if rows else None)
         if forgotten:
-            await leave(transaction, namespace, [uid], elsewhere, forgotten.actor)
+            await leave(transaction, namespace, _versions(rows), told, forgotten.actor)
         return await _delete(transaction, namespace, rows)
 
     return await executor.transaction("delete_item", work)
@@ -77,12 +83,11 @@ async def _delete_chunk(
     executor: Executor, namespace: str, versions: Mapping[str, int], forgotten: Provenance | None
 ) -> tuple[Cascade, int]:
     async def work(transaction: Transaction) -> tuple[Cascade, int]:
-        # All texts of a namespace are looked through: before anybody has to wait for a lock.
-        elsewhere = await said_elsewhere(transaction, namespace, list(versions)) if forgotten else set[str]()
+        told = await told_by(transaction, namespace, list(versions)) if forgotten else NOTHING_TOLD
         rows = await _lock(transaction, namespace, sorted(versions))
         doomed = [row for row in rows if row["version"] == versions[row["uid"]]]
         if forgotten:
-            await leave(transaction, namespace, [row["uid"] for row in doomed], elsewhere, forgotten.actor)
+            await leave(transaction, namespace, _versions(doomed), told, forgotten.actor)
         return await _delete(transaction, namespace, doomed), len(rows) - len(doomed)
 
     return await executor.transaction("delete_items", work)
@@ -90,6 +95,10 @@ async def _delete_chunk(
 
 async def _lock(transaction: Transaction, namespace: str, uids: Sequence[str]) -> list[Row]:
     return await transaction.run("lock_items", {"namespace": namespace, "uids": list(uids)})
+
+
+def _versions(locked: Iterable[Row]) -> dict[str, int]:
+    return {row["uid"]: row["version"] for row in locked}
 
 
 async def _delete(transaction: Transaction, namespace: str, locked: Sequence[Row]) -> Cascade:

@@ -66,10 +66,16 @@ async def finish_ingest(executor: Executor, namespace: str) -> int:
         return int(waiting[0]["waiting"]) if waiting else 0
 
     waiting = await executor.transaction("link_references", link)
+    await link_order(executor, namespace)
+    return waiting
+
+
+async def link_order(executor: Executor, namespace: str) -> None:
+    """Derive the NEXT order of the conversations that have changed."""
     while True:
         done = await executor.write("link_conversation_order", {"namespace": namespace, "limit": _RELINKED_AT_ONCE})
         if not done or done[0]["linked"] < _RELINKED_AT_ONCE:
-            return waiting
+            return
 
 
 async def claim(transaction: Transaction, namespace: str, uids: Iterable[str]) -> list[Claimed]:

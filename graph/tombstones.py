@@ -10,7 +10,7 @@ import hmac
 import re
 import secrets
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +45,19 @@ class Tombstone:
     kind: str
     actor: str | None
     forgotten_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What items say, as it was read before anybody had to wait for their locks, with their versions; `elsewhere` is
+    what others say too: who forgets the one and leaves the other has not forgotten that.
+    """
+
+    rows: Mapping[str, Row] = field(repr=False)
+    elsewhere: Set[str] = field(repr=False)
+
+
+NOTHING_TOLD = Told({}, frozenset())
 
 
 def said_by(item: Item) -> Said:
@@ -93,39 +106,44 @@ async def forgotten_uids(transaction: Transaction, namespace: str, uids: Iterabl
     return await hold_back(transaction, namespace, [Said(uid, Kind.MESSAGE, ()) for uid in uids])
 
 
-async def said_elsewhere(transaction: Transaction, namespace: str, uids: Sequence[str]) -> set[str]:
-    """Return what the items `uids` say and others say too: who forgets the one and leaves the other has not forgotten
-    that.
-    """
-    doomed, _ = await _doomed(transaction, namespace, uids)
+async def told_by(transaction: Transaction, namespace: str, uids: Sequence[str]) -> Told:
+    """Return what the items `uids` say, for `leave`. All texts of the namespace are looked through."""
+    rows = await _read_said(transaction, namespace, uids)
+    doomed = [said for row in rows.values() for said in _said_of(row)]
     wanted = {text for said in doomed for text in contents(said)}
     beginnings = sorted({text[:_BEGINNING_CHARS].lower() for said in doomed for text in said.texts})
     params = {"namespace": namespace, "beginnings": beginnings, "chars": _BEGINNING_CHARS, "uids": list(uids)}
     others = await transaction.run("items_beginning_like", params) if wanted else []
-    return wanted & {text for row in others if row["text"] for text in contents(said_in(row))}
+    return Told(rows, wanted & {text for row in others if row["text"] for text in contents(said_in(row))})
 
 
 async def leave(
-    transaction: Transaction, namespace: str, uids: Sequence[str], elsewhere: set[str], actor: str | None
+    transaction: Transaction, namespace: str, versions: Mapping[str, int], told: Told, actor: str | None
 ) -> None:
-    """Leave tombstones for items that are about to be deleted, and for what was merged into them; take away kept
-    answers to requests that may hold their texts, and what else is known of lines of files.
+    """Leave tombstones for locked items (version by uid) that are about to be deleted, and for what was merged into
+    them; take away kept answers to requests that may hold their texts, and what else is known of lines of files.
     """
-    doomed, lines = await _doomed(transaction, namespace, uids)
+    rows = {uid: row for uid, row in told.rows.items() if versions.get(uid) == row["version"]}
+    if changed := [uid for uid in versions if uid not in rows]:
+        rows |= await _read_said(transaction, namespace, changed)
+    doomed = [said for row in rows.values() for said in _said_of(row)]
     if not doomed:
         return
     fresh = {"namespace": namespace, "salts": [secrets.token_hex(_SALT_BYTES)], "always": False}
     (made,) = await transaction.run("make_tombstone_salts", fresh)
-    salt = made["salts"][0]
+    written = _tombstones(made["salts"][0], doomed, told.elsewhere)
+    await transaction.run("put_tombstones", {"namespace": namespace, "rows": written, "actor": actor})
+    await transaction.run("delete_answers_naming", {"namespace": namespace, "uids": [said.uid for said in doomed]})
+    await blank_outlines(transaction, namespace, [row["lines"] for row in rows.values() if row["lines"]])
+
+
+def _tombstones(salt: str, doomed: Iterable[Said], elsewhere: Set[str]) -> list[Row]:
     rows: dict[str, Row] = {}
     for said in doomed:
         identity = _hash(salt, "uid", said.uid)
         row = rows.setdefault(identity, {"identity": identity, "kind": said.kind.value, "marks": set()})
         row["marks"] |= {_hash(salt, "text", text) for text in contents(said) - elsewhere}
-    written = [{**row, "marks": sorted(row["marks"])} for _, row in sorted(rows.items())]
-    await transaction.run("put_tombstones", {"namespace": namespace, "rows": written, "actor": actor})
-    await transaction.run("delete_answers_naming", {"namespace": namespace, "uids": [said.uid for said in doomed]})
-    await blank_outlines(transaction, namespace, lines)
+    return [{**row, "marks": sorted(row["marks"])} for _, row in sorted(rows.items())]
 
 
 async def blank_outlines(transaction: Transaction, namespace: str, lines: Sequence[Row]) -> None:
@@ -193,11 +211,14 @@ async def _salts(transaction: Transaction, namespace: str) -> list[str]:
     return list(rows[0]["salts"]) if rows else []
 
 
-async def _doomed(transaction: Transaction, namespace: str, uids: Sequence[str]) -> tuple[list[Said], list[Row]]:
-    """Return what items say and said, and which lines of files they are."""
+async def _read_said(transaction: Transaction, namespace: str, uids: Sequence[str]) -> dict[str, Row]:
     rows = await transaction.run("read_said", {"namespace": namespace, "uids": list(uids)})
-    told = [said_in(said) for row in rows for said in row["said"] if said["uid"] and said["kind"]]
-    return told, [row["lines"] for row in rows if row["lines"]]
+    return {row["uid"]: row for row in rows}
+
+
+def _said_of(row: Row) -> list[Said]:
+    """Return what an item says and said."""
+    return [said_in(said) for said in row["said"] if said["uid"] and said["kind"]]
 
 
 def _hashed(salts: Sequence[str], coming: Iterable[Said]) -> list[Row]:

@@ -8,12 +8,12 @@ from typing import Any, cast
 import msgspec
 
 from graph import items as graph
-from graph.deletion import select_items
+from graph.deletion import versions_of
 from graph.executor import Executor
 from graph.ingest import finish_ingest
 from graph.item import Fact, Item, Memory, NewItem, Unchanged
 from graph.items import Changed, StoredItem
-from graph.types import ItemFilter, Provenance
+from graph.types import Provenance
 from librarian.base import strictjson
 from librarian.base.audit import actor
 from librarian.base.errors import Conflict, InvalidInput, PreconditionFailed
@@ -120,7 +120,7 @@ async def refuse_stale(executor: Executor, namespace: str, uid: str, if_version:
     """Raise PreconditionFailed where the item is there at another version: nobody has to wait for its lock to know."""
     if if_version is None:
         return
-    found = await select_items(executor, ItemFilter(namespace), [uid])
+    found = await versions_of(executor, namespace, [uid])
     if found.get(uid, if_version) != if_version:
         raise _changed_meanwhile(found[uid])
 

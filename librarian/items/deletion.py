@@ -8,7 +8,7 @@ import msgspec
 
 from graph import deletion as graph
 from graph.executor import Executor
-from graph.ingest import finish_ingest
+from graph.ingest import link_order
 from graph.search import hydrate
 from graph.support import impact_of
 from graph.types import Cascade, Provenance
@@ -40,7 +40,7 @@ async def delete_item(
 
     by = _forgetting() if forgotten else None
     gone = await graph.delete_item(executor, namespace, uid, check, forgotten=by)
-    await finish_ingest(executor, namespace)
+    await link_order(executor, namespace)
     return counts_of(gone)
 
 
@@ -50,7 +50,7 @@ async def delete_items(executor: Executor, namespace: str, request: DeleteInput)
         raise InvalidInput(
             "name uids or at least one filter", field="$.filters", remedy="A whole namespace is deleted as such."
         )
-    versions = await graph.select_items(executor, item_filter(namespace, request.filters), request.uids)
+    versions = await _selected(executor, namespace, request)
     token = _token(namespace, request, versions)
     if request.confirm_token is None:
         if not versions:
@@ -68,8 +68,14 @@ async def delete_items(executor: Executor, namespace: str, request: DeleteInput)
     if request.confirm_token != token:
         raise Conflict("the matching items changed since the preview", field="$.confirm_token", remedy=_PREVIEW_AGAIN)
     gone, kept = await graph.delete_items(executor, namespace, versions, forgotten=_forgetting())
-    await finish_ingest(executor, namespace)
+    await link_order(executor, namespace)
     return DeleteOutput(deleted=True, counts=counts_of(gone), kept=kept)
+
+
+async def _selected(executor: Executor, namespace: str, request: DeleteInput) -> dict[str, int]:
+    if request.filters is None and request.uids is not None:
+        return await graph.versions_of(executor, namespace, request.uids)
+    return await graph.select_items(executor, item_filter(namespace, request.filters), request.uids)
 
 
 def counts_of(cascade: Cascade) -> DeleteCounts:

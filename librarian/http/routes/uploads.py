@@ -29,7 +29,10 @@ async def post_import(call: Call[bytes, ImportQuery]) -> Response:
     """
     rows = await asyncio.to_thread(rows_of, call.path("format"), call.body, call.query.filename)
     report = await call.librarian.items.ingest(
-        rows.lines(), namespace=call.namespace, even_if_forgotten=call.query.even_if_forgotten, on_progress=call.progressed
+        rows.lines(),
+        namespace=call.namespace,
+        even_if_forgotten=call.query.even_if_forgotten,
+        on_progress=call.progressed,
     )
     rows.complete(report)
     return report_response(report)
