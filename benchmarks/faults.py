@@ -2,17 +2,19 @@
 
     python -m benchmarks.faults --rounds 200 --minutes 60 --seed 7
 
-Each round begins one piece of work (ingest, put, patch, delete, delete of a namespace, sweep, index, import, export)
-and lets one fault happen a moment later: the service or the database is killed or stopped, the database hangs as behind
-a cut network, the client hangs up, or the disk is full (where root may mount a small one). Then everything is started
-again, and the graph is compared with the ledger. What was acknowledged and is not there is lost; rows of one
-transaction of which some are there are half applied; what nobody has written is foreign. Each has to be 0. The seed
-repeats a run.
+Each round begins one piece of work (ingest, put, patch, delete, delete of a namespace, sweep, index, import, export,
+backup) and lets one fault happen a moment later: the service or the database is killed or stopped, the database hangs
+as behind a cut network, the client hangs up, or the disk is full (where root may mount a small one). Then everything is
+started again, and the graph is compared with the ledger. What was acknowledged and is not there is lost; rows of one
+transaction of which some are there are half applied; what nobody has written is foreign. Each has to be 0. A backup
+that says that it is done is read, and compared too. Faults after which the database starts anew take most of the time,
+and happen less often. The seed repeats a run.
 """
 
 import argparse
 import asyncio
 import contextlib
+import gzip
 import json
 import os
 import random
@@ -83,6 +85,12 @@ class Ledger:
         self.together = []
         return {"lost": lost, "half applied": half, "foreign": foreign}
 
+    def missing(self, kept: dict[tuple[str, str], str]) -> list[str]:
+        """Return what a copy of all memories does not hold as it is known to be."""
+        known = {name: states for name, states in self.may_be.items() if not name[1].startswith("file:")}
+        wrong = [f"{name}: {kept.get(name)!r}" for name, states in known.items() if kept.get(name) not in states]
+        return wrong + [f"{name}: foreign" for name in kept.keys() - known.keys()]
+
     @staticmethod
     def _written(wanted: dict[tuple[str, str], State], found: dict[tuple[str, str], str]) -> int:
         return sum(found.get(name) == state for name, state in wanted.items())
@@ -99,6 +107,7 @@ class Stage:
         self._env |= {"LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_LOG_LEVEL": "error"}
         self._env |= {"LIBRARIAN_ENCODER": "none", "LIBRARIAN_HEAP_MB": "512", "LIBRARIAN_PAGECACHE_MB": "128"}
         self._env |= {"LIBRARIAN_RATE_LIMIT": "off"}
+        self.backups = settings.home.parent / "backups"
         self._log = (settings.home.parent / "serve.log").open("ab")
         self.url = f"http://127.0.0.1:{free_port()}"
         settings.home.mkdir(mode=0o700, exist_ok=True)
@@ -142,9 +151,17 @@ class Stage:
         await self._command("server", "stop")
         await self._command("server", "start")
 
-    async def _command(self, *args: str) -> None:
+    async def backup(self, folder: Path) -> bool:
+        """Write a backup, as an operator does; returns whether the command says that it is done."""
+        return await self._command("backup", str(folder)) == 0
+
+    async def _command(self, *args: str) -> int:
         process = await asyncio.create_subprocess_exec(_BIN, *args, env=self._env, stdout=self._log, stderr=self._log)
-        await process.wait()
+        try:
+            return await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
 
 
 class Work:
@@ -156,6 +173,7 @@ class Work:
         self._source = source
         self._number = 0
         self.statuses: Counter[str] = Counter()
+        self.kept_wrong: list[str] = []
 
     async def ingest(self, namespace: str = _MAIN) -> None:
         """Store a batch of new memories: one transaction."""
@@ -215,6 +233,19 @@ class Work:
     async def export(self) -> None:
         """Export a namespace."""
         await self._ask("GET", f"/v1/namespaces/{_MAIN}/export", _MAIN, {})
+
+    async def backup(self) -> None:
+        """Back the graph up, and read what that has written."""
+        self._number += 1
+        folder = self._stage.backups / str(self._number)  # of its own: the service may go on with one whose client went
+        done = await self._stage.backup(folder)
+        self.statuses["backup" if done else "no backup"] += 1
+        files = sorted(folder.glob("*.jsonl.gz"))
+        if done and not files:
+            self.kept_wrong.append("no file of a backup that is done")
+        for file in files:
+            self.kept_wrong += self._ledger.missing(memories_of(file))
+            file.unlink()
 
     async def settle(self) -> None:
         """Resume and undo what sweeps were at, so that texts are those of the ledger again."""
@@ -292,6 +323,20 @@ class Work:
         return f"{sentence(self._source)} {self._source.getrandbits(48):x}"
 
 
+def memories_of(backup: Path) -> dict[tuple[str, str], str]:
+    """Return the texts of all memories in a backup, which has to be whole."""
+    texts: dict[tuple[str, str], str] = {}
+    namespace, last = "", ""
+    with gzip.open(backup, "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            last = row["row"]
+            namespace = row["namespace"] if last == "namespace" else namespace
+            if last == "item" and row["kind"] == "memory":
+                texts[namespace, row["uid"]] = row["properties"]["text"]
+    assert last == "end", f"{backup} is not whole"
+    return texts
+
+
 Fault = Callable[[Stage, "asyncio.Task[None]"], Awaitable[None]]
 
 
@@ -342,12 +387,16 @@ FAULTS: dict[str, Fault] = {
     "full disk": _fill_disk,
 }
 
+_OFTEN = 3
+WEIGHTS = {name: 1 if name in ("kill database", "stop database", "full disk") else _OFTEN for name in FAULTS}
+
 
 @dataclass
 class Outcome:
-    """What a campaign has found."""
+    """What a campaign has found, and the seconds that rounds with each fault took."""
 
     rounds: int = 0
+    seconds: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     work: Counter[str] = field(default_factory=Counter)
     statuses: Counter[str] = field(default_factory=Counter)
@@ -360,14 +409,16 @@ async def campaign(settings: Settings, disk: Path | None, *, rounds: int, minute
     stage = Stage(settings, disk)
     work = Work(stage, ledger, source)
     pieces = [work.ingest, work.put, work.patch, work.delete, work.delete_namespace]
-    pieces += [work.sweep, work.index, work.import_copy, work.export]
+    pieces += [work.sweep, work.index, work.import_copy, work.export, work.backup]
     faults = [name for name in FAULTS if disk is not None or name != "full disk"]
     ends_at = time.monotonic() + 60 * minutes
     try:
         await stage.up()
         await work.ingest()
         while outcome.rounds < rounds and time.monotonic() < ends_at:
-            piece, fault = source.choice(pieces), source.choice(faults)
+            piece = source.choice(pieces)
+            (fault,) = source.choices(faults, [WEIGHTS[name] for name in faults])
+            started = time.monotonic()
             progress(f"round {outcome.rounds + 1}: {piece.__name__} / {fault}")
             working = asyncio.ensure_future(piece())
             await asyncio.sleep(source.expovariate(4))
@@ -376,13 +427,17 @@ async def campaign(settings: Settings, disk: Path | None, *, rounds: int, minute
                 await working
             await stage.up()
             await work.settle()
-            for kind, found in ledger.compare(await work.found()).items():
+            told = ledger.compare(await work.found())
+            told["lost"] += work.kept_wrong
+            work.kept_wrong = []
+            for kind, found in told.items():
                 outcome.wrong[kind] += [
                     f"round {outcome.rounds + 1} ({piece.__name__} / {fault}) {one}" for one in found
                 ]
             outcome.rounds += 1
             outcome.faults[fault] += 1
             outcome.work[piece.__name__] += 1
+            outcome.seconds[fault] += round(time.monotonic() - started)
     finally:
         outcome.statuses = work.statuses
         await stage.down()
@@ -421,6 +476,7 @@ async def benchmark(arguments: argparse.Namespace) -> int:
             print(f"{kind}: {one}")
     rows = [{"what": kind, "count": len(found)} for kind, found in outcome.wrong.items()]
     counted = {"faults": dict(outcome.faults), "work": dict(outcome.work), "answers": dict(outcome.statuses)}
+    counted["seconds"] = dict(outcome.seconds)
     report("faults", rows, seed=arguments.seed, rounds=outcome.rounds, **counted)
     return int(any(outcome.wrong.values()))
 

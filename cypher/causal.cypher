@@ -2,7 +2,7 @@
 // made level by level by the caller, so that a hub or a cycle costs no more than its edges.
 
 // fragment: stands
-r.edge_id IS NOT NULL
+r.edge_id IS NOT NULL AND {{is_edge}}
     AND ($types IS NULL OR {{edge_type}} IN $types) AND ($states IS NULL OR {{edge_state}} IN $states)
 
 // fragment: in_time
@@ -89,7 +89,7 @@ RETURN {{brief}}
 CYPHER 25
 UNWIND $rows AS row
 MATCH (source:Item {namespace: $namespace, uid: row.source})-[r:{{kinds}}]->(target:Item {namespace: $namespace, uid: row.target})
-WHERE r.edge_id IS NOT NULL
+WHERE r.edge_id IS NOT NULL AND {{is_edge}}
 RETURN {{edge}} ORDER BY r.edge_id
 
 // name: causal_links

@@ -8,13 +8,17 @@ CAUSES|BLOCKS|ENABLES|RELATES_TO|PROPOSED
 CASE type(r) WHEN 'PROPOSED' THEN r.type ELSE type(r) END
 
 // fragment: edge_state
-CASE WHEN type(r) <> 'PROPOSED' THEN 'accepted' WHEN r.state = 'rejected' THEN 'rejected' ELSE 'proposed' END
+CASE WHEN type(r) <> 'PROPOSED' THEN 'accepted' WHEN r.state IN ['accepted', 'rejected'] THEN r.state ELSE 'proposed' END
 
 // fragment: edge
 source.uid AS source, target.uid AS target, {{edge_type}} AS type, {{edge_state}} AS state, properties(r) AS properties
 
+// fragment: is_edge
+// That a fact may supersede another is proposed, but no edge.
+coalesce(r.type, '') <> 'SUPERSEDES'
+
 // fragment: edge_page
-  AND r.edge_id > $after
+  AND r.edge_id > $after AND {{is_edge}}
   AND ($types IS NULL OR {{edge_type}} IN $types) AND ($states IS NULL OR {{edge_state}} IN $states)
   AND ($methods IS NULL OR coalesce(r.method, 'human') IN $methods)
   AND coalesce($uid, source.uid) IN [source.uid, target.uid]

@@ -2,13 +2,13 @@
 // these statements' business any more.
 
 // fragment: review_state
-CASE WHEN type(r) = 'PROPOSED' THEN CASE r.state WHEN 'rejected' THEN 'rejected' ELSE 'open' END
+CASE WHEN type(r) = 'PROPOSED' THEN CASE WHEN r.state IN ['accepted', 'rejected'] THEN r.state ELSE 'open' END
     WHEN r.reviewed_by IS NOT NULL THEN 'accepted'
     WHEN coalesce(r.method, 'human') = 'human' THEN 'drawn' ELSE 'unreviewed' END
 
 // name: review_edges
-// purpose: a page of edges to review, or reviewed, by edge_id
-// params: namespace, after (edge_id), states (open, unreviewed, accepted, rejected), because (how the reason begins), limit
+// purpose: a page of edges and supersessions to review, or reviewed, by edge_id; an open supersession of what holds no more is none
+// params: namespace, after (edge_id), sorts (edge, supersede), forever, states (open, unreviewed, accepted, rejected), because (how the reason begins), limit
 // returns: source, target, type, state, properties
 // access: read
 // scope: namespace
@@ -16,7 +16,9 @@ CYPHER 25
 MATCH (source:Item {namespace: $namespace})-[r:{{kinds}}]->(target:Item {namespace: $namespace})
 USING INDEX source:Item(namespace, uid)
 WHERE source.uid IS NOT NULL AND r.edge_id > $after AND {{review_state}} IN $states
-  AND coalesce(r.reason, '') STARTS WITH $because
+  AND coalesce(r.reason, '') STARTS WITH $because AND CASE WHEN {{is_edge}} THEN 'edge' ELSE 'supersede' END IN $sorts
+  AND ({{is_edge}} OR r.state <> 'proposed' OR target.valid_to = $forever
+    AND NOT EXISTS { (:Fact {namespace: $namespace})-[:SUPERSEDES]->(target) })
 WITH source, target, r ORDER BY r.edge_id LIMIT $limit
 RETURN {{edge}} ORDER BY r.edge_id
 
@@ -86,6 +88,17 @@ DELETE old
 CREATE (source)-[r:PROPOSED]->(target)
 SET r = before, r.type = type, r.state = 'rejected',
   r.reviewed_by = $reviewed_by, r.reviewed_at = datetime(), r.review_reason = $review_reason
+RETURN {{edge}}
+
+// name: settle_supersession
+// purpose: what was decided about whether a locked fact supersedes another
+// params: namespace, edge_id, state, reviewed_by, review_reason
+// returns: source, target, type, state, properties
+// access: write
+// scope: namespace
+CYPHER 25
+MATCH (source:Item {namespace: $namespace})-[r:PROPOSED {edge_id: $edge_id}]->(target:Item {namespace: $namespace})
+SET r.state = $state, r.reviewed_by = $reviewed_by, r.reviewed_at = datetime(), r.review_reason = $review_reason
 RETURN {{edge}}
 
 // name: settle_review

@@ -6,9 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from graph.executor import Executor, Row, Transaction
-from graph.types import EdgeType, native
+from graph.types import FOREVER, EdgeType, native
 
 _ACCEPTED = "accepted"
+SUPERSEDES = "SUPERSEDES"
+"""The type of a proposal that a fact supersedes another: reviewed as edges are, but no edge."""
 # Both on one pair contradict each other.
 _OPPOSITE = {EdgeType.CAUSES: EdgeType.BLOCKS, EdgeType.BLOCKS: EdgeType.CAUSES}
 
@@ -147,13 +149,28 @@ async def review_edge(
 
 
 async def edges_to_review(
-    executor: Executor, namespace: str, states: Sequence[str], *, because: str = "", after: str, limit: int
+    executor: Executor,
+    namespace: str,
+    states: Sequence[str],
+    *,
+    sorts: Sequence[str],
+    because: str = "",
+    after: str,
+    limit: int,
 ) -> list[StoredEdge]:
-    """Return up to `limit` edges by edge_id, from behind `after` on, whose reason begins with `because` and that are in
-    these states of review: open (proposed), unreviewed (in force, though no human has drawn or seen it), accepted or
-    rejected (by a human).
+    """Return up to `limit` edges, or proposals that a fact supersedes another (of `sorts` edge, supersede) by edge_id,
+    from behind `after` on, whose reason begins with `because` and that are in these states of review: open (proposed),
+    unreviewed (in force, though no human has drawn or seen it), accepted or rejected (by a human).
     """
-    params = {"namespace": namespace, "states": list(states), "because": because, "after": after, "limit": limit}
+    params = {
+        "namespace": namespace,
+        "sorts": list(sorts),
+        "states": list(states),
+        "because": because,
+        "after": after,
+        "limit": limit,
+        "forever": FOREVER,
+    }
     return stored_edges(await executor.fetch_all("review_edges", params))
 
 
@@ -168,7 +185,8 @@ async def unlink(executor: Executor, namespace: str, edge_id: str) -> StoredEdge
     """Remove the edge, accepted or not, and return it; None where there is none."""
 
     async def work(transaction: Transaction) -> StoredEdge | None:
-        found = stored_edges(await transaction.run("get_edge", {"namespace": namespace, "edge_id": edge_id}))
+        which = {"namespace": namespace, "edge_id": edge_id}
+        found = _only_edges(stored_edges(await transaction.run("get_edge", which)))
         return await _remove(transaction, namespace, found[0]) if found else None
 
     return await executor.transaction("unlink", work)
@@ -188,7 +206,8 @@ async def unlink_items(
 
 async def get_edge(executor: Executor, namespace: str, edge_id: str) -> StoredEdge | None:
     """Return the edge, accepted or not; None where there is none."""
-    found = stored_edges(await executor.fetch_all("get_edge", {"namespace": namespace, "edge_id": edge_id}))
+    which = {"namespace": namespace, "edge_id": edge_id}
+    found = _only_edges(stored_edges(await executor.fetch_all("get_edge", which)))
     return found[0] if found else None
 
 
@@ -273,6 +292,10 @@ async def _lock(transaction: Transaction, namespace: str, *uids: str) -> list[st
 async def _between(transaction: Transaction, namespace: str, source: str, target: str) -> list[StoredEdge]:
     params = {"namespace": namespace, "source": source, "target": target}
     return stored_edges(await transaction.run("edges_between", params))
+
+
+def _only_edges(found: Sequence[StoredEdge]) -> list[StoredEdge]:
+    return [edge for edge in found if edge.type != SUPERSEDES]
 
 
 def _accepted(edges: Sequence[StoredEdge], edge_type: EdgeType) -> StoredEdge | None:

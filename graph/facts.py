@@ -1,10 +1,10 @@
 """Facts by what they say of whom: which values of a subject are open, and how many values a predicate has."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
-from graph.executor import Executor
+from graph.executor import Executor, Transaction
 from graph.item import Fact
 from graph.types import FOREVER, native
 
@@ -13,19 +13,29 @@ _SAMPLE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class OpenFact:
-    """A fact that holds and that nothing supersedes."""
+    """A fact that holds and that only the one that comes in may supersede; `decided`: whether a human has accepted or
+    rejected that it does.
+    """
 
     uid: str
     object: str = field(repr=False)
     valid_from: datetime | None
+    decided: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """How many subjects have a value of a predicate, and how many of them have several open ones."""
+    """How many subjects have a value of a predicate, how many of them several open ones, how many one that replaced
+    another; and of how many a human has said that a value does not replace another.
+    """
 
     subjects: int
     several: int
+    replaced: int = 0
+    kept: int = 0
+
+
+NO_HABIT = Habit(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +56,34 @@ async def open_facts(executor: Executor, namespace: str, facts: Sequence[Fact]) 
     ]
     found = await executor.fetch_all("open_facts", {"namespace": namespace, "rows": rows, "forever": FOREVER})
     return OpenFacts(
-        {row["uid"]: [OpenFact(uid, text, native(since)) for uid, text, since in row["open"]] for row in found},
+        {
+            row["uid"]: [OpenFact(uid, text, native(since), said) for uid, text, since, said in row["open"]]
+            for row in found
+        },
         {row["uid"]: row["source_hash"] for row in found if row["source_hash"] is not None},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Succession:
+    """A fact that may supersede an older one, for a human to decide."""
+
+    newer: str
+    older: str
+    edge_id: str
+    reason: str = field(repr=False)
+    confidence: float
+
+
+async def propose(transaction: Transaction, namespace: str, successions: Sequence[Succession]) -> None:
+    """Store proposals between stored facts; one that is there, decided or not, stays as it is."""
+    if successions:
+        rows = [asdict(succession) for succession in successions]
+        await transaction.run("propose_successions", {"namespace": namespace, "rows": rows})
 
 
 async def habits_of(executor: Executor, namespace: str, predicates: Sequence[str]) -> dict[str, Habit]:
     """Return how many values predicates have, by predicate, as a sample of 2,000 facts of each tells."""
     params = {"namespace": namespace, "predicates": list(predicates), "forever": FOREVER, "limit": _SAMPLE}
     rows = await executor.fetch_all("predicate_habits", params)
-    return {row["predicate"]: Habit(row["subjects"], row["several"]) for row in rows}
+    return {row["predicate"]: Habit(row["subjects"], row["several"], row["replaced"], row["kept"]) for row in rows}

@@ -7,6 +7,7 @@ from typing import Any
 from graph.citations import put_citations
 from graph.edges import NewEdge
 from graph.executor import Executor, Transaction
+from graph.facts import Succession, propose
 from graph.item import Fact, Memory, Message, NewItem, written_properties
 from graph.patience import Patience
 from graph.support import settle
@@ -35,9 +36,10 @@ async def store_batch(
     edges: Sequence[NewEdge] = (),
     provenance: Provenance = _BY_INGEST,
     *,
+    proposed: Sequence[Succession] = (),
     even_if_forgotten: bool = False,
 ) -> Stored:
-    """Create or replace `items`, then create `edges`, all or nothing.
+    """Create or replace `items`, then create `edges` and store what is `proposed`, all or nothing.
 
     What was forgotten is held back, unless it is to come back `even_if_forgotten`.
 
@@ -48,9 +50,11 @@ async def store_batch(
     patience = Patience()
 
     async def work(transaction: Transaction) -> Stored:
-        return await _store(
+        stored = await _store(
             transaction, namespace, items, edges, provenance, patience, even_if_forgotten=even_if_forgotten
         )
+        await propose(transaction, namespace, proposed)
+        return stored
 
     return await executor.transaction("store_batch", work)
 

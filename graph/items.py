@@ -7,6 +7,7 @@ from typing import Literal
 
 from graph.errors import ConstraintViolated, ItemForgotten
 from graph.executor import Executor, Row, Transaction
+from graph.facts import Succession, propose
 from graph.ingest import claim, keep_revisions, put
 from graph.item import Fact, Item, NewItem, Unchanged, item_of
 from graph.patience import Patience
@@ -63,20 +64,27 @@ class Revision:
 Decide = Callable[[StoredItem | None], NewItem | Unchanged]
 
 
-async def change_item(executor: Executor, namespace: str, uid: str, decide: Decide, provenance: Provenance) -> Changed:
+async def change_item(
+    executor: Executor,
+    namespace: str,
+    uid: str,
+    decide: Decide,
+    provenance: Provenance,
+    proposed: Sequence[Succession] = (),
+) -> Changed:
     """Lock the item `uid`, let `decide` say what to write instead, and write that.
 
     `decide` gets None where there is no such item, and never says of that that it is as wanted; what it raises ends the
     change with nothing written. It may run more than once, and may answer with an item of another uid: a fact that
-    supersedes this one, which keeps a revision too. Nobody else changes the item between what `decide` sees and what it
-    leads to. Raises ItemBusy, ItemForgotten.
+    supersedes this one, which keeps a revision too. What is `proposed` is stored with a change. Nobody else changes the
+    item between what `decide` sees and what it leads to. Raises ItemBusy, ItemForgotten.
     """
     patience = Patience()
 
     async def work(transaction: Transaction) -> Changed:
         async with patience.waiting():
             (claimed,) = await claim(transaction, namespace, [uid])
-        stored = None if claimed.kind is None else await _read(transaction, namespace, uid)
+        stored = None if claimed.kind is None else await read_stored(transaction, namespace, uid)
         wanted = decide(stored)
         if isinstance(wanted, Unchanged):
             return Changed("unchanged", await _hydrated(transaction, namespace, wanted.uid))
@@ -91,6 +99,7 @@ async def change_item(executor: Executor, namespace: str, uid: str, decide: Deci
         if await hold_back(transaction, namespace, [said]):
             raise ItemForgotten
         await put(transaction, namespace, [wanted], [new.uid] if claimed.kind else [], provenance)
+        await propose(transaction, namespace, proposed)
         outcome: Literal["added", "updated"] = "updated" if claimed.kind else "added"
         return Changed(outcome, await _hydrated(transaction, namespace, new.uid))
 
@@ -167,7 +176,8 @@ async def list_revisions(executor: Executor, namespace: str, uid: str) -> list[R
     return [_revision(row["revision"]) for row in rows if row["revision"] is not None]
 
 
-async def _read(transaction: Transaction, namespace: str, uid: str) -> StoredItem:
+async def read_stored(transaction: Transaction, namespace: str, uid: str) -> StoredItem:
+    """Return an item that is there, as it is before a change."""
     (row,) = await transaction.run("read_for_change", {"namespace": namespace, "uid": uid})
     item = item_of(row["item"])
     if isinstance(item, Fact) and row["stated_valid_to"] is not None:

@@ -98,10 +98,12 @@ class TypedEdge(DeclaredEdge):
 
 
 class ProposedEdge(TypedEdge):
-    """A typed edge that nobody has accepted: PROPOSED, so that a picture of the graph never shows it as a cause."""
+    """A typed edge that nobody has accepted: PROPOSED, so that a picture of the graph never shows it as a cause. Or
+    that a fact supersedes another, with what was decided about it.
+    """
 
     type = StringProperty()  # the type it would have
-    state = StringProperty()  # proposed or rejected
+    state = StringProperty()  # proposed or rejected; of a supersession also accepted
 
 
 class Refusal(DeclaredEdge):

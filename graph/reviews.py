@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.causal import Brief
+from graph.edges import ReviewedEdge, StoredEdge, decided, stored_edges
 from graph.executor import Executor, Row, Transaction
 from graph.ingest import put
-from graph.item import Item, Memory, NewItem, Unchanged, memory_of
+from graph.item import Fact, Item, Memory, NewItem, Unchanged, memory_of
+from graph.items import read_stored
 from graph.search import hydrate
 from graph.support import settle
 from graph.sweep import RecordedChange, recorded
@@ -140,6 +142,39 @@ async def decide(
     return await executor.transaction("decide_review", work)
 
 
+async def decide_supersession(
+    executor: Executor,
+    namespace: str,
+    edge_id: str,
+    decision: Decision,
+    rewrite: Callable[[Fact], NewItem],
+) -> ReviewedEdge | None:
+    """Decide whether a fact supersedes another; None where nothing is proposed. Accepted it does, and rejected
+    afterwards it does so no more. `rewrite` makes of a changed fact what is to be written.
+    """
+    which = {"namespace": namespace, "edge_id": edge_id}
+
+    async def work(transaction: Transaction) -> ReviewedEdge | None:
+        found = stored_edges(await transaction.run("get_edge", which))
+        if found:
+            ends = sorted([found[0].source, found[0].target])
+            await transaction.run("lock_items", {"namespace": namespace, "uids": ends})
+            found = stored_edges(await transaction.run("get_edge", which))
+        if not found:
+            return None
+        accepted = found[0].state == _ACCEPTED
+        if decided(found[0]) and (not decision.revise or decision.accept == accepted):
+            return ReviewedEdge(found[0], done=False)
+        stored = (await read_stored(transaction, namespace, found[0].source)).item
+        refs = [ref for ref in stored.supersedes_refs if ref != found[0].target] if isinstance(stored, Fact) else []
+        if isinstance(stored, Fact) and (decision.accept or accepted):
+            fact = replace(stored, supersedes_refs=(*refs, found[0].target) if decision.accept else tuple(refs))
+            await _write(transaction, namespace, rewrite(fact), Provenance("review", decision.actor))
+        return ReviewedEdge(await _settle_supersession(transaction, which, decision), done=True)
+
+    return await executor.transaction("decide_supersession", work)
+
+
 async def texts(executor: Executor, namespace: str, uids: Sequence[str]) -> dict[str, Brief]:
     """Return items by uid with their whole texts, also memories that were merged into others, as they were then."""
     params = {"namespace": namespace, "uids": list(uids)}
@@ -177,6 +212,13 @@ async def _settle(transaction: Transaction, which: Mapping[str, Any], decision: 
     }
     (row,) = await transaction.run("settle_review", params)
     return _proposal(row)
+
+
+async def _settle_supersession(transaction: Transaction, which: Mapping[str, Any], decision: Decision) -> StoredEdge:
+    state = _ACCEPTED if decision.accept else "rejected"
+    params = {**which, "state": state, "reviewed_by": decision.by, "review_reason": decision.reason}
+    (edge,) = stored_edges(await transaction.run("settle_supersession", params))
+    return edge
 
 
 async def _merge(

@@ -868,10 +868,10 @@ OPERATIONS: tuple[Operation, ...] = (
         output=sweep.ReviewList,
         http=Http("GET", "/v1/reviews"),
         cli="review",
-        doc="""List what sweeps propose and nobody has decided, or what was decided, page by page.
+        doc="""List what sweeps and ingests propose and nobody has decided, or what was decided, page by page.
 
-            Edges come first, then memories whose type nobody can tell (`flag`) and memories that say the same
-            (`merge`).
+            Edges and facts that may replace others (`supersede`) come first, then memories whose type nobody can tell
+            (`flag`) and memories that say the same (`merge`).
             """,
     ),
     Operation(
@@ -886,9 +886,10 @@ OPERATIONS: tuple[Operation, ...] = (
         cli="review",
         doc="""Accept or reject what is proposed.
 
-            An accepted edge gets its real type, a rejected one is kept as a rejected proposal; an accepted flag gives
-            the memory its type; an accepted merge lets the fuller memory take over what hangs on the other one. No
-            sweep changes a decision. The same decision again changes nothing, another one is a 409.
+            An accepted edge gets its real type, a rejected one is kept as a rejected proposal; an accepted
+            supersession ends the older fact, and revised ends it no more; an accepted flag gives the memory its type;
+            an accepted merge lets the fuller memory take over what hangs on the other one. No sweep changes a
+            decision. The same decision again changes nothing, another one is a 409.
             """,
     ),
     Operation(

@@ -65,7 +65,7 @@ def review(
     every: AllOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Accept or reject what sweeps propose."""
+    """Accept or reject what sweeps and ingests propose."""
     if ctx.invoked_subcommand is not None:
         return
     if export is not None:
@@ -392,6 +392,8 @@ def claim(proposal: ReviewOut) -> str:
             return f"{proposal.item.name}  {proposal.edge.type}  {other}"
         case "merge":
             return f"{proposal.item.name}  says the same as  {other}"
+        case "supersede":
+            return f"{proposal.item.name}  supersedes  {other}"
         case _:
             new = proposal.given_type or proposal.new_type
             return f"{proposal.item.name}  is of type {new}, not {proposal.old_type or 'untyped'}"

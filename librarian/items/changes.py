@@ -10,6 +10,7 @@ import msgspec
 from graph import items as graph
 from graph.deletion import versions_of
 from graph.executor import Executor
+from graph.facts import Succession
 from graph.ingest import finish_ingest
 from graph.item import Fact, Item, Memory, NewItem, Unchanged
 from graph.items import Changed, StoredItem
@@ -30,7 +31,7 @@ from librarian.items.contracts import (
 )
 from librarian.items.reading import item_out, no_item
 from librarian.items.rows import RowBuilder, as_utc, correction_uid, fact_row, memory_row, row_of
-from librarian.items.succession import Declared, audited, with_successions
+from librarian.items.succession import Declared, audited, proposals, with_successions
 from librarian_agents.sweep.memory_types import MemoryType
 from librarian_agents.sweep.sections import retagged
 
@@ -71,7 +72,8 @@ async def remember(executor: Executor, namespace: str, what: RememberInput, decl
         _check_kind(stored, new)
         return Unchanged(new.item.uid) if stored.item.source_hash == new.item.source_hash else new
 
-    put = _put_output(await _change(executor, namespace, new.item.uid, decide, "remember"))
+    proposed = proposals(namespace, found)
+    put = _put_output(await _change(executor, namespace, new.item.uid, decide, "remember", proposed))
     if put.outcome != "unchanged":
         audited(namespace, found)
     return put
@@ -125,8 +127,15 @@ async def refuse_stale(executor: Executor, namespace: str, uid: str, if_version:
         raise _changed_meanwhile(found[uid])
 
 
-async def _change(executor: Executor, namespace: str, uid: str, decide: graph.Decide, reason: str) -> Changed:
-    changed = await graph.change_item(executor, namespace, uid, decide, Provenance(reason, actor.get()))
+async def _change(
+    executor: Executor,
+    namespace: str,
+    uid: str,
+    decide: graph.Decide,
+    reason: str,
+    proposed: Sequence[Succession] = (),
+) -> Changed:
+    changed = await graph.change_item(executor, namespace, uid, decide, Provenance(reason, actor.get()), proposed)
     if changed.outcome != "unchanged":
         await finish_ingest(executor, namespace)
     return changed

@@ -19,7 +19,7 @@ from librarian.items.contracts import EdgeIn, IngestReport, RowError, RowIn
 from librarian.items.forgetting import NOTE as HELD_BACK
 from librarian.items.rowmap import RowMap
 from librarian.items.rows import RowBuilder, new_edge
-from librarian.items.succession import NOTHING_DECLARED, Declared, audited, remarks, with_successions
+from librarian.items.succession import NOTHING_DECLARED, Declared, audited, proposals, remarks, with_successions
 
 BATCH_ROWS = 500
 BATCH_BYTES = 8 * 2**20
@@ -147,6 +147,7 @@ class Ingest:
                 found.items,
                 batch.edges,
                 by,
+                proposed=proposals(batch.namespace, found),
                 even_if_forgotten=self._even_if_forgotten,
             )
             self._made += audited(batch.namespace, found)

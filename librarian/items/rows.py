@@ -283,12 +283,12 @@ def memory_row(memory: Memory) -> MemoryIn:
     return _row(MemoryIn, memory, evidence=list(memory.evidence_refs))
 
 
-def rewritten(memory: Memory) -> NewItem:
-    """Return a memory that was changed, exactly as it is, with search text and labels as an ingest would make them. Its
-    source stays what it was, so that ingesting that again does not undo the change.
+def rewritten(item: Memory | Fact) -> NewItem:
+    """Return a memory or fact that was changed, exactly as it is, with search text and labels as an ingest would make
+    them. Its source stays what it was, so that ingesting that again does not undo the change.
     """
-    new = RowBuilder().item(memory.namespace, msgspec.structs.replace(memory_row(memory), uid=memory.uid))
-    return replace(new, item=replace(memory, source_hash=memory.source_hash or new.item.source_hash))
+    new = RowBuilder().item(item.namespace, msgspec.structs.replace(row_of(item), uid=item.uid))
+    return replace(new, item=replace(item, source_hash=item.source_hash or new.item.source_hash))
 
 
 def _row(row_class: type[R], item: Item, **derived: Any) -> R:

@@ -1,59 +1,29 @@
 """Facts that replace older ones: of a predicate with a single value, the newer value of the same subject holds.
 
-Whether a predicate has one value is declared, or told by the data (hardly any subject has two open values), or by its
-words: "lives in" has one, "likes" has many. Where none of that says so, the pair is only proposed.
+Whether a predicate has one value is declared, or told by its words ("lives in" has one, "likes" has many), or by what
+people have said and decided about it before. Where none of that says so, the pair is only proposed: as a review.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Literal
 
+from graph.edges import SUPERSEDES
 from graph.executor import Executor
-from graph.facts import Habit, OpenFact, habits_of, open_facts
+from graph.facts import NO_HABIT, Habit, OpenFact, Succession, habits_of, open_facts
 from graph.item import Fact, NewItem
 from graph.types import FOREVER, UNKNOWN_TIME
 from librarian.base.audit import audit
-from retrieval.text import has_cjk
+from librarian.items.predicates import same_measure, values_of
+from librarian.items.rows import edge_id_of
 
-Values = Literal["one", "many"]
-
-LEARNT_SUBJECTS = 5
-"""So many subjects with one open value each make a predicate one with a single value."""
+LEARNT_SUBJECTS = 3
+"""So many subjects whose value was replaced, and hardly one with several, make a predicate one with a single value."""
 _SEVERAL, _SEVERAL_SHARE = 2, 0.2
+_PAIR = 2
+_UNSURE = 0.5
 _LAST = datetime.max.replace(tzinfo=UTC)
-
-_MANY = re.compile(
-    r"(?:likes?|loves?|enjoys?|dislikes?|hates?|fears?|knows?|speaks?|visits?|owns?|mentions?|says?|buys?|wants?|plays?"
-    r"|collects?|includes?|contains?|supports?|follows?|reads?|watches|teaches|attends?|joins?|offers?|sells?|needs?"
-    r"|uses?|requires?|depends? on|works? (?:with|on)|met|made|said|told|bought|sold|went|gave|wrote|took|saw|did|found"
-    r"|is (?:a |an |one of )?(?:friends?|member|part|fan|parent|mother|father|child|son|daughter|sister|brother"
-    r"|allergic|related|interested|good|able|known|aware|certified)\b.*"
-    r"|(?:has |have )?(?:an? )?(?:child|kid|pet|dog|cat|friend|brother|sister|sibling|son|daughter|skill|hobby|cousin"
-    r"|allergy|colleague|member|bug|issue|feature|tag|alias|subscription|account|goal|interest)"
-    r"|(?:好き|嫌い|趣味|友人|友達|家族|子供|子ども|兄弟|姉妹|ペット|メンバー|参加者|言語|資格|特技|アレルギー).*"
-    r"|(?:worked|lived|studied|visited|moved|travell?ed|attended|played|talked|joined)(?: .*)?|(?!named)\w+ed)"
-)
-_ONE = re.compile(
-    r"(?:is|are|has|have|costs?|lives?|resides?|stays?|weighs|measures|belongs to|reports to|banks with|drives|serves"
-    r"|(?:works?|studies|goes to school) (?:at|for|as|in)|(?:current|default|primary|main|preferred|favou?rite)\b.*"
-    r"|(?:home |work |e-?mail |phone )?(?:e-?mail|phone|number|address|city|town|country|status|state|role|title|job"
-    r"|employer|manager|boss|owner|lead|version|price|cost|rate|salary|budget|deadline|age|weight|height|birthday|name"
-    r"|capital|ceo|location|headquarters|spouse|wife|husband|partner|time ?zone|plan|port|size|limit|colou?r)"
-    r"|.* (?:at|in|under|from|until|by|on|for|to|as))(?: .*)?"
-)
-
-
-def values_of(predicate: str) -> Values | None:
-    """Return how many values the words of a predicate speak for, None where they do not say."""
-    words = " ".join(re.sub(r"[_-]+", " ", predicate.casefold()).split())
-    if _MANY.fullmatch(words):
-        return "many"
-    if _ONE.fullmatch(words):
-        return "one"
-    return "one" if has_cjk(words) else None
 
 
 @dataclass(slots=True)
@@ -71,7 +41,7 @@ def remarks(made: Sequence[tuple[str, str]], proposed: Sequence[tuple[str, str]]
     if made:
         notes.append(f"{len(made)} facts were superseded by newer values of the same: {_pairs(made)}")
     if proposed:
-        how = "to accept: librarian edit NEW --set supersedes=OLD"
+        how = "decide by: librarian review --sort supersede"
         notes.append(f"{len(proposed)} facts may be superseded ({how}): {_pairs(proposed)}")
     return notes
 
@@ -81,6 +51,21 @@ def audited(namespace: str, found: Successions) -> list[tuple[str, str]]:
     for newer, older in found.made:
         audit("fact.supersede", namespace, uid=newer, superseded=older)
     return found.made
+
+
+def proposals(namespace: str, found: Successions) -> list[Succession]:
+    """Return what is to be stored for a human to decide."""
+    predicates = {new.item.uid: new.item.predicate for new in found.items if isinstance(new.item, Fact)}
+    return [
+        Succession(
+            newer,
+            older,
+            edge_id_of(namespace, newer, SUPERSEDES, older),
+            f'"{predicates.get(newer) or predicates.get(older)}" may have one value at a time',
+            _UNSURE,
+        )
+        for newer, older in found.proposed
+    ]
 
 
 def _pairs(pairs: Sequence[tuple[str, str]], most: int = 20) -> str:
@@ -112,6 +97,25 @@ class _Value:
     new: bool
 
 
+@dataclass(slots=True)
+class _Made:
+    """What was found, and what of that is to be written: older facts of newer ones, and ends."""
+
+    found: Successions
+    older: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    ends: dict[str, datetime] = field(default_factory=dict)
+
+    def replace(self, value: _Value, old: _Value) -> None:
+        """Let a value replace an older one, if one of them comes in."""
+        if value.new:
+            self.older[value.uid].append(old.uid)
+        elif old.new and value.since is not None:
+            self.ends[old.uid] = value.since
+        else:
+            return
+        self.found.made.append((value.uid, old.uid))
+
+
 async def with_successions(
     executor: Executor, namespace: str, items: Sequence[NewItem], declared: Declared
 ) -> Successions:
@@ -125,14 +129,18 @@ async def with_successions(
     if not groups:
         return Successions(list(items))
     habits = await habits_of(executor, namespace, sorted({predicate for _, predicate, _ in groups}))
-    found = Successions([])
-    older: defaultdict[str, list[str]] = defaultdict(list)
-    ends: dict[str, datetime] = {}
-    for key, values in groups.items():
-        habit = habits.get(key[1], Habit(0, 0))
-        _succeed(key, values, habit, declared, found, older, ends)
-    found.items = [_replaced(new, older, ends) for new in items]
-    return found
+    decided = {(uid, old.uid): old.decided for uid, olds in stored.open.items() for old in olds if old.decided}
+    made = _Made(Successions([]))
+    for (_, predicate, _), values in groups.items():
+        if len({value.object for value in values if not value.new}) > 1:
+            continue  # it has several values, and nobody minds
+        objects = sorted({value.object for value in values})
+        sure = _sure(predicate, objects, habits.get(predicate, NO_HABIT), declared)
+        if sure is False and len(objects) > _PAIR:
+            sure = None  # so many at once are rather several values than changes of one
+        _succeed(values, decided, made, sure=sure)
+    made.found.items = [_replaced(new, made.older, made.ends) for new in items]
+    return made.found
 
 
 def _may_replace(fact: Fact) -> bool:
@@ -166,33 +174,19 @@ def _plain(text: str) -> str:
 
 
 def _succeed(
-    key: _Key,
-    values: Sequence[_Value],
-    habit: Habit,
-    declared: Declared,
-    found: Successions,
-    older: defaultdict[str, list[str]],
-    ends: dict[str, datetime],
+    values: Sequence[_Value], decided: Mapping[tuple[str, str], str], made: _Made, *, sure: bool | None
 ) -> None:
-    """Let each value of a subject replace the one before, as far as that is sure."""
-    if len({value.object for value in values if not value.new}) > 1:
-        return  # it has several values, and nobody minds
-    sure = _sure(key[1], [value.object for value in values], habit, declared)
-    if sure is None:
-        return
+    """Let each value of a subject replace the one before, as far as that is sure or was accepted before."""
     holding: list[_Value] = []
     for value in values:
         different = [old for old in holding if old.object != value.object]
         together = any(_order(old)[0] == _order(value)[0] for old in different)
         for old in different:
-            if not sure or together:
-                found.proposed.append((value.uid, old.uid))
-            elif value.new:
-                older[value.uid].append(old.uid)
-                found.made.append((value.uid, old.uid))
-            elif old.new and value.since is not None:
-                ends[old.uid] = value.since
-                found.made.append((value.uid, old.uid))
+            verdict = decided.get((value.uid, old.uid))
+            if verdict == "accepted" or (verdict is None and sure and not together):
+                made.replace(value, old)
+            elif verdict is None and sure is not None and (sure or not together):
+                made.found.proposed.append((value.uid, old.uid))
         holding = [value] if different and not together else [*holding, value]
 
 
@@ -202,16 +196,11 @@ def _sure(predicate: str, objects: Sequence[str], habit: Habit, declared: Declar
         return True
     told = values_of(predicate)
     several = habit.several >= _SEVERAL and habit.several >= _SEVERAL_SHARE * habit.subjects
-    if predicate.casefold() in declared.many or several or told == "many":
+    kept = habit.kept >= _SEVERAL and habit.kept > habit.replaced
+    if predicate.casefold() in declared.many or several or kept or told == "many":
         return None
-    learnt = habit.subjects >= LEARNT_SUBJECTS and habit.several * 20 <= habit.subjects
-    return told == "one" or learnt or _same_measure(objects)
-
-
-def _same_measure(objects: Sequence[str]) -> bool:
-    """Whether all objects are numbers of the same thing, such as "5 mg" and "10 mg"."""
-    shapes = {re.sub(r"\d+(?:[.,:]\d+)*", "0", text) for text in objects}
-    return len(shapes) == 1 and "0" in shapes.pop()
+    learnt = habit.replaced >= LEARNT_SUBJECTS and habit.several * 20 <= habit.subjects and habit.kept == 0
+    return told == "one" or learnt or same_measure(objects)
 
 
 def _replaced(new: NewItem, older: Mapping[str, Sequence[str]], ends: Mapping[str, datetime]) -> NewItem:

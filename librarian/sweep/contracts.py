@@ -257,9 +257,9 @@ class SweepPart:
     refused: Sequence[SweepRefusal] = ()
 
 
-ReviewSort = Literal["edge", "flag", "merge"]
+ReviewSort = Literal["edge", "supersede", "flag", "merge"]
 ReviewState = Literal["open", "unreviewed", "accepted", "rejected"]
-ReviewSorts = Annotated[list[ReviewSort], Meta(min_length=1, max_length=3, description="Only these: all by default.")]
+ReviewSorts = Annotated[list[ReviewSort], Meta(min_length=1, max_length=4, description="Only these: all by default.")]
 ReviewStates = Annotated[
     list[ReviewState],
     Meta(
@@ -284,7 +284,9 @@ Verdict = Annotated[Literal["accept", "reject"], Meta(description="Whether it is
 
 
 class ReviewQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """Which reviews to list: edges by edge_id, then flags and merges in the order of the sweeps that propose them."""
+    """Which reviews to list: edges and supersessions by id, then flags and merges in the order of the sweeps that
+    propose them.
+    """
 
     sorts: ReviewSorts | None = None
     states: ReviewStates | None = None
@@ -305,9 +307,10 @@ class ReviewInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_default
 class ReviewOut(Struct, kw_only=True):
     """Something that a human may decide about, or has.
 
-    `edge`: from `item` to `other`, see `edge` for its type and quotes. `flag`: `item` is of type `old_type`, and the
-    sweep takes it for a `new_type`; `given_type` is the one that a human has given it. `merge`: `item` says the same as
-    `other`, the fuller one, into which it goes.
+    `edge`: from `item` to `other`, see `edge` for its type and quotes. `supersede`: the fact `item` replaces the fact
+    `other`, if their predicate has one value at a time; both hold until that is accepted. `flag`: `item` is of type
+    `old_type`, and the sweep takes it for a `new_type`; `given_type` is the one that a human has given it. `merge`:
+    `item` says the same as `other`, the fuller one, into which it goes.
     `reason` is why it is proposed, `review_reason` why it was decided so.
     """
 

@@ -1,4 +1,4 @@
-"""Reviews of what sweeps propose: lists of them, decisions, what becomes of the memories, and labels for training."""
+"""Reviews of what sweeps and ingests propose: lists, decisions, what becomes of the items, and labels for training."""
 
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -26,6 +26,7 @@ from librarian.sweep.contracts import (
     ReviewOut,
     ReviewOutput,
     ReviewQuery,
+    ReviewSort,
     ReviewState,
     TypeLabel,
 )
@@ -36,7 +37,8 @@ Subject = StoredEdge | RecordedChange
 Outcome = tuple[bool, Subject, list[str]]
 Label = CausalLabel | TypeLabel | MergeLabel
 
-_EDGE = "edge"
+_EDGE, _SUPERSEDE = "edge", "supersede"
+_BETWEEN = (_EDGE, _SUPERSEDE)
 _STATES: dict[ReviewState, str] = {"open": reviews.OPEN, "accepted": "accepted", "rejected": "rejected"}
 _SHOWN: dict[str, ReviewState] = {stored: shown for shown, stored in _STATES.items()}
 _TEXT_CHARS = 300
@@ -178,18 +180,19 @@ async def labels(executor: Executor, namespace: str) -> AsyncIterator[Label]:
 
 
 async def _edges(executor: Executor, namespace: str, query: ReviewQuery, after: str) -> list[StoredEdge]:
-    if query.sorts is not None and _EDGE not in query.sorts:
+    sorts = [sort for sort in query.sorts or _BETWEEN if sort in _BETWEEN]
+    if not sorts:
         return []
     states = query.states or ["open"]
     return await edges.edges_to_review(
-        executor, namespace, states, because=query.because or "", after=after, limit=query.limit + 1
+        executor, namespace, states, sorts=sorts, because=query.because or "", after=after, limit=query.limit + 1
     )
 
 
 async def _proposals(
     executor: Executor, namespace: str, query: ReviewQuery, after: tuple[str, int], limit: int
 ) -> list[RecordedChange]:
-    actions = [sort for sort in query.sorts or ("flag", "merge") if sort != _EDGE]
+    actions = [sort for sort in query.sorts or ("flag", "merge") if sort not in _BETWEEN]
     states = [_STATES[state] for state in query.states or ("open",) if state in _STATES]
     if not actions or not states:
         return []
@@ -201,6 +204,11 @@ async def _proposals(
 async def _decide_edge(executor: Executor, namespace: str, edge_id: str, decision: Decision) -> Outcome:
     if decision.given_type is not None:
         raise InvalidInput(_NO_TYPE, field="$.type")
+    if await edges.get_edge(executor, namespace, edge_id) is None:
+        succession = await reviews.decide_supersession(executor, namespace, edge_id, decision, rewritten)
+        if succession is None:
+            raise _no_review(namespace)
+        return succession.done, succession.edge, []
     done = await edges.review_edge(
         executor,
         namespace,
@@ -249,16 +257,23 @@ def _check_same(out: ReviewOut, decision: Decision) -> None:
 def _out(subject: Subject, items: dict[str, ItemBrief]) -> ReviewOut:
     item, *other = (items[uid] for uid in ends_of(subject))
     stored = asdict(subject)
+    sort = _sort_of(subject)
     return ReviewOut(
         review_id=id_of(subject),
-        sort="edge" if isinstance(subject, StoredEdge) else stored["action"],
+        sort=sort,
         state=state_of(subject),
         item=item,
         other=other[0] if other else None,
-        edge=edge_out(subject) if isinstance(subject, StoredEdge) else None,
+        edge=edge_out(subject) if isinstance(subject, StoredEdge) and sort == _EDGE else None,
         run_id=stored.get("run_id") if isinstance(subject, StoredEdge) else subject.sweep_id,
         **{name: stored.get(name) for name in _SAME},
     )
+
+
+def _sort_of(subject: Subject) -> ReviewSort:
+    if isinstance(subject, StoredEdge):
+        return "supersede" if subject.type == edges.SUPERSEDES else "edge"
+    return "merge" if subject.action == "merge" else "flag"
 
 
 def _sort_key(subject: Subject) -> list[str]:

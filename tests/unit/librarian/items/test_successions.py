@@ -1,4 +1,4 @@
-"""How many values a predicate has, by its words, by the data and as declared; and what replaces what then."""
+"""What replaces what: by the words of a predicate, by the data, as declared and as decided."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -9,35 +9,9 @@ from graph.facts import Habit, OpenFact, OpenFacts
 from librarian.items import succession
 from librarian.items.contracts import FactIn
 from librarian.items.rows import RowBuilder
-from librarian.items.succession import Declared, remarks, values_of, with_successions
+from librarian.items.succession import Declared, proposals, remarks, with_successions
 
 JANUARY, MARCH, MAY = (datetime(2026, month, 1, tzinfo=UTC) for month in (1, 3, 5))
-
-
-@pytest.mark.parametrize(
-    "predicate",
-    ["lives in", "lives_in", "works at", "is located in", "job title", "has pool size", "costs", "email", "is owned by",
-     "goes to school at", "exposes metrics on port", "favourite colour", "料金", "担当"],
-)  # fmt: skip
-def test_predicates_with_one_value(predicate):
-    """States and attributes."""
-    assert values_of(predicate) == "one"
-
-
-@pytest.mark.parametrize(
-    "predicate",
-    ["likes", "knows", "speaks", "has child", "is a friend of", "visited", "worked at", "趣味", "is allergic to",
-     "depends on", "is member of", "works with", "read"],
-)  # fmt: skip
-def test_predicates_with_many_values(predicate):
-    """Tastes, possessions, belongings and events."""
-    assert values_of(predicate) == "many"
-
-
-@pytest.mark.parametrize("predicate", ["drinks", "takes", "wears"])
-def test_words_that_do_not_say(predicate):
-    """A verb alone may be either."""
-    assert values_of(predicate) is None
 
 
 def fact(uid: str, object_: str, since: datetime | None, predicate: str = "lives in", **fields: Any) -> Any:
@@ -49,7 +23,7 @@ def fact(uid: str, object_: str, since: datetime | None, predicate: str = "lives
 def successions(monkeypatch):
     """What becomes of new facts beside stored ones; of a predicate the subjects, and those with several values."""
 
-    async def run(*items: Any, stored: Any = (), habit: tuple[int, int] = (1, 0), declared: Any = None) -> Any:
+    async def run(*items: Any, stored: Any = (), habit: tuple[int, ...] = (1, 0), declared: Any = None) -> Any:
         async def open_facts(*_: Any) -> OpenFacts:
             return OpenFacts({new.item.uid: [OpenFact(*old) for old in stored] for new in items}, {})
 
@@ -82,16 +56,26 @@ async def test_an_older_value_that_comes_late_has_ended(successions):
 @pytest.mark.parametrize(
     ("given", "outcome"),
     [
-        ({"habit": (5, 0)}, "made"),
-        ({"habit": (4, 0)}, "proposed"),
+        ({"habit": (5, 0, 3)}, "made"),
+        ({"habit": (50, 0, 2)}, "proposed"),
+        ({"habit": (5, 0, 3, 1)}, "proposed"),
+        ({"habit": (5, 0, 1, 2)}, None),
         ({"habit": (10, 2)}, None),
         ({"declared": Declared(one=frozenset({"drinks"}))}, "made"),
         ({"declared": Declared(many=frozenset({"drinks"})), "habit": (50, 0)}, None),
     ],
-    ids=["learnt", "not sure", "learnt to have many", "declared", "declared to have many"],
+    ids=[
+        "learnt",
+        "not sure",
+        "doubted",
+        "decided to have many",
+        "learnt to have many",
+        "declared",
+        "declared to have many",
+    ],
 )
 async def test_what_the_words_do_not_say_the_data_do(successions, given, outcome):
-    """Hardly any subject with two values makes one; what is not sure is proposed."""
+    """Values that were replaced before make one, not that nobody has two yet; what is not sure is proposed."""
     found = await successions(fact("b", "tea", MARCH, "drinks"), stored=[("a", "coffee", JANUARY)], **given)
     assert {"made": found.made, "proposed": found.proposed} == {
         "made": [("b", "a")] if outcome == "made" else [],
@@ -115,9 +99,33 @@ async def test_what_is_left_alone(successions):
     assert not (await successions(fact("b", "Kyoto", MARCH), stored=several)).made
 
 
+@pytest.mark.parametrize(("decided", "made"), [("accepted", [("b", "a")]), ("rejected", [])])
+async def test_what_was_decided_holds_when_the_row_comes_changed(successions, decided, made):
+    """Whatever the words say."""
+    for predicate in ("drinks", "lives in", "likes"):
+        found = await successions(fact("b", "tea", MARCH, predicate), stored=[("a", "coffee", JANUARY, decided)])
+        assert (found.made, found.proposed) == (made, [])
+
+
+async def test_unsure_values_of_one_moment_or_more_than_two_are_no_changes(successions):
+    """Only a pair one after the other may be one."""
+    at_once = await successions(fact("b", "a bike", MARCH, "has"), fact("c", "a dog", MARCH, "has"))
+    three = (fact("b", "a bike", MARCH, "has"), fact("c", "a dog", MAY, "has"))
+    several = await successions(*three, stored=[("a", "a boat", JANUARY)])
+    assert at_once.proposed == several.proposed == at_once.made == several.made == []
+
+
+async def test_a_proposal_says_what_it_hangs_on(successions):
+    """Its id is that of the pair."""
+    found = await successions(fact("b", "a bike", MARCH, "has"), stored=[("a", "a dog", JANUARY)])
+    (one,), (again,) = proposals("ns", found), proposals("ns", found)
+    assert (one.newer, one.older, one.reason) == ("b", "a", '"has" may have one value at a time')
+    assert one.edge_id == again.edge_id
+
+
 def test_the_report_names_the_pairs():
-    """And says how to accept what is proposed."""
+    """And says how to decide what is proposed."""
     done, asked = remarks([("b", "a")], [("d", "c")])
     assert done == "1 facts were superseded by newer values of the same: a by b"
-    assert asked == "1 facts may be superseded (to accept: librarian edit NEW --set supersedes=OLD): c by d"
+    assert asked == "1 facts may be superseded (decide by: librarian review --sort supersede): c by d"
     assert remarks([], []) == []
