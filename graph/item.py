@@ -33,6 +33,7 @@ class ItemFields:
     text: str
     domain: str | None = None
     tags: tuple[str, ...] = ()
+    attributes: JsonObject | None = None  # what callers keep with it, given back as it came
     occurred_at: datetime | None = None  # what "when" means: sent_at or valid_from
     created_at: datetime = UNKNOWN_TIME  # by the server's clock, when it was stored first
     updated_at: datetime | None = None
@@ -77,7 +78,6 @@ class Fact(ItemFields):
     fact_type: str | None = None
     fact_object: str | None = None
     relationship_type: str | None = None
-    attributes: JsonObject | None = None
     confidence: float | None = None  # 0..1
     valid_from: datetime | None = None
     valid_to: datetime | None = None  # FOREVER while it holds

@@ -62,8 +62,8 @@ Call = Callable[[Rooms], Callable[..., Any]]
 class Http:
     """How an operation is asked over HTTP: by `path`, whose parts in braces are parameters.
 
-    `form` is that of the body; a GET sends the input as its query string, and `query` is what stands there beside a
-    body. `answer` is the type of the answer where it is not the operation's output, `statuses` those of success, and
+    `form` is that of the body; a GET sends the input as its query string, and `query` is what stands there otherwise:
+    the method takes its fields by name. `answer` is the type of the answer where it is not the operation's output, `statuses` those of success, and
     `created` tells from the output whether it is 201. `versioned` says that it understands If-Match; `headers` are
     further ones that it reads; `pool` says whose slots it takes. `id` is the operationId where it is not the name.
     """
@@ -177,6 +177,11 @@ def signature_of(operation: Operation) -> inspect.Signature:
         patches = operation.http is not None and operation.http.form == "merge-patch"
         taken = Mapping[str, Any] if patches else operation.input
         parameters.append(inspect.Parameter(operation.argument, plain, annotation=taken))
+    if operation.http is not None and operation.http.query is not None:
+        parameters += [
+            inspect.Parameter(each.name, by_name, annotation=each.type, default=each.default)
+            for each in fields(operation.http.query)
+        ]
     if operation.http is not None and operation.http.versioned:
         parameters.append(inspect.Parameter("if_version", by_name, annotation=int | None, default=None))
     return inspect.Signature(parameters, return_annotation=operation.output)
@@ -395,7 +400,7 @@ OPERATIONS: tuple[Operation, ...] = (
         output=items.DeleteOutput,
         scope="write",
         errors=(Conflict,),
-        http=Http("POST", "/v1/items:delete"),
+        http=Http("POST", "/v1/items:delete", query=items.DeletionQuery),
         tool=Tool(
             "Delete items by uid or filter, in two steps: without `confirm_token` nothing is deleted and the "
             "answer says what would go, with a token; call again with the same arguments and that token to "
@@ -409,7 +414,7 @@ OPERATIONS: tuple[Operation, ...] = (
 
             Without `confirm_token` the answer is a preview with a token. With the token the previewed items are
             deleted, unless the selection has changed since (409). They leave tombstones, hashes without text: nothing
-            brings them back, until the tombstones are lifted.
+            brings them back, until the tombstones are lifted. With `tombstones=false` they leave none.
             """,
     ),
     Operation(
@@ -541,10 +546,11 @@ OPERATIONS: tuple[Operation, ...] = (
         output=items.DeleteCounts,
         scope="write",
         errors=(NotFound, PreconditionFailed, ItemBusy),
-        http=Http("DELETE", "/v1/items/{uid}", versioned=True),
+        http=Http("DELETE", "/v1/items/{uid}", query=items.DeletionQuery, versioned=True),
         doc="""Delete one item with all that hangs on it: edges, evidence links, revisions, embeddings.
 
-            It leaves a tombstone: nothing brings it back, until that is lifted.
+            It leaves a tombstone: nothing brings it back, until that is lifted. With `tombstones=false` it leaves
+            none.
             """,
     ),
     Operation(

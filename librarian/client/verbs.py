@@ -89,6 +89,9 @@ def request_of(operation: Operation, arguments: Mapping[str, Any]) -> Request[An
     if (version := arguments.get("if_version")) is not None:
         headers["If-Match"] = f'"{version}"'
     sends_body = given is not None and method != "GET"
+    query = given if method == "GET" else None
+    if http is not None and http.query is not None:
+        query = _query(http.query, arguments)
     if sends_body:
         headers["Content-Type"] = _CONTENT_TYPES[form]
     statuses = http.statuses if http else ()
@@ -96,7 +99,7 @@ def request_of(operation: Operation, arguments: Mapping[str, Any]) -> Request[An
         method=method,
         path=_filled(operation.path, arguments),
         read=_json(operation.output),
-        params=_params(given) if given is not None and not sends_body else (),
+        params=() if query is None else _params(query),
         headers=headers,
         body=_encoded(given) if sends_body else None,
         answers=frozenset(status for status in statuses if status >= _REFUSED),
@@ -115,6 +118,11 @@ def _input(operation: Operation, arguments: Mapping[str, Any]) -> Any:
         return given
     fields = msgspec.to_builtins(given)
     return {name: fields[name] for name in known if name in fields}
+
+
+def _query(query: type[Struct], arguments: Mapping[str, Any]) -> Struct:
+    """Return what stands in the query string beside a body."""
+    return query(**{name: arguments[name] for name in query.__struct_fields__ if name in arguments})
 
 
 def ingest(

@@ -70,6 +70,8 @@ async def perform(operation: Operation, http: Http, call: Call[Any, Any]) -> Res
     given = call.query if http.method == "GET" else call.body
     _check_namespaces(call.key, getattr(given, "namespaces", None) or ())
     options: dict[str, Any] = asdict(given) if operation.unpacked else {}
+    if http.query is not None:
+        options |= asdict(call.query)
     if http.versioned:
         options["if_version"] = if_match(call.request)
     if operation.progress:

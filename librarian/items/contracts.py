@@ -128,6 +128,7 @@ class _ItemRow(_Row, kw_only=True):
     name: Name | None = None
     domain: Domain | None = None
     tags: Tags = []
+    attributes: Attributes = {}
 
 
 class MessageIn(_ItemRow, tag="message", kw_only=True):
@@ -164,7 +165,6 @@ class FactIn(_ItemRow, tag="fact", kw_only=True):
     fact_type: FactType | None = None
     fact_object: FactObject | None = None
     relationship_type: RelationshipType | None = None
-    attributes: Attributes = {}
     confidence: Confidence | None = None
     valid_from: ValidFrom | None = None
     valid_to: ValidTo | None = None
@@ -503,6 +503,14 @@ class DeleteInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_default
     uids: Annotated[list[Uid], Meta(min_length=1, max_length=1000, description="The items by uid.")] | None = None
     filters: Filters | None = None
     confirm_token: ConfirmToken | None = None
+
+
+class DeletionQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """How items go."""
+
+    tombstones: Annotated[
+        bool, Meta(description="Leave tombstones, so that nothing brings the items back; false: they may come again.")
+    ] = True
 
 
 class DeleteCounts(Struct, kw_only=True):

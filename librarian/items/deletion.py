@@ -44,8 +44,12 @@ async def delete_item(
     return counts_of(gone)
 
 
-async def delete_items(executor: Executor, namespace: str, request: DeleteInput) -> DeleteOutput:
-    """Preview a deletion, or carry out a previewed one. Raises Conflict when the selection is not the previewed one."""
+async def delete_items(
+    executor: Executor, namespace: str, request: DeleteInput, *, forgotten: bool = True
+) -> DeleteOutput:
+    """Preview a deletion, or carry out a previewed one; the items may come back unless they are `forgotten`. Raises
+    Conflict when the selection is not the previewed one.
+    """
     if request.uids is None and (request.filters is None or not msgspec.to_builtins(request.filters)):
         raise InvalidInput(
             "name uids or at least one filter", field="$.filters", remedy="A whole namespace is deleted as such."
@@ -67,7 +71,7 @@ async def delete_items(executor: Executor, namespace: str, request: DeleteInput)
         )
     if request.confirm_token != token:
         raise Conflict("the matching items changed since the preview", field="$.confirm_token", remedy=_PREVIEW_AGAIN)
-    gone, kept = await graph.delete_items(executor, namespace, versions, forgotten=_forgetting())
+    gone, kept = await graph.delete_items(executor, namespace, versions, forgotten=_forgetting() if forgotten else None)
     await link_order(executor, namespace)
     return DeleteOutput(deleted=True, counts=counts_of(gone), kept=kept)
 

@@ -167,8 +167,9 @@ def properties_of(item: Item) -> dict[str, Any]:
     """Return what an item says beside the fields of `ItemOut`, without what is absent."""
     names = stored_fields(type(item)).keys() - _NOT_AMONG_PROPERTIES
     shown = {name: plain(getattr(item, name)) for name in sorted(names)}
+    shown["attributes"] = attributes_of(item)
     if isinstance(item, Fact):
-        shown |= {"valid_to": open_end(item.valid_to), "attributes": attributes_of(item)}
+        shown["valid_to"] = open_end(item.valid_to)
     return {name: value for name, value in shown.items() if value is not None and value != [] and value != {}}
 
 
@@ -189,9 +190,9 @@ def evidence_of(item: Item) -> list[Evidence]:
     ]
 
 
-def attributes_of(fact: Fact) -> dict[str, Attribute]:
-    """Return a fact's attributes, which the graph keeps as JSON since a node holds no maps."""
-    return msgspec.json.decode(fact.attributes, type=dict[str, Attribute]) if fact.attributes else {}
+def attributes_of(item: Item) -> dict[str, Attribute]:
+    """Return an item's attributes, which the graph keeps as JSON since a node holds no maps."""
+    return msgspec.json.decode(item.attributes, type=dict[str, Attribute]) if item.attributes else {}
 
 
 def open_end(valid_to: datetime | None) -> datetime | None:

@@ -229,18 +229,22 @@ class ItemsRoom:
         """Return `impact` of the item that is asked about. Raises NotFound."""
         return await self.impact(namespace, asked.uid)
 
-    async def delete_item(self, namespace: str, uid: str, *, if_version: int | None = None) -> DeleteCounts:
-        """Delete one item with all that hangs on it; a tombstone keeps it from coming back. Raises NotFound,
-        PreconditionFailed.
+    async def delete_item(
+        self, namespace: str, uid: str, *, tombstones: bool = True, if_version: int | None = None
+    ) -> DeleteCounts:
+        """Delete one item with all that hangs on it; a tombstone keeps it from coming back, unless there are to be
+        none. Raises NotFound, PreconditionFailed.
         """
-        return await self._delete_item(namespace, uid, if_version, forgotten=True)
+        return await self._delete_item(namespace, uid, if_version, forgotten=tombstones)
 
-    async def delete_items(self, namespace: str, request: DeleteInput) -> DeleteOutput:
+    async def delete_items(self, namespace: str, request: DeleteInput, *, tombstones: bool = True) -> DeleteOutput:
         """Without `confirm_token` a preview with the token to send; with it, delete what was previewed.
 
         Raises InvalidInput when neither uids nor filters are given, Conflict when the selection changed since.
         """
-        done = await deleting.delete_items(self._lifecycle.parts.executor, namespace, request)
+        done = await deleting.delete_items(
+            self._lifecycle.parts.executor, namespace, request, forgotten=tombstones
+        )
         if done.deleted:
             audit("items.delete", namespace, items=done.counts.items, edges=done.counts.edges, kept=done.kept)
         return done

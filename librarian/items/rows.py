@@ -90,7 +90,6 @@ class RowBuilder:
             occurred_at=valid_from,
             fact_object=row.fact_object or row.object,
             relationship_type=row.relationship_type or row.predicate,
-            attributes=msgspec.json.encode(row.attributes).decode() if row.attributes else None,
             valid_from=valid_from,
             valid_to=valid_to,
             evidence_refs=_references(row),
@@ -177,6 +176,7 @@ def _item(
     if not text.strip():
         raise InvalidInput("text holds no visible character", field="$.text")
     taken |= {"name": _title(row, text) or caption_of(without_sections(text)), "tags": tuple(dict.fromkeys(row.tags))}
+    taken["attributes"] = msgspec.json.encode(row.attributes).decode() if row.attributes else None
     return NewItem(item_class(namespace=namespace, **taken), search_text, has_cjk(search_text))
 
 
@@ -271,7 +271,6 @@ def fact_row(fact: Fact) -> FactIn:
         text=_unless(fact.text, said),
         fact_object=_unless(fact.fact_object, fact.object),
         relationship_type=_unless(fact.relationship_type, fact.predicate),
-        attributes=msgspec.json.decode(fact.attributes or "{}"),
         valid_to=_unless(fact.valid_to, FOREVER),
         evidence=list(fact.evidence_refs),
         supersedes=list(fact.supersedes_refs),
@@ -296,6 +295,7 @@ def _row(row_class: type[R], item: Item, **derived: Any) -> R:
     taken = {name: getattr(item, name) for name in shared_fields(row_class, type(item))}
     made_of_text = item.name in (caption_of(item.text), caption_of(without_sections(item.text)))
     common = {"name": None if made_of_text else item.name, "tags": list(item.tags)}
+    common["attributes"] = msgspec.json.decode(item.attributes or "{}")
     return row_class(**taken | common | derived)
 
 

@@ -164,8 +164,11 @@ class Hit(Struct, kw_only=True, omit_defaults=True):
     rerank_score: float | None = None
     content: str
     occurred_at: Time | None = None
+    created_at: Time | None = None
+    updated_at: Time | None = None
     domain: str | None = None
     tags: list[str] = []
+    attributes: dict[str, Attribute] = {}
     # message
     message_id: str | None = None
     author_id: str | None = None
@@ -186,7 +189,6 @@ class Hit(Struct, kw_only=True, omit_defaults=True):
     confidence: float | None = None
     valid_from: Time | None = None
     valid_to: Time | None = None
-    attributes: dict[str, Attribute] = {}
     evidence: list[Evidence] = []
     # memory
     type: MemoryType | None = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct, convert
@@ -51,7 +52,8 @@ def hit(scored: ScoredItem, rerank_score: float | None, *, explain: bool) -> Hit
     return Hit(
         kind=item.kind.value,
         evidence=evidence_of(item),
-        **_facts_own(scored),
+        attributes=attributes_of(item),
+        valid_to=_valid_to(item),
         **_common(scored, rerank_score, explain=explain),
         **{name: plain(getattr(item, name)) for name in _HIT_FIELDS[item.kind]},
     )
@@ -62,15 +64,12 @@ def result(scored: ScoredItem, rerank_score: float | None, *, explain: bool) -> 
     item = scored.item
     fields = {name: plain(getattr(item, name)) for name in _RESULT_FIELDS[item.kind]}
     if isinstance(item, Fact):
-        fields |= _facts_own(scored) | {"evidence": evidence_of(item)}
+        fields |= {"valid_to": _valid_to(item), "attributes": attributes_of(item), "evidence": evidence_of(item)}
     return _RESULTS[item.kind](**fields, **_common(scored, rerank_score, explain=explain))
 
 
-def _facts_own(scored: ScoredItem) -> dict[str, Any]:
-    fact = scored.item
-    if not isinstance(fact, Fact):
-        return {}
-    return {"valid_to": open_end(fact.valid_to), "attributes": attributes_of(fact)}
+def _valid_to(item: Item) -> datetime | None:
+    return open_end(item.valid_to) if isinstance(item, Fact) else None
 
 
 def _common(scored: ScoredItem, rerank_score: float | None, *, explain: bool) -> dict[str, Any]:

@@ -74,7 +74,7 @@ COMMANDS_OF = {
 BY_POSITION = [UnlinkInput, ReviewInput, ReviewManyInput, ForgottenQuery, LiftInput]
 # Queries whose fields mean nothing at a terminal.
 HTTP_ONLY = {
-    "ExportNamespaceQuery", "FileListQuery", "ImportNamespaceQuery", "ImportQuery", "IngestQuery", "PutFileQuery",
+    "DeletionQuery", "ExportNamespaceQuery", "FileListQuery", "ImportNamespaceQuery", "ImportQuery", "IngestQuery", "PutFileQuery",
     "SpanQuery", "SweepQuery", "ToolQuery",
 }  # fmt: skip
 

@@ -18,7 +18,8 @@ WORDS = st.sampled_from(["Ada", "owns", "billing", "Ada owns billing", "\0", " "
 SHORT = st.none() | WORDS | st.text(max_size=20)
 TEXT = (WORDS | st.text(max_size=80)).filter(lambda text: text.replace("\0", " ").strip())
 TIMES = st.none() | st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
-COMMON = {"name": SHORT, "domain": SHORT, "tags": st.lists(WORDS, max_size=3)}
+ATTRIBUTES = st.dictionaries(WORDS, st.none() | st.booleans() | st.integers(-9, 9) | WORDS, max_size=3)
+COMMON = {"name": SHORT, "domain": SHORT, "tags": st.lists(WORDS, max_size=3), "attributes": ATTRIBUTES}
 SHARE = st.none() | st.floats(0, 1)
 
 MESSAGES = st.builds(
@@ -35,7 +36,6 @@ FACTS = st.builds(
     text=TEXT,
     **dict.fromkeys(("subject", "predicate", "object", "person_id", "fact_type"), SHORT),
     **dict.fromkeys(("fact_object", "relationship_type"), SHORT),
-    attributes=st.dictionaries(WORDS, st.none() | st.booleans() | st.integers(-9, 9) | WORDS, max_size=3),
     confidence=SHARE,
     valid_from=TIMES,
     valid_to=st.none() | st.just(datetime(2200, 1, 1, tzinfo=UTC)) | st.just(FOREVER),
