@@ -63,9 +63,10 @@ class Http:
     """How an operation is asked over HTTP: by `path`, whose parts in braces are parameters.
 
     `form` is that of the body; a GET sends the input as its query string, and `query` is what stands there otherwise:
-    the method takes its fields by name. `answer` is the type of the answer where it is not the operation's output, `statuses` those of success, and
-    `created` tells from the output whether it is 201. `versioned` says that it understands If-Match; `headers` are
-    further ones that it reads; `pool` says whose slots it takes. `id` is the operationId where it is not the name.
+    the method takes its fields by name. `answer` is the type of the answer where it is not the operation's output,
+    `statuses` those of success, and `created` tells from the output whether it is 201. `versioned` says that it
+    understands If-Match; `headers` are further ones that it reads; `pool` says whose slots it takes. `id` is the
+    operationId where it is not the name.
     """
 
     method: Method

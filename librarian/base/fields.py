@@ -83,7 +83,9 @@ PersonId = Annotated[str, _short("Id of the person that a fact is about.")]
 FactType = Annotated[str, _short("Sort of fact in your own words, such as `preference`.")]
 FactObject = Annotated[str, _short("Short form of the object, by which facts are compared.")]
 RelationshipType = Annotated[str, _short("Short form of the predicate, by which facts are compared.")]
-Attributes = Annotated[dict[str, Attribute], Meta(description="Further values by name, given back as they came and not searched.")]
+Attributes = Annotated[
+    dict[str, Attribute], Meta(description="Further values by name, given back as they came and not searched.")
+]
 Confidence = Annotated[float, Meta(ge=0, le=1, description="How sure it is, from 0 to 1.")]
 EvidenceRefs = Annotated[
     list[ShortText],

@@ -242,9 +242,7 @@ class ItemsRoom:
 
         Raises InvalidInput when neither uids nor filters are given, Conflict when the selection changed since.
         """
-        done = await deleting.delete_items(
-            self._lifecycle.parts.executor, namespace, request, forgotten=tombstones
-        )
+        done = await deleting.delete_items(self._lifecycle.parts.executor, namespace, request, forgotten=tombstones)
         if done.deleted:
             audit("items.delete", namespace, items=done.counts.items, edges=done.counts.edges, kept=done.kept)
         return done

@@ -125,7 +125,7 @@ class Trial:
             return []
         (self.reader.folder / "block.py").write_text(self.reader.reported(block.text), encoding="utf-8")
         remote = {"LIBRARIAN_REMOTE": self.reader.url, "LIBRARIAN_API_KEY": self.reader.key}
-        variables = remote if "librarian.client" in block.text else {}
+        variables = remote if re.search(r"librarian\.(client|adapters)", block.text) else {}
         faults = await self._run("python block.py", block, together=False, **variables)
         return [*faults, f"standard error: {self.complained}"] if self.complained else faults
 

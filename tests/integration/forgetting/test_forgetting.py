@@ -63,6 +63,20 @@ async def test_an_ingest_holds_it_back_and_says_so(librarian, executor, ingest, 
     assert await uids_of(executor, forgetful) == {"m3", "k2"}
 
 
+async def test_what_is_deleted_without_tombstones_may_come_again(librarian, executor, ingest, namespace):
+    """One item or many; they are not listed as forgotten."""
+    await ingest(*ROWS)
+    await librarian.delete_item(namespace, "k1", tombstones=False)
+    asked = DeleteInput(uids=["m1", "f1"])
+    preview = await librarian.delete_items(namespace, asked)
+    asked = DeleteInput(uids=["m1", "f1"], confirm_token=preview.confirm_token)
+    assert (await librarian.delete_items(namespace, asked, tombstones=False)).counts.items == 2
+    assert await uids_of(executor, namespace) == {"m2", "m3", "k2"}
+    report = await ingest(*ROWS)
+    assert (report.added, report.held_back) == (4, 0)
+    assert (await librarian.list_forgotten(namespace, ForgottenQuery())).forgotten == []
+
+
 async def test_the_same_words_under_another_uid_are_held_back(ingest, executor, forgetful):
     """Case, width, blanks and punctuation don't matter; what everybody says in a few words may be said again."""
     again = [

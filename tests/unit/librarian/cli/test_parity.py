@@ -74,8 +74,8 @@ COMMANDS_OF = {
 BY_POSITION = [UnlinkInput, ReviewInput, ReviewManyInput, ForgottenQuery, LiftInput]
 # Queries whose fields mean nothing at a terminal.
 HTTP_ONLY = {
-    "DeletionQuery", "ExportNamespaceQuery", "FileListQuery", "ImportNamespaceQuery", "ImportQuery", "IngestQuery", "PutFileQuery",
-    "SpanQuery", "SweepQuery", "ToolQuery",
+    "DeletionQuery", "ExportNamespaceQuery", "FileListQuery", "ImportNamespaceQuery", "ImportQuery", "IngestQuery",
+    "PutFileQuery", "SpanQuery", "SweepQuery", "ToolQuery",
 }  # fmt: skip
 
 

@@ -1,0 +1,92 @@
+"""What an adapter asks of the service is said once, as steps; programs with and without an event loop take them."""
+
+import asyncio
+import functools
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from librarian.client import ApiError, AsyncLibrarianClient, LibrarianClient
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A method of the client to call, and with what."""
+
+    verb: str
+    arguments: tuple[Any, ...]
+    options: dict[str, Any]
+
+
+Steps = Generator[Ask, Any, T]
+"""Yields what to ask, is sent each answer or thrown its ApiError, and returns the outcome."""
+
+
+def ask(verb: str, *arguments: Any, **options: Any) -> Steps[Any]:
+    """Call a method: steps of its own, whose outcome is the answer (`answer = yield from …`)."""
+    return (yield Ask(verb, arguments, options))
+
+
+class Connection:
+    """A service, for one adapter. `url`, `api_key` and `options` are those of `LibrarianClient`.
+
+    Programs without an event loop share one client; each event loop has its own.
+    """
+
+    def __init__(self, url: str | None = None, api_key: str | None = None, **options: Any) -> None:
+        self._given = {"url": url, "api_key": api_key, **options}
+        self._asynchronous = WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncLibrarianClient]()
+
+    @functools.cached_property
+    def _blocking(self) -> LibrarianClient:
+        return LibrarianClient(**self._given)
+
+    def run(self, steps: Steps[T]) -> T:
+        """Take the steps; waits for each answer. Raises what they raise, such as ApiError."""
+        try:
+            asked = next(steps)
+            while True:
+                try:
+                    answer = getattr(self._blocking, asked.verb)(*asked.arguments, **asked.options)
+                except ApiError as error:
+                    asked = steps.throw(error)
+                else:
+                    asked = steps.send(answer)
+        except StopIteration as done:
+            outcome: T = done.value
+            return outcome
+
+    async def arun(self, steps: Steps[T]) -> T:
+        """Take the steps; gives way while it waits."""
+        client = self._client_of_loop()
+        try:
+            asked = next(steps)
+            while True:
+                try:
+                    answer = await getattr(client, asked.verb)(*asked.arguments, **asked.options)
+                except ApiError as error:
+                    asked = steps.throw(error)
+                else:
+                    asked = steps.send(answer)
+        except StopIteration as done:
+            outcome: T = done.value
+            return outcome
+
+    def _client_of_loop(self) -> AsyncLibrarianClient:
+        loop = asyncio.get_running_loop()
+        if loop not in self._asynchronous:
+            self._asynchronous[loop] = AsyncLibrarianClient(**self._given)
+        return self._asynchronous[loop]
+
+    def close(self) -> None:
+        """Close the connections of programs without an event loop."""
+        self._blocking.close()
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        client = self._asynchronous.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.aclose()

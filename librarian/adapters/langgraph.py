@@ -1,0 +1,284 @@
+"""A LangGraph store: what graphs keep beyond one thread, found again by meaning and by words.
+
+Every item is a memory. Its text, which is searched, is made of the value's fields; the value itself, namespace and key
+are among its attributes.
+"""
+
+import asyncio
+import hashlib
+import json
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    get_text_at_path,
+    validate_op_namespace,
+)
+
+from librarian.adapters.connection import Connection, Steps, ask
+from librarian.adapters.records import MAX_HITS, delete, field_tags, item_or_none, keep, listed
+from librarian.items.contracts import Filters, ItemOut, ItemQuery, MemoryIn
+from librarian.search.contracts import Hit, SearchInput
+
+_MARK = "langgraph"
+_LONGEST_PATH = 400
+_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    "$gt": operator.gt,
+    "$gte": operator.ge,
+    "$lt": operator.lt,
+    "$lte": operator.le,
+}
+
+
+class LibrarianStore(BaseStore):
+    """A store in `namespace` of a service; `url`, `api_key` and `options` are those of `LibrarianClient`.
+
+    `fields` are the paths of a value whose texts are searched, all of it by default; `index` of a put names others,
+    and with `index=False` only the key is searched. A search with a query gives 50 items at most, each with its
+    similarity (0 to 1) as score, null for what was found by words before it has a vector. A filter that compares for
+    equality is evaluated by the service, other comparisons over the 50 best. Without a query the newest come first.
+
+    The puts of one batch are one transaction. Putting the same value again changes nothing; another value leaves a
+    revision of the old one. What was deleted may be put again.
+    """
+
+    def __init__(
+        self,
+        namespace: str,
+        *,
+        url: str | None = None,
+        api_key: str | None = None,
+        fields: Sequence[str] = ("$",),
+        **options: Any,
+    ) -> None:
+        self._namespace = namespace
+        self._fields = fields
+        self._connection = Connection(url, api_key, **options)
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do what the operations say: first what reads, then what writes."""
+        ops = list(ops)
+        results = [self._connection.run(self._read(op)) for op in ops]
+        self._connection.run(self._write(ops))
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do what the operations say: first what reads, side by side, then what writes."""
+        ops = list(ops)
+        results = list(await asyncio.gather(*(self._connection.arun(self._read(op)) for op in ops)))
+        await self._connection.arun(self._write(ops))
+        return results
+
+    def close(self) -> None:
+        """Close the connections of programs without an event loop."""
+        self._connection.close()
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._connection.aclose()
+
+    def _read(self, op: Op) -> Steps[Result]:
+        validate_op_namespace(op)
+        match op:
+            case GetOp():
+                found = yield from item_or_none(self._namespace, _uid(op.namespace, op.key))
+                return None if found is None else Item(**_stored(found))
+            case SearchOp(query=str(query)) if query.strip():
+                return (yield from self._searched(op, query))
+            case SearchOp():
+                return (yield from self._listed(op))
+            case ListNamespacesOp():
+                return (yield from self._namespaces(op))
+            case PutOp():
+                return None
+        raise ValueError(f"no store knows this operation: {op}")
+
+    def _searched(self, op: SearchOp, query: str) -> Steps[list[SearchItem]]:
+        wanted = op.offset + op.limit
+        found = yield from ask(
+            "search",
+            self._namespace,
+            SearchInput(
+                queries=[query],
+                limit=MAX_HITS if op.filter else max(1, min(MAX_HITS, wanted)),
+                filters=Filters(**_selection(op)),
+                explain=True,
+            ),
+        )
+        hits: list[SearchItem] = []
+        for hit in found.results:
+            same = yield from self._same_text(hit)
+            hits += [SearchItem(**_stored(each), score=hit.similarity_score) for each in (hit, *same)]
+        return [hit for hit in hits if _passes(op, hit.namespace, hit.value)][op.offset : wanted]
+
+    def _same_text(self, hit: Hit) -> Steps[list[ItemOut]]:
+        """Return the items that a search has merged with a hit, because they say the same under other keys."""
+        merged = hit.explanation.merged_duplicates if hit.explanation else []
+        found: list[ItemOut] = []
+        for uid in merged:
+            item = yield from item_or_none(self._namespace, uid)
+            found += [] if item is None else [item]
+        return found
+
+    def _listed(self, op: SearchOp) -> Steps[list[SearchItem]]:
+        found = yield from listed(
+            self._namespace,
+            ItemQuery(**_selection(op)),
+            most=op.offset + op.limit,
+            accept=lambda item: _passes(op, *_key_of(item)[:1], _value_of(item)),
+        )
+        return [SearchItem(**_stored(item)) for item in found[op.offset :]]
+
+    def _namespaces(self, op: ListNamespacesOp) -> Steps[list[tuple[str, ...]]]:
+        conditions = op.match_conditions or ()
+        paths = [_path_tag(each.path) for each in conditions if each.match_type == "prefix" and "*" not in each.path]
+        query = ItemQuery(kinds=["memory"], tags=[_MARK, *filter(None, paths)])
+        items = yield from listed(self._namespace, query)
+        namespaces = {_key_of(item)[0] for item in items}
+        matching = {namespace for namespace in namespaces if all(_matches(each, namespace) for each in conditions)}
+        return sorted({namespace[: op.max_depth] for namespace in matching})[op.offset : op.offset + op.limit]
+
+    def _write(self, ops: Iterable[Op]) -> Steps[None]:
+        puts = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
+        rows = [(_uid(*key), self._row(op, op.value)) for key, op in puts.items() if op.value is not None]
+        yield from delete(self._namespace, [_uid(*key) for key, op in puts.items() if op.value is None])
+        if len(rows) == 1:
+            yield from ask("put_item", self._namespace, *rows[0])
+        elif rows:
+            yield from keep(self._namespace, rows)
+
+    def _row(self, op: PutOp, value: Mapping[str, Any]) -> MemoryIn:
+        if op.ttl is not None:
+            raise NotImplementedError("LibrarianStore keeps items until they are deleted: leave out ttl.")
+        paths = {_path_tag(op.namespace[:depth]): None for depth in range(1, len(op.namespace) + 1)}
+        return MemoryIn(
+            text=self._text(op, value),
+            domain=".".join(op.namespace)[:_LONGEST_PATH],
+            tags=[_MARK, *filter(None, paths), *field_tags(value)],
+            source=_MARK,
+            attributes={"namespace": json.dumps(op.namespace), "key": op.key, "value": json.dumps(dict(value))},
+        )
+
+    def _text(self, op: PutOp, value: Mapping[str, Any]) -> str:
+        if op.index is False:
+            return op.key
+        paths = self._fields if op.index is None else op.index
+        texts = (text for path in paths for text in ([_said(value)] if path == "$" else get_text_at_path(value, path)))
+        return "\n".join(text for text in texts if text.strip()) or op.key
+
+
+def _uid(namespace: tuple[str, ...], key: str) -> str:
+    return f"lg-{hashlib.sha256(json.dumps([namespace, key]).encode()).hexdigest()[:32]}"
+
+
+def _path_tag(path: Sequence[str]) -> str | None:
+    """Return the tag of everything below `path`; None for the root. No label holds a full stop."""
+    joined = ".".join(path)
+    if len(joined) > _LONGEST_PATH:
+        joined = hashlib.sha256(joined.encode()).hexdigest()
+    return f"namespace:{joined}" if joined else None
+
+
+def _selection(op: SearchOp) -> dict[str, Any]:
+    """Return the filters of the service that leave in all that the operation wants."""
+    below = _path_tag(op.namespace_prefix)
+    return {"kinds": ["memory"], "tags": [_MARK, *([below] if below else []), *field_tags(op.filter or {})]}
+
+
+def _value_of(item: ItemOut | Hit) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(_attributes(item)["value"])
+    return value
+
+
+def _key_of(item: ItemOut | Hit) -> tuple[tuple[str, ...], str]:
+    attributes = _attributes(item)
+    return tuple(json.loads(attributes["namespace"])), attributes["key"]
+
+
+def _attributes(item: ItemOut | Hit) -> dict[str, Any]:
+    attributes: dict[str, Any] = item.attributes if isinstance(item, Hit) else item.properties["attributes"]
+    return attributes
+
+
+def _stored(item: ItemOut | Hit) -> dict[str, Any]:
+    """Return the arguments of an Item."""
+    namespace, key = _key_of(item)
+    updated = item.updated_at if isinstance(item, Hit) else datetime.fromisoformat(item.properties["updated_at"])
+    return {
+        "namespace": namespace,
+        "key": key,
+        "value": _value_of(item),
+        "created_at": item.created_at,
+        "updated_at": updated or item.created_at,
+    }
+
+
+def _passes(op: SearchOp, namespace: tuple[str, ...], value: Mapping[str, Any]) -> bool:
+    below = namespace[: len(op.namespace_prefix)] == op.namespace_prefix
+    return below and all(_equals(value.get(name), wanted) for name, wanted in (op.filter or {}).items())
+
+
+def _equals(value: Any, wanted: Any) -> bool:
+    """Compare as stores do: `$` begins a comparison, objects are compared in the fields that are given."""
+    match wanted:
+        case dict() if any(name.startswith("$") for name in wanted):
+            return all(_compares(value, name, other) for name, other in wanted.items())
+        case dict():
+            return isinstance(value, dict) and all(_equals(value.get(name), each) for name, each in wanted.items())
+        case list() | tuple():
+            return (
+                isinstance(value, list)
+                and len(value) == len(wanted)
+                and all(_equals(one, other) for one, other in zip(value, wanted, strict=True))
+            )
+    return bool(value == wanted)
+
+
+def _compares(value: Any, name: str, other: Any) -> bool:
+    if name in ("$eq", "$ne"):
+        return bool(value == other) is (name == "$eq")
+    if name not in _COMPARISONS:
+        raise ValueError(f"Unsupported operator: {name}")
+    try:
+        return _COMPARISONS[name](float(value), float(other))
+    except (TypeError, ValueError):  # no number is less or greater than what is none
+        return False
+
+
+def _matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
+    path, parts = condition.path, namespace
+    if condition.match_type == "suffix":
+        path, parts = path[::-1], parts[::-1]
+    return len(parts) >= len(path) and all(wanted in ("*", part) for wanted, part in zip(path, parts, strict=False))
+
+
+def _said(value: Any) -> str:
+    """Return the texts of a value: a line for each field, and the text alone where there is no other."""
+    lines = list(_lines("", value))
+    return lines[0][1] if len(lines) == 1 else "\n".join(f"{name}: {text}" if name else text for name, text in lines)
+
+
+def _lines(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    match value:
+        case Mapping():
+            for key, each in value.items():
+                yield from _lines(str(key).replace("_", " "), each)
+        case list() | tuple():
+            for each in value:
+                yield from _lines(name, each)
+        case None | "":
+            return
+        case _:
+            yield name, str(value)
