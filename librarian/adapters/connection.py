@@ -2,10 +2,10 @@
 
 import asyncio
 import functools
+import weakref
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any, Self, TypeVar
 
 from librarian.client import ApiError, AsyncLibrarianClient, LibrarianClient
 
@@ -38,11 +38,13 @@ class Connection:
 
     def __init__(self, url: str | None = None, api_key: str | None = None, **options: Any) -> None:
         self._given = {"url": url, "api_key": api_key, **options}
-        self._asynchronous = WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncLibrarianClient]()
+        self._asynchronous = weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncLibrarianClient]()
 
     @functools.cached_property
     def _blocking(self) -> LibrarianClient:
-        return LibrarianClient(**self._given)
+        client = LibrarianClient(**self._given)
+        weakref.finalize(self, client.close)
+        return client
 
     def run(self, steps: Steps[T]) -> T:
         """Take the steps; waits for each answer. Raises what they raise, such as ApiError."""
@@ -90,3 +92,29 @@ class Connection:
         client = self._asynchronous.pop(asyncio.get_running_loop(), None)
         if client is not None:
             await client.aclose()
+
+
+class Connected:
+    """An adapter over a connection. Close it, or use it as a context manager, asynchronous in an event loop."""
+
+    _connection: Connection
+
+    def close(self) -> None:
+        """Close the connections of programs without an event loop."""
+        self._connection.close()
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._connection.aclose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.aclose()

@@ -27,7 +27,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from librarian.adapters.connection import Connection, Steps, ask
+from librarian.adapters.connection import Connected, Connection, Steps, ask
 from librarian.adapters.records import MAX_HITS, delete, field_tags, item_or_none, keep, listed
 from librarian.items.contracts import Filters, ItemOut, ItemQuery, MemoryIn
 from librarian.search.contracts import Hit, SearchInput
@@ -42,7 +42,7 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 }
 
 
-class LibrarianStore(BaseStore):
+class LibrarianStore(Connected, BaseStore):
     """A store in `namespace` of a service; `url`, `api_key` and `options` are those of `LibrarianClient`.
 
     `fields` are the paths of a value whose texts are searched, all of it by default; `index` of a put names others,
@@ -80,14 +80,6 @@ class LibrarianStore(BaseStore):
         results = list(await asyncio.gather(*(self._connection.arun(self._read(op)) for op in ops)))
         await self._connection.arun(self._write(ops))
         return results
-
-    def close(self) -> None:
-        """Close the connections of programs without an event loop."""
-        self._connection.close()
-
-    async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
-        await self._connection.aclose()
 
     def _read(self, op: Op) -> Steps[Result]:
         validate_op_namespace(op)
