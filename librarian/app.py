@@ -39,7 +39,7 @@ from retrieval.encoders.errors import EncoderError
 from retrieval.encoders.language_probe import covered_languages, encode_probes
 
 if TYPE_CHECKING:
-    from librarian.verbs import FacadeVerbs
+    from librarian.client.signatures import FacadeVerbs
 else:
     FacadeVerbs = object
 

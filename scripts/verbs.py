@@ -1,5 +1,5 @@
-"""Write `librarian/verbs.pyi`: the signatures of the methods that the Librarian and its clients get from the table of
-operations, for type checkers and editors.
+"""Write `librarian/client/signatures.pyi`: the signatures of the methods that the Librarian and its clients get from
+the table of operations, for type checkers and editors.
 
 Run it as `python -m scripts.verbs`; a test compares the file with what this makes.
 """
@@ -18,7 +18,7 @@ from librarian.client import AsyncLibrarianClient, LibrarianClient
 from librarian.client.verbs import VERBS, Request
 from librarian.operations import LOCAL, OPERATIONS
 
-STUB = Path(__file__).resolve().parents[1] / "librarian" / "verbs.pyi"
+STUB = Path(__file__).resolve().parents[1] / "librarian" / "client" / "signatures.pyi"
 
 _HEAD = "# Made by `python -m scripts.verbs` from librarian/operations.py; a test keeps it so.\n"
 _QUALIFIED = re.compile(r"\b((?:[a-z_]\w*\.)+)([A-Z]\w*|datetime\b)")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from librarian.verbs import AsyncVerbs, BlockingVerbs
+    from librarian.client.signatures import AsyncVerbs, BlockingVerbs
 else:
     AsyncVerbs = BlockingVerbs = object
 

@@ -23,7 +23,7 @@ SURFACE = {
     "http-api.md": http_operations,
     "cli-surface.txt": reference.command_surface,
     "python-surface.txt": reference.python_surface,
-    "../librarian/verbs.pyi": verbs.stub,
+    "../librarian/client/signatures.pyi": verbs.stub,
 }
 
 
