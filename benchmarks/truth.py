@@ -1,16 +1,19 @@
 """What rested on what changed, and which value holds: generated worlds over the Python face, against a model of them.
 
-    python -m benchmarks.truth [--seed N] [--worlds N] [--updates N]
+    python -m benchmarks.truth [--seed N] [--worlds N] [--updates N] [--part development]
 
 Worlds of citations (chains, diamonds, several supports) are changed by corrections, corrections of corrections, ends
 and deletions, some of which are taken back. Then values of single-valued predicates are updated, without `supersedes`,
-and asked for: now, as of the day before, and as it was known before.
+and asked for: now, as of the day before, and as it was known before. Last come pairs of values, dated or not, in one
+batch or one after the other, of predicates that have one value or many: which newer value replaces the older one by
+itself, wrongly where there are many, and which pairs are proposed. These predicates are held out, unless the
+development part is asked for.
 """
 
 import argparse
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -18,11 +21,12 @@ from typing import Any
 import msgspec
 
 from benchmarks.common import disposable, report
+from benchmarks.predicates import DEVELOPMENT, HELD_OUT, Known
 from librarian.app import Librarian
 from librarian.items.contracts import Correction, DeleteInput
 from librarian.search.contracts import RelevantInput, SearchInput
 
-PREDICATES = ("lives in", "works at", "is owned by", "uses plan", "reports to", "has pool size", "drinks at breakfast",
+PREDICATES = ("lives in", "works at", "is owned by", "uses plan", "reports to", "has pool size", "phone number is",
               "preferred editor", "meets on", "is hosted on")  # fmt: skip
 NAMES = ("Ada", "Bela", "Chika", "Dunja", "Emil", "Farid")
 BEFORE, AFTER, BETWEEN = "2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z", "2026-02-01T00:00:00Z"
@@ -192,9 +196,51 @@ async def _asked(librarian: Librarian, namespace: str, number: int, query: str, 
         tally.count(clock, right=first[:1] == [old] and new not in first)
 
 
-async def run(librarian: Librarian, seed: int, worlds: int, count: int) -> Tally:
+def replacement_rows(dice: random.Random, known: Known, uid: str, subject: str) -> list[list[dict[str, Any]]]:
+    """Return two values of a subject, as the batches in which they come: dated or not, at once or one by one."""
+    dated, at_once = dice.random() < 0.7, dice.random() < 0.3
+    said = zip(dice.sample(known.objects, 2), (BEFORE, AFTER), strict=True)
+    rows = [
+        {"kind": "fact", "uid": f"{uid}-{which}", "subject": subject, "predicate": known.predicate, "object": value,
+         **({"valid_from": when} if dated else {})}
+        for which, (value, when) in enumerate(said)
+    ]  # fmt: skip
+    return [rows, []] if at_once and dated else [[row] for row in rows]
+
+
+async def replacements(librarian: Librarian, seed: int, part: Sequence[Known], subjects: int, tally: Tally) -> None:
+    """Give subjects a second value of each predicate, and count what becomes of the first."""
+    dice, namespace = random.Random(seed), f"replaced-{seed}"
+    for subject in range(subjects):
+        worlds = [
+            replacement_rows(dice, known, f"f{number}-{subject}", f"{NAMES[number % len(NAMES)]}{subject}")
+            for number, known in enumerate(part)
+        ]
+        for batch in zip(*worlds, strict=True):
+            await stored(librarian, namespace, [row for rows in batch for row in rows])
+    query = (
+        "MATCH (n:Fact {namespace: $namespace})-[r:SUPERSEDES|PROPOSED]->(o:Fact) RETURN o.uid AS uid, type(r) AS type"
+    )
+    found, *_ = await librarian.parts.executor.driver.execute_query(query, {"namespace": namespace})
+    became = {row["uid"]: row["type"] for row in found}
+    for number, known in enumerate(part):
+        for subject in range(subjects):
+            _count_replaced(known, became.get(f"f{number}-{subject}-0", "kept"), tally)
+
+
+def _count_replaced(known: Known, became: str, tally: Tally) -> None:
+    if known.values == "many":
+        tally.count("many values: kept", right=became != "SUPERSEDES")
+        tally.count("many values: not even proposed", right=became == "kept")
+    else:
+        tally.count("one value: replaced", right=became == "SUPERSEDES")
+        tally.count("one value: replaced or proposed", right=became != "kept")
+
+
+async def run(librarian: Librarian, seed: int, worlds: int, count: int, part: Sequence[Known] = HELD_OUT) -> Tally:
     """Return the tally of everything."""
     tally = Tally()
+    await replacements(librarian, seed, part, 5, tally)
     await cascades(librarian, seed, worlds, tally)
     await updates(librarian, seed, count, tally)
     return tally
@@ -204,7 +250,8 @@ async def benchmark(arguments: argparse.Namespace) -> None:
     """One run on a server of its own."""
     print(f"seed: {arguments.seed}")
     async with disposable() as (librarian, _):
-        tally = await run(librarian, arguments.seed, arguments.worlds, arguments.updates)
+        part = DEVELOPMENT if arguments.part == "development" else HELD_OUT
+        tally = await run(librarian, arguments.seed, arguments.worlds, arguments.updates, part)
     rows = [
         {"what": what, "right": tally.right[what], "asked": asked, "share": round(tally.right[what] / asked, 3)}
         for what, asked in sorted(tally.asked.items())
@@ -217,6 +264,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--worlds", type=int, default=20)
     parser.add_argument("--updates", type=int, default=60)
+    parser.add_argument("--part", choices=("development", "held-out"), default="held-out")
     return parser.parse_args()
 
 

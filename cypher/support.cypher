@@ -60,6 +60,21 @@ RETURN m.uid AS uid, m.kind AS kind, m.name AS name, m.valid_to AS valid_to,
     } ORDER BY source.uid
   } AS sources
 
+// name: miss_forgotten
+// purpose: facts and memories that cite by uid what was forgotten and is not there lost that, if they did not know
+// params: namespace, uids, refs (uids of what was forgotten)
+// returns: nothing
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $uids AS uid
+MATCH (m:Item {namespace: $namespace, uid: uid})
+WITH m, [ref IN coalesce(m.evidence_refs, []) WHERE ref IN $refs AND NOT EXISTS {
+  (m)-[:EVIDENCED_BY]->(back:Item {namespace: $namespace}) WHERE back.uid = ref OR back.message_id = ref
+}] AS gone
+WHERE size(gone) > 0
+SET m:Unsettled, m.lost_refs = gone, m.lost_at = datetime()
+
 // name: put_support
 // purpose: how facts and memories were judged; null where something supports them, or they cite nothing
 // params: namespace, rows (uid, ends, because, way, lost)

@@ -112,6 +112,7 @@ async def put(
             await transaction.run(statement, {"namespace": namespace, "rows": rows} | forever)
     if any(isinstance(new.item, Fact) or (isinstance(new.item, Memory) and new.item.evidence_refs) for new in items):
         await transaction.run("link_references", {"namespace": namespace})
+    await _miss_forgotten(transaction, namespace, items)
     await put_citations(transaction, namespace, items)
     if before:
         params = {"namespace": namespace, "uids": _uids(before), "unknown_time": UNKNOWN_TIME, "forever": FOREVER}
@@ -198,6 +199,14 @@ async def _keep_and_clear(
     await transaction.run("unlink_facts", {"namespace": namespace, "uids": uids})
     no_longer_cjk = [new.item.uid for new in items if not new.cjk]
     await transaction.run("drop_cjk_labels", {"namespace": namespace, "uids": no_longer_cjk})
+
+
+async def _miss_forgotten(transaction: Transaction, namespace: str, items: Sequence[NewItem]) -> None:
+    """Let written items that cite what was forgotten before know that they lost it; others only wait for theirs."""
+    cited = {ref for new in items if isinstance(new.item, Fact | Memory) for ref in new.item.evidence_refs}
+    gone = await forgotten_uids(transaction, namespace, cited)
+    if gone:
+        await transaction.run("miss_forgotten", {"namespace": namespace, "uids": _uids(items), "refs": gone})
 
 
 def _uids(items: Sequence[NewItem]) -> list[str]:

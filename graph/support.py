@@ -161,8 +161,8 @@ async def _resting_on(run: Run, namespace: str, uids: Iterable[str]) -> list[Row
 
 
 def _resting(row: Row) -> Resting:
-    lost = row["lost"]
-    forgotten = Loss(native(row["lost_at"]), LossReason.FORGOTTEN, (lost[0],)) if lost else None
+    # The way ends before what was forgotten: its uid is gone with it.
+    forgotten = Loss(native(row["lost_at"]), LossReason.FORGOTTEN, ()) if row["lost"] else None
     sources = [_source(source) for source in row["sources"]]
     return Resting(row["uid"], row["kind"], row["name"] or "", sources, forgotten, row["lines"])
 

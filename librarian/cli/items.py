@@ -95,7 +95,8 @@ def show_item(item: ItemOut) -> None:
     typer.echo(printable(item.text))
     if item.unsupported:
         lost = item.unsupported
-        say(f"Unsupported since {lost.since:%Y-%m-%d}: what it rests on was {lost.because} ({' <- '.join(lost.way)}).")
+        way = f" ({' <- '.join(lost.way)})" if lost.way else ""
+        say(f"Unsupported since {lost.since:%Y-%m-%d}: what it rests on was {lost.because}{way}.")
     if item.superseded_by:
         say(f"{item.superseded_by} holds instead.")
     if item.evidence:

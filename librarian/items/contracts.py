@@ -107,7 +107,7 @@ LostBy = Literal["superseded", "ended", "corrected", "forgotten"]
 
 class Unsupported(Struct, kw_only=True, frozen=True):
     """Since when nothing supports an item that rests on others, and why. `way` leads from what it cites to what was
-    superseded, ended, corrected or forgotten, by uid; the last may be gone.
+    superseded, ended or corrected, by uid; it ends before what was forgotten.
     """
 
     since: Time

@@ -53,15 +53,32 @@ async def test_a_forgotten_message_is_missed_until_it_comes_back(librarian, inge
     preview = await forget(librarian, namespace, "m1")
     assert [item.uid for item in preview.unsupported] == ["f1", "k1", "k2"]
     assert await marks(librarian, namespace) == {
-        "f1": ("forgotten", ["m1"]),
-        "k1": ("forgotten", ["f1", "m1"]),
-        "k2": ("forgotten", ["k1", "f1", "m1"]),
+        "f1": ("forgotten", []),
+        "k1": ("forgotten", ["f1"]),
+        "k2": ("forgotten", ["k1", "f1"]),
     }
     await forget(librarian, namespace, "m2")
-    assert (await marks(librarian, namespace, "k3")) == {"k3": ("forgotten", ["m2"])}
+    assert (await marks(librarian, namespace, "k3")) == {"k3": ("forgotten", [])}
     await ingest(*WORLD[:2], embed=False, even_if_forgotten=True)
     assert await marks(librarian, namespace) == {}
     assert versions == {uid: (await librarian.get_item(namespace, uid)).version for uid in ("f1", "k2")}
+
+
+async def test_what_was_forgotten_itself_comes_back_without_what_it_rested_on(librarian, ingest, namespace):
+    """It is unsupported until its source comes back too; what cites something that never was waits for it."""
+    await ingest(*WORLD, embed=False)
+    await forget(librarian, namespace, "m1")
+    await forget(librarian, namespace, "f1")
+    await ingest(WORLD[2], embed=False, even_if_forgotten=True)
+    waiting = {"kind": "memory", "uid": "k4", "text": "Somebody will tell.", "evidence": ["never"]}
+    await ingest(waiting, embed=False)
+    assert await marks(librarian, namespace, "f1", "k1", "k2", "k4") == {
+        "f1": ("forgotten", []),
+        "k1": ("forgotten", ["f1"]),
+        "k2": ("forgotten", ["k1", "f1"]),
+    }
+    await ingest(WORLD[0], embed=False, even_if_forgotten=True)
+    assert await marks(librarian, namespace, "f1", "k1", "k2", "k4") == {}
 
 
 async def test_a_corrected_memory_and_an_ended_fact_support_nothing(librarian, ingest, namespace):

@@ -146,7 +146,7 @@ def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
         "key": "k", "owner": "o", "request_hash": "h", "response": "{}", "lease_s": 10, "keep_s": 10,
         "reason": "test", "actor": "test", "rows": ROWS.get(statement.name, []), "forever": FOREVER,
         "after_time": "0001-01-01T00:00:00Z",
-        "sorts": ["edge", "supersede"],
+        "sorts": ["edge", "supersede"], "refs": ["shared-1"],
         "source": "shared-1", "target": "shared-3", "type": "CAUSES", "anchor": "shared-1", "after": "",
         "edge_id": new_edge(OURS, LinkInput(source="shared-1", type="CAUSES", target="shared-3")).edge_id,
         "properties": {},

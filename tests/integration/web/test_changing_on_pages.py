@@ -1,5 +1,8 @@
 """Keeping and changing items on the web page, each with a way back."""
 
+import html
+
+import httpx
 import pytest
 from msgspec import structs
 from playwright.async_api import expect
@@ -167,6 +170,36 @@ async def test_nobody_uploads_without_the_scope_or_the_token(client, logged_in, 
         token = (await client.get("/health")).text.split('name="token" value="')[1].split('"')[0]
         answer = await client.post(path, data={name: token}, files={"file": ("a.md", b"Text.")})
         assert answer.status_code == 403
+
+
+async def test_only_who_forgot_an_item_takes_it_back(client, logged_in, keys, desk, librarian, namespace):
+    """Lifting a tombstone takes the scope admin; an undo is signed for the session, the item and its row."""
+    _, other = keys.create("other writer", namespaces=[namespace], scopes=["read", "write"])
+
+    async def post(path: str, **fields: str) -> httpx.Response:
+        token = (await client.get("/health")).text.split('name="token" value="')[1].split('"')[0]
+        sent = {name: (None, value) for name, value in ({"token": token} | fields).items()}
+        if path.endswith("again"):
+            return await client.post(path, files=sent, params={"ns": namespace})
+        return await client.post(path, data={"token": token} | fields, params={"ns": namespace})
+
+    def field(page: str, name: str) -> str:
+        return html.unescape(page.split(f'name="{name}" value="')[1].split('"', maxsplit=1)[0])
+
+    await logged_in(desk)
+    preview = await post("/items/effect/forget")
+    done = await post("/items/effect/forget", confirm_token=field(preview.text, "confirm_token"))
+    given = {name: field(done.text, name) for name in ("row", "edges", "undo")}
+    changed = given | {"row": given["row"].replace('"text":"', '"text":"Not ')}
+    assert changed != given
+    for wrong in (changed, given | {"undo": ""}):
+        assert (await post("/items/effect/again", **wrong)).status_code == 403
+    await logged_in(other)
+    assert (await post("/items/effect/again", **given)).status_code == 403
+    with pytest.raises(NotFound):
+        await librarian.get_item(namespace, "effect")
+    await logged_in(desk)
+    assert (await post("/items/effect/again", **given)).status_code == 403  # another session of the same key
 
 
 async def test_a_form_that_cannot_be_read_is_said(client, logged_in, desk):

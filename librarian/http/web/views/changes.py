@@ -1,5 +1,6 @@
 """Keeping and changing: remember, edit, correct, link, unlink and forget, each with a way back."""
 
+import hashlib
 from contextlib import suppress
 from typing import Any, cast, get_args
 
@@ -91,8 +92,11 @@ async def forget_item(call: Call[Form, None]) -> Response:
 
 
 async def keep_again(call: Call[Upload, None]) -> Response:
-    """Give back an item that was forgotten, with its accepted edges to what is still there."""
+    """Give back an item that this session has forgotten, with its accepted edges to what is still there. What others
+    forgot, or another row of it, takes the scope admin.
+    """
     uid, fields = call.path("uid"), call.body.fields
+    call.request.state.sessions.check_token(_said_of(call, uid, fields.get("row", "")), fields.get("undo", ""))
     row = strictjson.decode(fields.get("row", "").encode(), _ITEM)
     edges = strictjson.decode(fields.get("edges", "[]").encode(), list[LinkInput])
     put = await call.librarian.items.keep_again(call.namespace, uid, row)
@@ -107,7 +111,15 @@ async def _again(call: Call[Form, None], uid: str) -> dict[str, str]:
     row = await call.librarian.items.get_row(call.namespace, uid)
     query = EdgeQuery(uid=uid, states=["accepted"], limit=_MOST_EDGES)
     edges = [link_of(edge) for edge in (await call.librarian.list_edges(call.namespace, query)).edges]
-    return {"row": msgspec.json.encode(row).decode(), "edges": msgspec.json.encode(edges).decode()}
+    said = msgspec.json.encode(row).decode()
+    signed = call.request.state.sessions.token(_said_of(call, uid, said))
+    return {"row": said, "edges": msgspec.json.encode(edges).decode(), "undo": signed}
+
+
+def _said_of(call: Call[Any, None], uid: str, row: str) -> str:
+    """Return what a session signs when it forgets an item: the item, as it was, and no other."""
+    told = [call.request.state.session.id, call.namespace, uid, row]
+    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()
 
 
 def check_reads(call: Call[Any, Any]) -> None:
