@@ -14,6 +14,10 @@ A file holds statements and fragments. Each begins with a comment header; `// na
 statements that cross namespaces. `// fragment: NAME` starts a text that statements of any file include as
 `{{NAME}}`. A statement with `// template: space` holds `{{space}}` where the label and index of one embedding space go:
 Cypher knows no parameter there.
+
+All values are sent as one map, `$given`: a statement that says `$uid` is sent with `$given.uid`. The server makes a plan
+for each combination of the types and sizes of parameters, null being a type of its own, which takes half a second for a
+search; a map is always of the same type.
 """
 
 import re
@@ -29,6 +33,7 @@ T = TypeVar("T")
 ACCESS = ("read", "write", "schema")
 SCOPES = ("namespace", "admin")
 _HEADER = re.compile(r"^// (name|fragment|purpose|params|returns|access|scope|template): *(.*)$")
+_PARAMETER = re.compile(r"\$([a-z_]+)")
 _PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")
 _LABEL_SAFE = re.compile(r"[A-Za-z0-9_]{1,80}")
 
@@ -51,7 +56,7 @@ class Statement:
     template: frozenset[str] = field(default_factory=frozenset)
 
     def render(self, **values: str | int) -> str:
-        """Return the text to run, with template values filled in.
+        """Return the text to run, with template values filled in; its values go into the one parameter `given`.
 
         Labels and index names hold letters, digits and underscores only and numbers must be ints, since they become
         part of the statement. Raises StatementError for a missing, surplus or unsafe value.
@@ -61,7 +66,12 @@ class Statement:
         for key, value in values.items():
             if not isinstance(value, int) and not _LABEL_SAFE.fullmatch(value):
                 raise StatementError(f"{self.name}: {key} is not a safe label: {value!r}")
-        return _PLACEHOLDER.sub(lambda match: str(values[match[1]]), self.text)
+        return _PLACEHOLDER.sub(lambda match: str(values[match[1]]), _with_one_parameter(self.text))
+
+
+@cache
+def _with_one_parameter(text: str) -> str:
+    return _PARAMETER.sub(r"$given.\1", text)
 
 
 def parse(texts: Mapping[str, str]) -> Mapping[str, Statement]:

@@ -59,7 +59,7 @@ class Transaction:
         """Return all rows of statement `name`."""
         statement, text = self._executor.prepare(name, params, template)
         started = time.perf_counter()
-        result = await self._transaction.run(text, dict(params))
+        result = await self._transaction.run(text, given=dict(params))
         rows = [dict(record) async for record in result]
         await result.consume()
         self._executor.observer.succeeded(statement.name, time.perf_counter() - started, len(rows))
@@ -176,7 +176,7 @@ class Executor:
     async def run_schema(self, name: str, params: Params | None = None, **template: str | int) -> list[Row]:
         """Run a schema statement (index, constraint): its own auto-committed transaction, as Neo4j demands."""
         _, text = self.prepare(name, params or {}, template)
-        return await self.run_migration(text, params, name=name)
+        return await self.run_migration(text, {"given": dict(params or {})}, name=name)
 
     async def run_migration(self, text: str, params: Params | None = None, *, name: str = "migration") -> list[Row]:
         """Run one statement of a migration file, auto-committed. The only verb that takes text; it comes from our
@@ -198,7 +198,7 @@ class Executor:
         started = time.perf_counter()
         async with self._connection(name) as driver:
             found = await driver.execute_query(
-                query, dict(params), routing_=access, database_=self._database, bookmark_manager_=self._causality
+                query, given=dict(params), routing_=access, database_=self._database, bookmark_manager_=self._causality
             )
         if access is RoutingControl.WRITE:
             bookmarks.wrote()

@@ -49,7 +49,7 @@ async def test_the_server_plans_every_statement_without_a_warning(
 ):
     """EXPLAIN of each statement succeeds and the server has nothing to remark."""
     text = f"EXPLAIN {rendered(statement, librarian)}"
-    _, summary, _ = await executor.driver.execute_query(text, dict.fromkeys(statement.params))
+    _, summary, _ = await executor.driver.execute_query(text, given=dict.fromkeys(statement.params))
     remarks = [status.gql_status for status in summary.gql_status_objects]
     assert [status for status in remarks if not status.startswith(("00", "02"))] == []
 

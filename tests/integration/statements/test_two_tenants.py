@@ -189,7 +189,7 @@ async def test_a_write_changes_nothing_of_the_other_tenant(
     async with executor.driver.session() as session, await session.begin_transaction() as transaction:
         before = await snapshot(transaction)
         _, text = executor.prepare(statement.name, parameters(statement, poisoned), template)
-        await (await transaction.run(text, parameters(statement, poisoned))).consume()
+        await (await transaction.run(text, given=parameters(statement, poisoned))).consume()
         after = await snapshot(transaction)
         await transaction.rollback()  # the next statement finds everything there
     if statement.name in TAKES_ITEMS:

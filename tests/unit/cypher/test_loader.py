@@ -34,7 +34,8 @@ def test_statements_have_what_their_headers_say():
     find = parse({"good": GOOD})["find"]
     assert find.params == {"namespace", "uid"}
     assert (find.access, find.scope, find.purpose) == ("read", "namespace", "one item")
-    assert "m.namespace = $namespace AND m.uid = $uid" in find.render()
+    assert "m.namespace = $namespace AND m.uid = $uid" in find.text
+    assert "m.namespace = $given.namespace AND m.uid = $given.uid" in find.render()
 
 
 def test_template_values_fill_the_text():
