@@ -296,10 +296,10 @@ async def test_nesting_is_answered_at_every_depth(client, key_for, depth):
     """Deep JSON is a 400 that says so, wherever Python's own limit lies; what is allowed is judged by its fields."""
     value = "[" * depth + "1" + "]" * depth
     sent = f'{{"queries": ["a"], "filters": {value}}}', f'{{"attributes": {{"a": {value}}}, "subject": "s"}}'
+    # A write would wait half a minute for the graph.
+    headers = {**key_for("admin", "a"), "Content-Type": "application/json", "Request-Timeout-Ms": "300"}
     for (method, path), body in zip((("POST", "/v1/search"), ("PATCH", "/v1/items/x")), sent, strict=True):
-        answer = await client.request(
-            method, path, content=body, headers={**key_for("admin", "a"), "Content-Type": "application/json"}
-        )
+        answer = await client.request(method, path, content=body, headers=headers)
         if method == "PATCH" and depth < 100:
             assert answer.status_code == 503  # only the graph is missing
             continue
