@@ -15,9 +15,9 @@ statements that cross namespaces. `// fragment: NAME` starts a text that stateme
 `{{NAME}}`. A statement with `// template: space` holds `{{space}}` where the label and index of one embedding space go:
 Cypher knows no parameter there.
 
-All values are sent as one map, `$given`: a statement that says `$uid` is sent with `$given.uid`. The server makes a plan
-for each combination of the types and sizes of parameters, null being a type of its own, which takes half a second for a
-search; a map is always of the same type.
+All values are sent as one map, `$given`: a statement that says `$uid` is sent with `$given.uid`. The server makes a
+plan for each combination of the types and sizes of parameters, null being a type of its own, which takes half a second
+for a search; a map is always of the same type.
 """
 
 import re
