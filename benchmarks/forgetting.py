@@ -1,14 +1,19 @@
 """Forgetting that holds: planted items are forgotten and then brought back in every way there is.
 
-Prints how many came back, how many of their neighbours are there, whether planted strings are left in the graph, and
-what tombstones cost an ingest. LIBRARIAN_BENCH_FORGOTTEN: how many items are planted (10,000).
+Prints how many are forgotten a second, how many came back, how many of their neighbours are there, whether planted
+strings are left in the graph, what tombstones cost an ingest, and in which files of the stopped database such strings
+stand: of the old home, and of a new one that an export of the old was imported into.
+LIBRARIAN_BENCH_FORGOTTEN: how many items are planted (10,000).
 """
 
 import io
 import os
 import random
+import re
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -25,6 +30,8 @@ FILES = 20
 NAMESPACE = "forgetful"
 _AT_ONCE = 1000
 _MARK = "planted"
+# A shorter string is packed into a record of the store, where no scan of the bytes finds it.
+_LONG = f"{_MARK}-so-long-that-it-stands-in-the-files-of-the-store-as-it-is-and-is-not-packed-"
 
 Row = dict[str, Any]
 
@@ -36,7 +43,7 @@ def rows(count: int, prefix: str, seed: int) -> list[Row]:
 
 
 def _row(uid: str, number: int, text: str) -> Row:
-    said = f"{uid} {text}"
+    said = f"{number} {uid} {text}"
     match number % 3:
         case 0:
             return {"kind": "message", "uid": uid, "conversation_id": f"c{number % 50}", "text": said}
@@ -112,7 +119,7 @@ async def attempts(librarian: Librarian, planted: Sequence[Row], before: io.Byte
 
 async def benchmark() -> None:
     """Plant, forget, bring back, restart, bring back again; then what an ingest costs beside so many tombstones."""
-    planted, neighbours = rows(PLANTED, f"{_MARK}-", 1), rows(NEIGHBOURS, "neighbour-", 2)
+    planted, neighbours = rows(PLANTED, _LONG, 1), rows(NEIGHBOURS, "neighbour-", 2)
     table: list[Row] = []
 
     async def check(librarian: Librarian, what: str, held: int, started: float) -> None:
@@ -135,11 +142,14 @@ async def benchmark() -> None:
             await check(librarian, what, held, started)
             started = time.perf_counter()
         cost = await costs(librarian)
-        server = ManagedServer(settings.home, settings.cache)
-        await server.stop()
+        await ManagedServer(settings.home, settings.cache).stop()  # with a checkpoint
+        files = written_in(settings.home)
         async with open_librarian(settings, purpose="benchmark", linger_s=0) as again:
             started = time.perf_counter()
             await check(again, "ingest after a restart", (await ingest(again, planted)).held_back, started)
+            later = io.BytesIO()
+            await again.export_into(later, [NAMESPACE])
+    new_files = await imported_anew(later)
     report(
         "forgetting",
         table,
@@ -147,7 +157,29 @@ async def benchmark() -> None:
         planted_neighbours=NEIGHBOURS,
         forgotten_per_s=per_s,
         ingest_of_2000_s=cost,
+        files=files,
+        new_files=new_files,
     )
+
+
+def written_in(home: Path) -> dict[str, int]:
+    """Return how often the planted string stands in the files below a folder: files that differ in
+    their numbers count as one.
+    """
+    found: Counter[str] = Counter()
+    for path in sorted(home.rglob("*")):
+        if path.is_file():
+            times = path.read_bytes().lower().count(_MARK.encode())
+            found[re.sub(r"\d+", "N", str(path.relative_to(home)))] += times
+    return {name: times for name, times in found.items() if times}
+
+
+async def imported_anew(export: io.BytesIO) -> dict[str, int]:
+    """Import an export into a home of its own; return `written_in` of that."""
+    async with disposable() as (librarian, settings):
+        await librarian.import_from(export)
+        await ManagedServer(settings.home, settings.cache).stop()
+        return written_in(settings.home)
 
 
 async def plant(

@@ -24,6 +24,7 @@ m.namespace = $namespace AND m.kind IN $kinds
     AND ($path_prefix IS NULL OR m.path STARTS WITH $path_prefix)
     AND ($as_of IS NULL OR coalesce(m.occurred_at, $unknown_time) <= $as_of)
     AND ($known_at IS NULL OR m.created_at <= $known_at)
+    AND ($expired OR m.expires_at IS NULL OR m.expires_at > datetime())
 
 // fragment: valid_to_then
 CASE WHEN $known_at IS NULL THEN m.valid_to ELSE coalesce(
@@ -83,7 +84,7 @@ MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX item_text FOR $english LIMIT $k) SCOR
 
 // name: search_hybrid
 // purpose: candidates of both arms for one query, filtered in the vector index by namespace and kind only
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, vector (list of float of the space's dimension), k (rows an arm), english, cjk, files (Lucene text or null to skip)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, vector (list of float of the space's dimension), k (rows an arm), english, cjk, files (Lucene text or null to skip)
 // returns: found (list of [arm, uid, score: cosine -1..1, or BM25, keep])
 // access: read
 // scope: namespace
@@ -98,7 +99,7 @@ CALL () {
 
 // name: search_hybrid_filtered
 // purpose: candidates of both arms for one query, all filters of the vector index in use
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k, english, cjk, files
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k, english, cjk, files
 // returns: found (list of [arm, uid, score: cosine -1..1, or BM25, keep])
 // access: read
 // scope: namespace
@@ -113,7 +114,7 @@ CALL () {
 
 // name: search_vector
 // purpose: candidates of the vector arm alone, when the keyword arm cannot run
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k
 // returns: found (list of [arm, uid, score: cosine -1..1, keep])
 // access: read
 // scope: namespace
@@ -126,7 +127,7 @@ CALL () {
 
 // name: search_keyword
 // purpose: candidates of the keyword arm alone, when there is no vector or the vector arm cannot run
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, k, english, cjk, files
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, k, english, cjk, files
 // returns: found (list of [arm, uid, score: BM25, unbounded, keep])
 // access: read
 // scope: namespace
@@ -138,7 +139,7 @@ CALL () {
 
 // name: search_vector_deeper
 // purpose: the best items that pass all filters among the k nearest embeddings, judged where they lie
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k (rows of the index; it gives 10,000 at most), limit (items)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k (rows of the index; it gives 10,000 at most), limit (items)
 // returns: found (list of [arm, uid, score: cosine -1..1, keep: true])
 // access: read
 // scope: namespace
@@ -152,7 +153,7 @@ RETURN collect(['vector', uid, score, true]) AS found
 
 // name: search_vector_exact
 // purpose: the nearest of all items that pass the filters, measured one by one without the vector index
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, vector, limit (items)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, vector, limit (items)
 // returns: found (list of [arm, uid, score: cosine -1..1, keep: true])
 // access: read
 // scope: namespace
@@ -170,7 +171,7 @@ RETURN collect(['vector', uid, score, true]) AS found
 
 // name: search_keyword_deeper
 // purpose: the best items that pass all filters among the first k rows of each full-text index, judged where they lie
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, k (rows an index), english, cjk, files, limit (items an index)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, k (rows an index), english, cjk, files, limit (items an index)
 // returns: found (list of [arm, uid, score: BM25, unbounded, keep: true])
 // access: read
 // scope: namespace
@@ -195,19 +196,21 @@ WITH *, true AS keep
 // fragment: evidence
 COLLECT {
     MATCH (m)-[link:EVIDENCED_BY]->(source:Item) WHERE source.namespace = $namespace
+      AND (source.expires_at IS NULL OR source.expires_at > datetime())
     RETURN source {.uid, .message_id, .author_name, .text, .path, sent_at: toString(source.sent_at), start_line: coalesce(link.start_line, source.start_line),
       end_line: coalesce(link.end_line, source.end_line)}
     ORDER BY source.sent_at, source.uid, link.ref
   }
 
 // fragment: item_map
-m {.*, tokens: null, search_text: null, occurred_at: toString(m.occurred_at), created_at: toString(m.created_at),
+m {.*, tokens: null, search_text: null, occurred_at: toString(m.occurred_at), created_at: toString(m.created_at), expires_at: toString(m.expires_at),
     updated_at: toString(m.updated_at), sent_at: toString(m.sent_at), valid_from: toString(m.valid_from),
     valid_to: toString(m.valid_to), support_ends: toString(m.support_ends), lost_at: toString(m.lost_at), replaced_at: toString(m.replaced_at)}
 
 // fragment: led_by
 COLLECT {
     MATCH (m)<-[r:CAUSES|ENABLES]-(cause:Item) WHERE cause.namespace = $namespace AND r.edge_id IS NOT NULL
+      AND (cause.expires_at IS NULL OR cause.expires_at > datetime())
     RETURN cause {.uid, .kind, text: left(cause.text, 200), type: type(r), confidence: coalesce(r.confidence, 1.0)}
     ORDER BY r.confidence DESC, cause.uid LIMIT 5
   }
@@ -252,11 +255,13 @@ RETURN uid,
   COLLECT {
     MATCH (center)<-[:NEXT]-(m:Message)
     WHERE m.namespace = $namespace AND coalesce(m.session_id, '') = coalesce(center.session_id, '')
+      AND (m.expires_at IS NULL OR m.expires_at > datetime())
     RETURN {{item_map}}
   } AS before,
   COLLECT {
     MATCH (center)-[:NEXT]->(m:Message)
     WHERE m.namespace = $namespace AND coalesce(m.session_id, '') = coalesce(center.session_id, '')
+      AND (m.expires_at IS NULL OR m.expires_at > datetime())
     RETURN {{item_map}}
   } AS after
 
@@ -300,7 +305,7 @@ RETURN collect([{{pool_traits}}]) AS found
 
 // name: items_of_small_namespace
 // purpose: all items of a namespace that pass the filters, where it holds few
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, limit
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, limit
 // returns: found (list: how many items the namespace holds as text, counted up to the limit, then the uids)
 // access: read
 // scope: namespace

@@ -8,7 +8,7 @@ m.namespace = $namespace AND {{chosen}}
 
 // name: sweep_page
 // purpose: a page of the memories in a sweep's scope, in the order in which they were stored
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, domains, min_importance, after_time (as text), after_uid, limit
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, domains, min_importance, after_time (as text), after_uid, limit
 // returns: item, created_at (as text), reviewed (a human has decided on a proposal about it), proposed (actions of open proposals)
 // access: read
 // scope: namespace
@@ -25,7 +25,7 @@ RETURN m {.*, tokens: null, search_text: null} AS item, toString(m.created_at) A
 
 // name: sweep_count
 // purpose: how many memories are in a sweep's scope
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, domains, min_importance
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, domains, min_importance
 // returns: memories
 // access: read
 // scope: namespace
@@ -33,6 +33,67 @@ CYPHER 25
 MATCH (m:Item)
 WHERE {{of_sweep}}
 RETURN count(m) AS memories
+
+// name: aged_items
+// purpose: a page of the items that a rule of retention takes, by uid
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, older_than, after_uid, limit
+// returns: uid, version
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Item)
+WHERE m.namespace = $namespace AND m.uid > $after_uid AND {{chosen}}
+  AND NOT m:FileChunk AND m.expires_at IS NULL AND NOT coalesce(m.pinned, false)
+  AND coalesce(m.occurred_at, m.created_at) < $older_than
+RETURN m.uid AS uid, coalesce(m.version, 1) AS version ORDER BY uid LIMIT $limit
+
+// name: expired_items
+// purpose: items that expired before a moment
+// params: namespace, moment, limit
+// returns: uid, version
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Item)
+WHERE m.namespace = $namespace AND m.expires_at < $moment AND m.uid IS NOT NULL AND NOT coalesce(m.pinned, false)
+RETURN m.uid AS uid, coalesce(m.version, 1) AS version ORDER BY uid LIMIT $limit
+
+// name: count_expired_items
+// purpose: how many items expired before a moment
+// params: namespace, moment
+// returns: items
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:Item)
+WHERE m.namespace = $namespace AND m.expires_at < $moment AND NOT coalesce(m.pinned, false)
+RETURN count(m) AS items
+
+// name: expire_items
+// purpose: locked items get an end
+// params: namespace, rows (uid, expires_at)
+// returns: nothing
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+MATCH (m:Item {namespace: $namespace, uid: row.uid})
+SET m.expires_at = row.expires_at, m.version = coalesce(m.version, 1) + 1, m.updated_at = datetime()
+
+// name: unexpire_items
+// purpose: locked items lose the end that they were given, unless they have another one by now
+// params: namespace, rows (uid, expires_at)
+// returns: uid
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+MATCH (m:Item {namespace: $namespace, uid: row.uid})
+// The same moment in another zone is not equal.
+WHERE m.expires_at.epochMillis = row.expires_at.epochMillis
+REMOVE m.expires_at
+SET m.version = coalesce(m.version, 1) + 1, m.updated_at = datetime()
+RETURN m.uid AS uid
 
 // name: sweep_domains
 // purpose: the domains that memories name

@@ -8,7 +8,7 @@ from graph.executor import Executor, Row, Transaction
 from graph.patience import Patience
 from graph.search import filter_params
 from graph.support import settle
-from graph.tombstones import NOTHING_TOLD, leave, told_by
+from graph.tombstones import leave, told_by
 from graph.types import Cascade, ItemFilter, Kind, Provenance
 
 CHUNK_ITEMS = 1000
@@ -40,16 +40,21 @@ async def count_cascade(executor: Executor, namespace: str, uids: Iterable[str])
 
 
 async def delete_items(
-    executor: Executor, namespace: str, versions: Mapping[str, int], *, forgotten: Provenance | None = None
+    executor: Executor,
+    namespace: str,
+    versions: Mapping[str, int],
+    *,
+    forgotten: Provenance | None = None,
+    words: bool = True,
 ) -> tuple[Cascade, int]:
     """Delete each item that still has the version named beside its uid, a thousand a transaction, in the order given;
-    `forgotten` by somebody they leave tombstones. Returns what went, and how many items stay because they have another
-    version.
+    `forgotten` by somebody they leave tombstones, of their uids alone unless their `words` count too. Returns what
+    went, and how many items stay because they have another version.
     """
     gone, kept = Cascade({}), 0
     left = iter(versions.items())
     while chunk := dict(islice(left, CHUNK_ITEMS)):
-        gone_now, kept_now = await _delete_chunk(executor, namespace, chunk, forgotten)
+        gone_now, kept_now = await _delete_chunk(executor, namespace, chunk, forgotten, words=words)
         gone, kept = gone + gone_now, kept + kept_now
     return gone, kept
 
@@ -68,7 +73,7 @@ async def delete_item(
     patience = Patience()
 
     async def work(transaction: Transaction) -> Cascade:
-        told = await told_by(transaction, namespace, [uid]) if forgotten else NOTHING_TOLD
+        told = await told_by(transaction, namespace, [uid]) if forgotten else None
         async with patience.waiting():
             rows = await _lock(transaction, namespace, [uid])
         check(rows[0]["version"] if rows else None)
@@ -80,10 +85,10 @@ async def delete_item(
 
 
 async def _delete_chunk(
-    executor: Executor, namespace: str, versions: Mapping[str, int], forgotten: Provenance | None
+    executor: Executor, namespace: str, versions: Mapping[str, int], forgotten: Provenance | None, *, words: bool
 ) -> tuple[Cascade, int]:
     async def work(transaction: Transaction) -> tuple[Cascade, int]:
-        told = await told_by(transaction, namespace, list(versions)) if forgotten else NOTHING_TOLD
+        told = await told_by(transaction, namespace, list(versions)) if forgotten and words else None
         rows = await _lock(transaction, namespace, sorted(versions))
         doomed = [row for row in rows if row["version"] == versions[row["uid"]]]
         if forgotten:

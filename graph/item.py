@@ -35,6 +35,8 @@ class ItemFields:
     tags: tuple[str, ...] = ()
     attributes: JsonObject | None = None  # what callers keep with it, given back as it came
     occurred_at: datetime | None = None  # what "when" means: sent_at or valid_from
+    expires_at: datetime | None = None  # from then on it is not found, and a sweep may purge it
+    pinned: bool | None = None  # no retention takes it
     created_at: datetime = UNKNOWN_TIME  # by the server's clock, when it was stored first
     updated_at: datetime | None = None
     version: int = 1  # one more with every change
@@ -210,6 +212,11 @@ def held_at(item: Item, moment: datetime) -> bool:
     if not isinstance(item, Fact):
         return began
     return (item.valid_from or UNKNOWN_TIME) <= moment < (item.valid_to or FOREVER)
+
+
+def expired_at(item: Item, moment: datetime) -> bool:
+    """Return whether an item is not to be found any more at `moment`."""
+    return item.expires_at is not None and item.expires_at <= moment
 
 
 def loss_of(item: Item, moment: datetime) -> Loss | None:

@@ -52,6 +52,7 @@ _PROPERTIES: Mapping[Any, Any] = MappingProxyType(
         str: StringProperty,
         int: IntegerProperty,
         float: FloatProperty,
+        bool: BooleanProperty,
         datetime: TimeProperty,
         item.JsonObject: JSONProperty,
     }

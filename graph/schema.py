@@ -77,6 +77,7 @@ INDEXES: tuple[Rule, ...] = (
     _range("message_id", "Message", "namespace", "message_id"),
     _range("message_author", "Message", "namespace", "author_name"),
     _range("item_order", "Item", "namespace", "created_at", "uid"),
+    _range("item_expiry", "Item", "namespace", "expires_at"),
     _range("item_kind_time", "Item", "namespace", "kind", "occurred_at"),
     _range("fact_key", "Fact", "namespace", "person_id", "fact_type", "relationship_type"),
     _range("chunk_lines", "FileChunk", "namespace", "path", "start_line"),

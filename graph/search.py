@@ -205,6 +205,7 @@ def filter_params(where: ItemFilter) -> dict[str, Any]:
         "unknown_time": UNKNOWN_TIME,
         "as_of": where.as_of,
         "known_at": where.known_at,
+        "expired": where.expired,
     }
 
 

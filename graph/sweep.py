@@ -17,7 +17,7 @@ Status = Literal["applying", "applied", "undoing", "undone"]
 Refusal = Literal["changed", "deleted"]
 Method = Literal["rule", "llm"]
 EdgeState = Literal["accepted", "proposed"]
-Action = Literal["retype", "template", "causal_edge", "flag", "merge"]
+Action = Literal["retype", "template", "causal_edge", "flag", "merge", "expire"]
 ChangeState = Literal["applied", "proposed", "undone", "kept", "accepted", "rejected"]
 N = TypeVar("N")
 
@@ -116,6 +116,7 @@ class RecordedChange:
     edge_state: EdgeState | None = None
     source: str | None = None
     target: str | None = None
+    expires_at: datetime | None = None
     given_type: str | None = None
     reviewed_by: str | None = None
     reviewed_at: datetime | None = None
@@ -189,6 +190,28 @@ async def count(executor: Executor, scope: Scope) -> int:
     """Return how many memories are in the scope."""
     (row,) = await executor.fetch_all("sweep_count", _scope_params(scope))
     return int(row["memories"])
+
+
+async def aged(
+    executor: Executor, where: ItemFilter, older_than: datetime, *, after: str, limit: int
+) -> list[tuple[str, int]]:
+    """Return up to `limit` items (uid, version) that pass `where`, happened before `older_than`, are not pinned and
+    have no end of their own, by uid from behind `after` on.
+    """
+    params = filter_params(where) | {"older_than": older_than, "after_uid": after, "limit": limit}
+    return [(row["uid"], row["version"]) for row in await executor.fetch_all("aged_items", params)]
+
+
+async def expired_before(executor: Executor, namespace: str, moment: datetime, *, limit: int) -> dict[str, int]:
+    """Return version by uid of up to `limit` items that expired before `moment`."""
+    params = {"namespace": namespace, "moment": moment, "limit": limit}
+    return {row["uid"]: row["version"] for row in await executor.fetch_all("expired_items", params)}
+
+
+async def count_expired(executor: Executor, namespace: str, moment: datetime) -> int:
+    """Return how many items expired before `moment`."""
+    (row,) = await executor.fetch_all("count_expired_items", {"namespace": namespace, "moment": moment})
+    return int(row["items"])
 
 
 async def domains(executor: Executor, namespace: str) -> list[str]:

@@ -26,7 +26,7 @@ from graph.sweep import (
     known,
     pair_rows,
 )
-from graph.types import Kind, Provenance
+from graph.types import Provenance
 
 _UNDO = "undo "
 
@@ -76,6 +76,7 @@ async def apply_chunk(
             if index not in refused and (row.edge_id is None or row.edge_id in drawn)
         ]
         await _rewrite(transaction, namespace, chunk.rewrites, versions, Provenance(sweep_id, actor))
+        await _expire(transaction, namespace, [chunk.rows[index] for index in held])
         rows = [_row(replace(chunk.rows[index], seq=seq)) for seq, index in enumerate(held, start=first_seq)]
         await transaction.run("put_sweep_changes", {"namespace": namespace, "sweep_id": sweep_id, "rows": rows})
         applied = Applied(held, refused)
@@ -102,13 +103,15 @@ async def undo_page(
 
     async def work(transaction: Transaction) -> Undone:
         versions = await _lock_uids(transaction, namespace, {uid for change in page for uid in change.items})
-        rewritten = [change for change in page if change.state == "applied" and change.edge_id is None]
+        done = [change for change in page if change.state == "applied" and change.edge_id is None]
+        rewritten = [change for change in done if change.expires_at is None]
         intact = await _intact(transaction, namespace, rewritten, versions)
         by = Provenance(f"{_UNDO}{sweep_id}", actor)
         await _restore(transaction, namespace, sweep_id, intact, restore, by)
+        intact |= await _unexpire(transaction, namespace, done)
         kept_edges = await _remove_edges(transaction, namespace, sweep_id, page)
         proposals = [change.seq for change in page if change.state == "proposed" and change.edge_id is None]
-        kept = [change for change in rewritten if change.uid not in intact]
+        kept = [change for change in done if change.uid not in intact]
         kept += [change for change in page if change.edge_id in kept_edges]
         stays = {change.seq for change in kept}
         states = [{"seq": change.seq, "state": "kept" if change.seq in stays else "undone"} for change in page]
@@ -134,9 +137,9 @@ async def _lock(transaction: Transaction, namespace: str, chunk: Chunk) -> dict[
 
 
 async def _lock_uids(transaction: Transaction, namespace: str, uids: set[str]) -> dict[str, int]:
-    """Lock memories and parts of files, in one order for all writers; the versions of those that exist."""
+    """Lock items, in one order for all writers; the versions of those that exist."""
     rows = await transaction.run("lock_items", {"namespace": namespace, "uids": sorted(uids)})
-    return {row["uid"]: row["version"] for row in rows if row["kind"] in (Kind.MEMORY, Kind.FILE_CHUNK)}
+    return {row["uid"]: row["version"] for row in rows}
 
 
 def _refusals(planned: Sequence[Mapping[str, int]], versions: Mapping[str, int]) -> dict[int, Refusal]:
@@ -196,6 +199,22 @@ def may_draw(edge_type: str, known: KnownPair | None) -> bool:
     if known is None:
         return True
     return not known.human and edge_type != "RELATES_TO" and known.types <= {"RELATES_TO"}
+
+
+async def _expire(transaction: Transaction, namespace: str, changes: Sequence[RecordedChange]) -> None:
+    if rows := _ends(changes):
+        await transaction.run("expire_items", {"namespace": namespace, "rows": rows})
+
+
+async def _unexpire(transaction: Transaction, namespace: str, changes: Sequence[RecordedChange]) -> set[str]:
+    """Take back that items expired; the uids of those that nobody has given another end since."""
+    rows = _ends(changes)
+    back = await transaction.run("unexpire_items", {"namespace": namespace, "rows": rows}) if rows else []
+    return {row["uid"] for row in back}
+
+
+def _ends(changes: Sequence[RecordedChange]) -> list[dict[str, Any]]:
+    return [{"uid": each.uid, "expires_at": each.expires_at} for each in changes if each.expires_at is not None]
 
 
 async def _rewrite(

@@ -57,9 +57,6 @@ class Told:
     elsewhere: Set[str] = field(repr=False)
 
 
-NOTHING_TOLD = Told({}, frozenset())
-
-
 def said_by(item: Item) -> Said:
     """Return what an item says."""
     triple = (item.subject, item.predicate, item.object) if isinstance(item, Fact) else ()
@@ -118,12 +115,14 @@ async def told_by(transaction: Transaction, namespace: str, uids: Sequence[str])
 
 
 async def leave(
-    transaction: Transaction, namespace: str, versions: Mapping[str, int], told: Told, actor: str | None
+    transaction: Transaction, namespace: str, versions: Mapping[str, int], told: Told | None, actor: str | None
 ) -> None:
     """Leave tombstones for locked items (version by uid) that are about to be deleted, and for what was merged into
-    them; take away kept answers to requests that may hold their texts, and what else is known of lines of files.
+    them, of their uids alone without `told`; take away kept answers to requests that may hold their texts, and what
+    else is known of lines of files.
     """
-    rows = {uid: row for uid, row in told.rows.items() if versions.get(uid) == row["version"]}
+    known = {} if told is None else told.rows
+    rows = {uid: row for uid, row in known.items() if versions.get(uid) == row["version"]}
     if changed := [uid for uid in versions if uid not in rows]:
         rows |= await _read_said(transaction, namespace, changed)
     doomed = [said for row in rows.values() for said in _said_of(row)]
@@ -131,18 +130,19 @@ async def leave(
         return
     fresh = {"namespace": namespace, "salts": [secrets.token_hex(_SALT_BYTES)], "always": False}
     (made,) = await transaction.run("make_tombstone_salts", fresh)
-    written = _tombstones(made["salts"][0], doomed, told.elsewhere)
+    written = _tombstones(made["salts"][0], doomed, told)
     await transaction.run("put_tombstones", {"namespace": namespace, "rows": written, "actor": actor})
     await transaction.run("delete_answers_naming", {"namespace": namespace, "uids": [said.uid for said in doomed]})
     await blank_outlines(transaction, namespace, [row["lines"] for row in rows.values() if row["lines"]])
 
 
-def _tombstones(salt: str, doomed: Iterable[Said], elsewhere: Set[str]) -> list[Row]:
+def _tombstones(salt: str, doomed: Iterable[Said], told: Told | None) -> list[Row]:
     rows: dict[str, Row] = {}
     for said in doomed:
         identity = _hash(salt, "uid", said.uid)
         row = rows.setdefault(identity, {"identity": identity, "kind": said.kind.value, "marks": set()})
-        row["marks"] |= {_hash(salt, "text", text) for text in contents(said) - elsewhere}
+        if told is not None:
+            row["marks"] |= {_hash(salt, "text", text) for text in contents(said) - told.elsewhere}
     return [{**row, "marks": sorted(row["marks"])} for _, row in sorted(rows.items())]
 
 

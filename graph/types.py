@@ -79,7 +79,7 @@ class Cascade:
 
 @dataclass(frozen=True, slots=True)
 class ItemFilter:
-    """Which items may be found; None means any. Times are UTC."""
+    """Which items may be found; None means any. Times are UTC. What has expired may only with `expired`."""
 
     namespace: str
     kinds: Sequence[Kind] = tuple(Kind)
@@ -96,6 +96,7 @@ class ItemFilter:
     occurred_to: datetime | None = None
     as_of: datetime | None = None
     known_at: datetime | None = None
+    expired: bool = False
 
 
 @dataclass(frozen=True, slots=True)

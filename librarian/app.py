@@ -5,6 +5,7 @@ import functools
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from types import SimpleNamespace, TracebackType
 from typing import TYPE_CHECKING, Any, Self, get_type_hints
 
@@ -31,6 +32,7 @@ from librarian.runtime.supervisor import Supervisor, cancel
 from librarian.search.answer import Chat
 from librarian.search.room import SearchRoom
 from librarian.sweep.llm import Llm
+from librarian.sweep.retention import Retention, rules_of
 from librarian.sweep.room import ReviewsRoom, SweepsRoom
 from librarian.transfer.retention import overdue
 from librarian.transfer.room import TransferRoom
@@ -67,6 +69,7 @@ class Librarian(Rooms, FacadeVerbs):
         self._model = model = chat_model(llm)
         self._professor = professor = None if config is None else Professor(config)
         self._stack = AsyncExitStack()
+        retention = Retention(rules_of(settings.retention), timedelta(days=settings.purge_after_days))
 
         self.embeddings = EmbeddingsRoom(lifecycle)
         wake = self.embeddings.wake
@@ -77,7 +80,7 @@ class Librarian(Rooms, FacadeVerbs):
         self.capture = Delivery(settings.home, self.items.ingest)
         self.files = FilesRoom(lifecycle, settings.files, wake)
         self.causal = CausalRoom(lifecycle)
-        self.sweeps = SweepsRoom(lifecycle, Llm(model, llm.sweep_calls) if model else None, wake)
+        self.sweeps = SweepsRoom(lifecycle, Llm(model, llm.sweep_calls) if model else None, wake, retention)
         self.reviews = ReviewsRoom(lifecycle, wake)
         self.agent = AgentRoom(lifecycle, settings, self.search, professor, model)
         self.transfer = TransferRoom(lifecycle, settings.backup, wake)

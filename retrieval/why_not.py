@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
 from graph.executor import Executor
-from graph.item import Fact, FileChunk, Item, Memory, Message, held_at
+from graph.item import Fact, FileChunk, Item, Memory, Message, expired_at, held_at
 from graph.search import INDEX_ROWS, Standing, hydrate, standing_of
 from graph.types import UNKNOWN_TIME, ItemFilter
 from retrieval.arms import OK, ArmResults, Depth, PlannedQuery, run_arms
@@ -103,6 +104,7 @@ _PASSES: Mapping[str, Callable[[Item, Any], bool]] = {
     "occurred_to": lambda item, wanted: (item.occurred_at or UNKNOWN_TIME) <= wanted,
     "as_of": held_at,
     "known_at": lambda item, wanted: item.created_at <= wanted,
+    "expired": lambda item, wanted: wanted or not expired_at(item, datetime.now(UTC)),
 }
 """Filter -> whether an item passes it: the conditions of `item_filters` in cypher/search.cypher, one by
 one."""

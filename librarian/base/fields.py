@@ -62,6 +62,11 @@ SentAt = Annotated[datetime, _time("When it was sent (RFC 3339; UTC without an o
 OccurredAt = Annotated[datetime, _time("When it happened (RFC 3339; UTC without an offset).")]
 ValidFrom = Annotated[datetime, _time("Since when it has been true (RFC 3339; UTC without an offset).")]
 ValidTo = Annotated[datetime, _time("Until when it was true, itself excluded (RFC 3339); null while it still is.")]
+ExpiresAt = Annotated[
+    datetime, _time("From when on it is not found any more, and may be purged (RFC 3339); null: never.")
+]
+Pinned = Annotated[bool, Meta(description="Keep it: it does not expire, whatever the rules of retention say.")]
+Expired = Annotated[bool, Meta(description="Find what has expired too, until it is purged.")]
 
 # Messages.
 MessageId = Annotated[str, _short("Id of the message where it comes from.")]

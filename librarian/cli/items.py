@@ -62,7 +62,7 @@ T = TypeVar("T")
 YesOption: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Delete what the preview shows, unasked.")]
 
 # Properties that are times.
-_TIMES = frozenset({"sent_at", "updated_at", "valid_from", "valid_to"})
+_TIMES = frozenset({"expires_at", "sent_at", "updated_at", "valid_from", "valid_to"})
 
 
 # Reading.
@@ -356,6 +356,8 @@ READERS: Mapping[str, Callable[[str, str], Any]] = {
     "sent_at": _time,
     "valid_from": _time,
     "valid_to": _time,
+    "expires_at": _time,
+    "pinned": json_value,
     "importance": json_value,
     "confidence": json_value,
     "position": json_value,

@@ -94,6 +94,7 @@ FILTERS: Options = {
     "occurred_to": OptionSpec("--to", "The last day or moment.", read=last_moment),
     "as_of": OptionSpec("--as-of", "What held then: facts valid then, and what had happened.", read=moment),
     "known_at": OptionSpec("--known-at", "What was on file then, as it was then.", read=moment),
+    "expired": OptionSpec("--expired", "What has expired too.", type=bool),
 }
 
 _CORRECTION: Options = {
@@ -262,6 +263,8 @@ OPTIONS: Mapping[str, Options] = {
         "uid": OptionSpec("--uid", "A stable id of yours; default: made from the content."),
         "domain": FILTERS["domain"],
         "tags": OptionSpec("--tag", "A tag; may be repeated.", many=True),
+        "expires_at": OptionSpec("--expires", f"When it ceases to be found: {_TIME}.", read=moment),
+        "pinned": OptionSpec("--pin", "Keep it, whatever the rules of retention say.", type=bool),
         "type": OptionSpec(
             "--type", "Of a memory: Pattern, Decision, Problem, Insight, Exception, Reference or Unknown."
         ),

@@ -7,20 +7,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, TypeAlias
 
 import msgspec
 import typer
 
 from librarian.base.errors import CannotWrite, InvalidInput, LibrarianError
-from librarian.base.strictjson import decode
+from librarian.base.strictjson import convert, decode
 from librarian.cli.asking import ask
 from librarian.cli.display import Bar, table
 from librarian.cli.lazy import deferred, new_app
 from librarian.cli.opening import Connection, answering_without_encoder, encode_pending, reached
 from librarian.cli.options import JsonOption, NamespaceOption, name_option, takes
 from librarian.cli.runtime import namespace_or, run_async, say, settings_for
+from librarian.cli.values import json_value
 from librarian.sweep.contracts import (
+    RetentionRule,
     SweepChange,
     SweepList,
     SweepLlm,
@@ -134,6 +136,12 @@ class ReportFile:
         yield b"]" + behind
 
 
+RetentionOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="RULES", help="Which items expire, as JSON, instead of what LIBRARIAN_RETENTION says."),
+]
+
+
 @sweeps.callback(invoke_without_command=True)
 @takes(SweepScope)
 def sweep(
@@ -144,6 +152,7 @@ def sweep(
     apply: Annotated[
         Path | None, typer.Option(metavar="PLAN.json", help="Change exactly what a dry run's plan lists.")
     ] = None,
+    retention: RetentionOption = None,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; print and save the plan.")] = False,
     llm: Annotated[
@@ -159,6 +168,7 @@ def sweep(
         settings = settings_for()
         where = namespace_or(namespace, settings.namespace)
         request = _request(scope, dry_run=dry_run, llm=llm, resume=resume, plan=apply)
+        request.retention = _rules(retention)
         async with reached(settings, "sweep") as librarian:
             with ReportFile(settings.home / "sweeps" if dry_run else None, whole=dry_run or json_report) as file:
                 try:
@@ -249,6 +259,10 @@ def _show(report: SweepReport, file: ReportFile, *, as_json: bool) -> None:
         raise
 
 
+def _rules(retention: str | None) -> list[RetentionRule] | None:
+    return None if retention is None else convert(json_value(retention, "--retention"), list[RetentionRule])
+
+
 def _request(scope: SweepScope, *, dry_run: bool, llm: bool, resume: str | None, plan: Path | None) -> SweepRequest:
     given = {name: getattr(scope, name) for name in SweepScope.__struct_fields__}
     return SweepRequest(**given, dry_run=dry_run, llm=llm, resume=resume, plan=None if plan is None else _plan(plan))
@@ -278,6 +292,8 @@ def show_report(report: SweepReport, samples: Sequence[SweepChange]) -> None:
         ("merges proposed", findings.merges_proposed),
         ("left as they were, sections would lose words", findings.templates_refused),
         ("refused, changed since the plan", findings.refused),
+        ("expired by retention", findings.expired),
+        ("purged, expired long ago", findings.purged),
         ("without agent", findings.missing_agent),
         ("without time", findings.missing_time),
         ("importance 9 or 10", findings.importance_saturated),
@@ -348,5 +364,7 @@ def _described(change: SweepChange) -> str:
             return " ".join((change.text or "").split())[:_SHOWN_CHARS]
         case "merge":
             return f"into {change.target_id}"
+        case "expire":
+            return change.reason or ""
         case _:
             return f"{change.relation} {change.target_id} ({change.confidence or 0:.2f}, {change.edge_state})"

@@ -24,6 +24,8 @@ from librarian.base.fields import (
     EdgeReason,
     EdgeType,
     EvidenceRefs,
+    Expired,
+    ExpiresAt,
     FactObject,
     FactType,
     Importance,
@@ -41,6 +43,7 @@ from librarian.base.fields import (
     PageSize,
     PathPrefix,
     PersonId,
+    Pinned,
     Position,
     Predicate,
     Quote,
@@ -70,7 +73,8 @@ class Filters(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=Tr
 
     `occurred_from`/`occurred_to` bound when an item happened (both inclusive; UTC without an offset); `as_of` keeps
     what held at that moment: facts valid then, superseded ones included, and what had happened by then. `known_at`
-    keeps what was on file at that moment, as it was then: the other clock.
+    keeps what was on file at that moment, as it was then: the other clock. What has expired is left out, unless
+    `expired` is true.
     """
 
     kinds: Kinds | None = None
@@ -87,6 +91,7 @@ class Filters(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=Tr
     occurred_to: OccurredTo | None = None
     as_of: AsOf | None = None
     known_at: KnownAt | None = None
+    expired: Expired | None = None
 
 
 class Evidence(Struct, kw_only=True, omit_defaults=True):
@@ -129,6 +134,8 @@ class _ItemRow(_Row, kw_only=True):
     domain: Domain | None = None
     tags: Tags = []
     attributes: Attributes = {}
+    expires_at: ExpiresAt | None = None
+    pinned: Pinned | None = None
 
 
 class MessageIn(_ItemRow, tag="message", kw_only=True):
@@ -429,6 +436,8 @@ class RememberInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defau
     uid: Uid | None = None
     domain: Domain | None = None
     tags: Tags = []
+    expires_at: ExpiresAt | None = None
+    pinned: Pinned | None = None
     # memory
     type: TypeOfMemory | None = None
     importance: Importance | None = None

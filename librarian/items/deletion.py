@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import msgspec
@@ -15,7 +16,7 @@ from graph.types import Cascade, Provenance
 from librarian.base.audit import actor
 from librarian.base.errors import Conflict, InvalidInput, PreconditionFailed
 from librarian.items.changes import refuse_stale
-from librarian.items.contracts import DeleteCounts, DeleteInput, DeleteOutput, PreviewItem
+from librarian.items.contracts import DeleteCounts, DeleteInput, DeleteOutput, Filters, PreviewItem
 from librarian.items.filters import item_filter
 from librarian.items.reading import no_item, previews
 
@@ -50,7 +51,7 @@ async def delete_items(
     """Preview a deletion, or carry out a previewed one; the items may come back unless they are `forgotten`. Raises
     Conflict when the selection is not the previewed one.
     """
-    if request.uids is None and (request.filters is None or not msgspec.to_builtins(request.filters)):
+    if request.uids is None and not _narrowed(request.filters):
         raise InvalidInput(
             "name uids or at least one filter", field="$.filters", remedy="A whole namespace is deleted as such."
         )
@@ -76,10 +77,16 @@ async def delete_items(
     return DeleteOutput(deleted=True, counts=counts_of(gone), kept=kept)
 
 
+def _narrowed(filters: Filters | None) -> bool:
+    """Return whether the filters say anything but that expired items are meant too, which a deletion always does."""
+    return filters is not None and bool(msgspec.to_builtins(msgspec.structs.replace(filters, expired=None)))
+
+
 async def _selected(executor: Executor, namespace: str, request: DeleteInput) -> dict[str, int]:
     if request.filters is None and request.uids is not None:
         return await graph.versions_of(executor, namespace, request.uids)
-    return await graph.select_items(executor, item_filter(namespace, request.filters), request.uids)
+    where = replace(item_filter(namespace, request.filters), expired=True)
+    return await graph.select_items(executor, where, request.uids)
 
 
 def counts_of(cascade: Cascade) -> DeleteCounts:

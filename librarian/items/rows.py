@@ -175,8 +175,11 @@ def _item(
     text = taken["text"]
     if not text.strip():
         raise InvalidInput("text holds no visible character", field="$.text")
+    if row.pinned and row.expires_at is not None:
+        raise InvalidInput("what is pinned does not expire; give one of them", field="$.expires_at")
     taken |= {"name": _title(row, text) or caption_of(without_sections(text)), "tags": tuple(dict.fromkeys(row.tags))}
     taken["attributes"] = msgspec.json.encode(row.attributes).decode() if row.attributes else None
+    taken |= {"expires_at": as_utc(row.expires_at), "pinned": row.pinned or None}
     return NewItem(item_class(namespace=namespace, **taken), search_text, has_cjk(search_text))
 
 

@@ -34,10 +34,10 @@ def chunk_of(changes: Sequence[Change]) -> Chunk:
         rewrites=[Rewrite(uid, same[0].version, partial(rewritten, same)) for uid, same in by_memory.items()],
         edges=[change for change in changes if isinstance(change, Edge)],
         rows=[recorded(change) for change in changes],
-        needs=[_needs(change) for change in changes],
+        needs=[needs_of(change) for change in changes],
     )
 
 
-def _needs(change: Change) -> dict[str, int]:
+def needs_of(change: Change) -> dict[str, int]:
     """Return the versions of the memories that the change was planned on."""
     return change.needs if isinstance(change, Edge | Merge) else {change.memory_id: change.version}

@@ -6,6 +6,7 @@ hold the wire's `SweepChange`.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeAlias, TypeVar
 
 from graph.sweep import Edge, Method, RecordedChange
@@ -75,7 +76,17 @@ class Merge:
         return {self.memory_id: self.version, self.target_id: self.target_version}
 
 
-Change: TypeAlias = Retype | Template | Edge | Flag | Merge
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """Let an item of any kind expire at `expires_at`, as a rule of retention wants."""
+
+    memory_id: str
+    version: int
+    expires_at: datetime
+    reason: str
+
+
+Change: TypeAlias = Retype | Template | Edge | Flag | Merge | Expire
 Rewriting: TypeAlias = Retype | Template
 """Changes of a memory's own text and type."""
 
@@ -105,6 +116,9 @@ def to_wire(change: Change, state: ChangeState = "planned", seq: int | None = No
             wire.action = "merge"
             wire.target_id, wire.target_version = change.target_id, change.target_version
             wire.confidence, wire.reason = change.confidence, change.reason
+        case Expire():
+            wire.action = "expire"
+            wire.expires_at, wire.reason = change.expires_at, change.reason
     return wire
 
 
@@ -115,7 +129,7 @@ def recorded(change: Change) -> RecordedChange:
         uid=change.memory_id,
         action=wire.action,
         state="proposed" if isinstance(change, Flag | Merge) else "applied",
-        version=change.version + isinstance(change, Retype | Template),
+        version=change.version + isinstance(change, Retype | Template | Expire),
         confidence=wire.confidence,
         method=wire.method,
         old_type=wire.old_type or None,
@@ -127,6 +141,7 @@ def recorded(change: Change) -> RecordedChange:
         edge_state=wire.edge_state,
         source=wire.source_id,
         target=wire.target_id,
+        expires_at=wire.expires_at,
     )
 
 
@@ -150,6 +165,9 @@ def from_wire(wire: SweepChange) -> Change:
             return Template(wire.memory_id, wire.version, text, tuple(wire.tags), tuple(wire.warnings))
         case "causal_edge":
             return _edge_of(wire)
+        case "expire":
+            ends = _given(wire, "expires_at", wire.expires_at)
+            return Expire(wire.memory_id, wire.version, ends, wire.reason or "")
         case "merge":
             return Merge(
                 memory_id=wire.memory_id,

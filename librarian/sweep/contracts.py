@@ -14,7 +14,7 @@ from librarian.base.fields import ConfirmToken, Cursor, MemoryType, PageSize, Re
 from librarian.causal.contracts import ItemBrief
 from librarian.items.contracts import EdgeOut, Filters
 
-Action = Literal["retype", "template", "causal_edge", "flag", "merge"]
+Action = Literal["retype", "template", "causal_edge", "flag", "merge", "expire"]
 Relation = Literal["Causes", "Blocks", "Enables", "RelatesTo"]
 ChangeState = Literal["planned", "applied", "proposed", "undone", "kept", "accepted", "rejected"]
 SweepStatus = Literal["planned", "applying", "applied", "undoing", "undone"]
@@ -36,6 +36,20 @@ SweepLimit = Annotated[
 MinImportance = Annotated[int, Meta(ge=1, le=10, description="Only memories that matter at least this much.")]
 
 
+class RetentionRule(Filters, kw_only=True):
+    """Which items expire: those that pass the filters and happened so many days ago (or, where that is unknown, were
+    stored then). Neither pinned ones nor those with an end of their own; parts of files follow their files.
+    """
+
+    older_than_days: Annotated[int, Meta(ge=1, le=36_500, description="How many days ago it happened at least.")]
+
+
+RetentionRules = Annotated[
+    list[RetentionRule],
+    Meta(max_length=50, description="Which items expire; by default what LIBRARIAN_RETENTION says."),
+]
+
+
 class SweepScope(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """Which memories to look at; every given condition must hold."""
 
@@ -53,6 +67,7 @@ class SweepConfig(Struct, kw_only=True):
     min_importance: int | None = None
     filters: Filters | None = None
     llm: bool = False
+    retention: list[RetentionRule] = []
 
 
 class SweepSummary(Struct, kw_only=True):
@@ -71,8 +86,9 @@ class SweepChange(Struct, kw_only=True, omit_defaults=True):
     `retype`: from `old_type` (null: it had none) to `new_type`. `template`: the text becomes `text`, and `tags` are
     added. `causal_edge`: an edge `relation` from `source_id`, which is the memory itself, to `target_id`, accepted or
     proposed. `flag`: nobody can tell the type;
-    `new_type` is the likeliest. `merge`: it says what `target_id` says, which is the fuller one. `version` is the
-    memory's version that the change was planned on.
+    `new_type` is the likeliest. `merge`: it says what `target_id` says, which is the fuller one. `expire`: a rule of
+    retention takes it (`reason`), and it is not found any more; of an item of any kind. `version` is the memory's
+    version that the change was planned on.
     """
 
     memory_id: str
@@ -97,6 +113,7 @@ class SweepChange(Struct, kw_only=True, omit_defaults=True):
     reason: str | None = None
     model: str | None = None
     warnings: list[str] = []
+    expires_at: Time | None = None
 
 
 class SweepRefusal(Struct, kw_only=True):
@@ -114,7 +131,8 @@ class SweepFindings(Struct, kw_only=True):
     importance 9 and 10; `saturated` says that they are more than half, so that importance tells nothing.
     `memories_left` counts those of the scope that a limit has left for the next sweep. `lessons` names the kinds of
     reasons that humans of this namespace have rejected three times more than accepted, with by how many: what is found
-    for such a reason is less sure, and proposed.
+    for such a reason is less sure, and proposed. `expired` counts the items that rules of retention take, `purged`
+    those that expired so long ago that they are purged, which nothing undoes.
     """
 
     types_before: dict[str, int] = msgspec.field(default_factory=dict)
@@ -134,6 +152,8 @@ class SweepFindings(Struct, kw_only=True):
     refused: int = 0
     memories_left: int = 0
     lessons: dict[str, int] = msgspec.field(default_factory=dict)
+    expired: int = 0
+    purged: int = 0
 
 
 class SweepLlm(Struct, kw_only=True):
@@ -189,6 +209,7 @@ class SweepRequest(SweepScope, kw_only=True):
     llm: Annotated[bool, Meta(description="Ask the language model about what the rules leave undecided.")] = False
     resume: SweepId | None = None
     plan: SweepReport | None = None
+    retention: RetentionRules | None = None
 
 
 class SweepQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -242,7 +263,7 @@ class SweepProgress(Struct, kw_only=True):
     undo has looked at. `sweep_id` is what to resume if it goes no further; a dry run has none.
     """
 
-    stage: Literal["edges", "texts", "plan", "undo"]
+    stage: Literal["retention", "edges", "texts", "plan", "undo"]
     done: int
     total: int
     sweep_id: SweepId | None = None

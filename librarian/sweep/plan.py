@@ -21,6 +21,7 @@ from librarian.sweep.lessons import Lessons, learned, lowered
 from librarian.sweep.llm import AT_ONCE, CHARS_PER_TOKEN, EXAMINED, Adviser, Known, Llm, timed
 from librarian.sweep.reports import NEWEST, Stage, State, decoded
 from librarian.sweep.reports import config_of as config_of_run
+from librarian.sweep.retention import NO_RETENTION, Retention
 from librarian.sweep.texts import embeddings_of, plan_text, undecided
 from librarian_agents.sweep.classify import Verdict, judge
 from librarian_agents.sweep.label import MAX_CHARS
@@ -41,6 +42,7 @@ class SweepContext:
     namespace: str
     space: SpaceRecord | None
     llm: Llm | None = None
+    retention: Retention = NO_RETENTION
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,4 +226,5 @@ async def scope_of(context: SweepContext, config: SweepConfig, *, ask: bool = Tr
 
 def config_of(request: SweepRequest) -> SweepConfig:
     """Return how the sweep was asked for."""
-    return SweepConfig(**{name: getattr(request, name) for name in SweepConfig.__struct_fields__})
+    given = {name: getattr(request, name) for name in SweepConfig.__struct_fields__}
+    return SweepConfig(**given | {"retention": request.retention or []})

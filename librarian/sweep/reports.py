@@ -18,7 +18,7 @@ from graph.sweep import FIRST, Applied, Edge, RecordedChange, Run, SweptMemory
 from librarian.base import cursors
 from librarian.base.errors import NotFound
 from librarian.base.strictjson import convert
-from librarian.sweep.changes import Change, Flag, Merge, Retype, Template, to_wire
+from librarian.sweep.changes import Change, Expire, Flag, Merge, Retype, Template, to_wire
 from librarian.sweep.contracts import (
     SweepBrief,
     SweepChange,
@@ -214,6 +214,8 @@ def _count(summary: SweepSummary, findings: SweepFindings, change: Change) -> No
             summary.unknown_flagged += 1
         case Merge():
             findings.merges_proposed += 1
+        case Expire():
+            findings.expired += 1
         case Edge(state="proposed"):
             findings.edges_proposed += 1
         case Edge(type="RELATES_TO"):

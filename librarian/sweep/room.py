@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from librarian.base.audit import actor, audit
 from librarian.items.room import SAMPLE_NAMESPACE
@@ -28,6 +28,7 @@ from librarian.sweep.contracts import (
 from librarian.sweep.llm import Llm
 from librarian.sweep.plan import SweepContext
 from librarian.sweep.reports import get_sweep, list_sweeps, shortened
+from librarian.sweep.retention import NO_RETENTION, Retention
 from librarian.sweep.reviews import Label, labels
 from librarian.sweep.run import SweepEvents, collected, sweep
 from librarian.sweep.undo import UndoEvents, undo
@@ -39,14 +40,17 @@ _SAMPLE_TEAM = "sample"
 
 
 class SweepsRoom:
-    """Cleans and connects the memories of a namespace, and takes that back. `wake` is called when texts have changed;
-    `llm` is asked by sweeps that want a language model.
+    """Cleans and connects the memories of a namespace, lets items expire, and takes that back. `wake` is called when
+    texts have changed; `llm` is asked by sweeps that want a language model; `retention` says what expires.
     """
 
-    def __init__(self, lifecycle: Lifecycle, llm: Llm | None, wake: Callable[[], None]) -> None:
+    def __init__(
+        self, lifecycle: Lifecycle, llm: Llm | None, wake: Callable[[], None], retention: Retention = NO_RETENTION
+    ) -> None:
         self._lifecycle = lifecycle
         self._llm = llm
         self._wake = wake
+        self._retention = retention
 
     async def sweep(
         self, namespace: str, request: SweepRequest, on_progress: OnSweepProgress | None = None
@@ -74,7 +78,10 @@ class SweepsRoom:
         model, what it will be asked comes first; last comes the report, without changes. Raises ChatModelError too.
         """
         parts = self._lifecycle.parts
-        async with aclosing(sweep(SweepContext(parts.executor, namespace, parts.space, self._llm), request)) as events:
+        if request.retention is None and not (request.plan or request.resume):
+            request = replace(request, retention=list(self._retention.rules))
+        context = SweepContext(parts.executor, namespace, parts.space, self._llm, self._retention)
+        async with aclosing(sweep(context, request)) as events:
             async for event in events:
                 if isinstance(event, SweepReport) and not event.dry_run:
                     audit("sweep", namespace, sweep_id=event.sweep_id, changes=event.summary.memories_templated)

@@ -24,8 +24,8 @@ from librarian.base import metrics
 from librarian.base.audit import actor
 from librarian.base.errors import Conflict, InvalidInput, NotFound
 from librarian.items.contracts import Filters
-from librarian.sweep import reports
-from librarian.sweep.apply import chunk_of, chunks
+from librarian.sweep import reports, retention
+from librarian.sweep.apply import chunk_of, chunks, needs_of
 from librarian.sweep.changes import Change, Flag, Merge, from_wire, to_wire
 from librarian.sweep.contracts import (
     SweepChange,
@@ -135,11 +135,18 @@ async def _dry(context: SweepContext, request: SweepRequest) -> SweepEvents:
     day = reports.day_of()
     number = await graph.next_number(context.executor, context.namespace, day)
     state, started_at = await first_state(context, scope, config), datetime.now(UTC)
+    state.findings.purged = await retention.due(context.executor, context.namespace, context.retention)
+    ending = set[str]()
+    async for expired in retention.expiring(context.executor, context.namespace, config.retention):
+        state.count(expired)
+        ending.update(change.memory_id for change in expired)
+        yield SweepPart(_retained(len(ending)), [to_wire(change) for change in expired])
     async for part in planned_pages(context, scope, config, state, adviser):
-        state.count(part.changes)
+        changes = [change for change in part.changes if ending.isdisjoint(needs_of(change))]
+        state.count(changes)
         if part.stage == "texts":
-            state.looked_at(part.page, part.changes, part.refused, part.left)
-        yield SweepPart(part.progress, [to_wire(change) for change in part.changes])
+            state.looked_at(part.page, changes, part.refused, part.left)
+        yield SweepPart(part.progress, [to_wire(change) for change in changes])
     yield SweepReport(
         sweep_id=f"{day}{number:03}",
         dry_run=True,
@@ -182,6 +189,9 @@ async def _by_scope(writer: "_Writer", config: SweepConfig) -> AsyncGenerator[Sw
     context = writer.context
     scope = await scope_of(context, config, ask=False)
     adviser = _adviser(context, writer.state)
+    if writer.state.stage == "edges":
+        async for retained in _retain(writer, config):
+            yield retained
     async for part in planned_pages(context, scope, config, writer.state, adviser, drawn=True):
         after = writer.state.copy()
         after.stage, after.after, after.done = part.stage, part.page[-1].position, part.progress.done
@@ -190,6 +200,19 @@ async def _by_scope(writer: "_Writer", config: SweepConfig) -> AsyncGenerator[Sw
             after.looked_at(part.page, part.changes, part.refused, part.left)
         done, refused = await writer.apply(part.changes, after)
         yield SweepPart(part.progress, done, refused)
+
+
+async def _retain(writer: "_Writer", config: SweepConfig) -> AsyncGenerator[SweepPart, None]:
+    """Purge what expired long ago, and let expire what the rules take. Begun anew it finds what is left."""
+    executor, namespace = writer.context.executor, writer.context.namespace
+    writer.state.findings.purged += await retention.purge(executor, namespace, writer.context.retention)
+    async for changes in retention.expiring(executor, namespace, config.retention):
+        done, refused = await writer.apply(changes, writer.state.copy())
+        yield SweepPart(_retained(writer.state.findings.expired), done, refused)
+
+
+def _retained(items: int) -> SweepProgress:
+    return SweepProgress(stage="retention", done=items, total=items)
 
 
 def _adviser(context: SweepContext, state: State) -> Adviser | None:
@@ -284,7 +307,8 @@ async def _start_run(context: SweepContext, request: SweepRequest, llm: SweepLlm
 
 def _state_by(plan: SweepReport) -> State:
     """Return the state of a run by a plan, which looks at nothing itself: it reports what the plan found."""
-    findings = msgspec.structs.replace(plan.findings, edges_proposed=0, related_created=0, merges_proposed=0)
+    own: dict[str, int] = {"edges_proposed": 0, "related_created": 0, "merges_proposed": 0, "expired": 0, "purged": 0}
+    findings = msgspec.structs.replace(plan.findings, **own)
     state = State(stage="plan", findings=findings, plan=plan.sweep_id)
     state.summary.memories_scanned = plan.summary.memories_scanned
     return state

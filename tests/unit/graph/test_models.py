@@ -71,7 +71,15 @@ def test_every_typed_edge_is_declared() -> None:
 @pytest.mark.parametrize("value_class", ITEM_CLASSES.values(), ids=lambda value_class: value_class.__name__)
 def test_every_field_of_an_item_is_read_back_as_it_was_written(value_class: ItemClass) -> None:
     """By the value that the rest of the program works with, by the read-only model, and by the item's revision."""
-    samples = {str: "text", JsonObject: '{"a": 1}', int: 3, float: 0.5, datetime: MOMENT, tuple[str, ...]: ("a", "b")}
+    samples = {
+        str: "text",
+        JsonObject: '{"a": 1}',
+        int: 3,
+        float: 0.5,
+        datetime: MOMENT,
+        bool: True,
+        tuple[str, ...]: ("a", "b"),
+    }
     given = {name: samples[type_] for name, type_ in stored_fields(value_class).items()}
     stored = {name: list(value) if isinstance(value, tuple) else _stored(value) for name, value in given.items()}
     stored |= {"kind": value_class.kind.value, "starred": True}
