@@ -13,7 +13,8 @@ Position = tuple[int, int]
 Link = Callable[[str], str]
 
 _BOX_W, _BOX_H = 220, 46
-_COLUMN_W, _ROW_H = 330, 70
+# The gap between columns has room for the longest label, RELATES_TO with a number.
+_COLUMN_W, _ROW_H = 360, 70
 _MARGIN = 20
 # Of the width of a narrow letter; what a box has room for.
 _CAPTION_W = 27

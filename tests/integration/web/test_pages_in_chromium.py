@@ -61,6 +61,7 @@ async def test_the_first_page_shows_what_is_here_and_what_happened_last(opened, 
     async with opened(key) as page:
         times = await page.locator(".hit time").evaluate_all("times => times.map(one => one.dateTime)")
         assert times == sorted(times, reverse=True)
+        await expect(page.locator(".hit h3").first).to_be_in_viewport()
         held = (await librarian.namespaces({shelf}.__contains__)).namespaces[0].by_kind
         facts = page.locator(".facets li", has_text="fact")
         await expect(facts.locator(".number")).to_have_text(str(held["fact"]))
