@@ -62,6 +62,8 @@ async def test_the_first_page_shows_what_is_here_and_what_happened_last(opened, 
         times = await page.locator(".hit time").evaluate_all("times => times.map(one => one.dateTime)")
         assert times == sorted(times, reverse=True)
         await expect(page.locator(".hit h3").first).to_be_in_viewport()
+        months = await page.locator(".facets a", has_text=re.compile(r"^\d{4}-\d\d$")).all_inner_texts()
+        assert months == sorted(months, reverse=True) != []
         held = (await librarian.namespaces({shelf}.__contains__)).namespaces[0].by_kind
         facts = page.locator(".facets li", has_text="fact")
         await expect(facts.locator(".number")).to_have_text(str(held["fact"]))

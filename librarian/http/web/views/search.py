@@ -66,7 +66,7 @@ async def show_search(call: Call[Form, SearchPage]) -> Response:
         kinds=KINDS,
         counts=counts,
         facets=[
-            (facet, [(value, items, _narrowed(facet, value)) for value, items in counts[facet][:_MOST_SHOWN]])
+            (facet, [(value, items, _narrowed(facet, value)) for value, items in _shown(facet, counts[facet])])
             for facet in _FACETS
             if counts.get(facet)
         ],
@@ -79,6 +79,11 @@ async def show_search(call: Call[Form, SearchPage]) -> Response:
         more_hits=min(call.query.limit + _STEP, MOST_HITS),
         most_hits=MOST_HITS,
     )
+
+
+def _shown(facet: str, counted: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return the values with most items, months as a calendar has them: the last ones, newest first."""
+    return (sorted(counted, reverse=True) if facet == "month" else counted)[:_MOST_SHOWN]
 
 
 async def _found(call: Call[Form, SearchPage], counting: _Counting) -> SearchOutput | None:
