@@ -43,7 +43,7 @@ LIMIT $limit
 // name: adopt_edges
 // purpose: complete the relationships of a type between two items that were drawn by hand; all become one edge
 // params: rows (namespace, source, target, type, edge_id; in the order and direction in which edges are stored)
-// returns: merged (boolean: an edge was there already)
+// returns: namespace, source, target, type, edge_id, merged (boolean: an edge was there already)
 // access: write
 // scope: admin
 CYPHER 25
@@ -80,7 +80,8 @@ CALL (row, source, target, drawn, edge_id) {
   FOREACH (one IN drawn | DELETE one)
   SET edge += own
 }
-RETURN known IS NOT NULL AS merged
+RETURN row.namespace AS namespace, row.source AS source, row.target AS target, row.type AS type, edge_id,
+  known IS NOT NULL AS merged
 
 // name: server_clock
 // purpose: the database's own time

@@ -32,7 +32,7 @@ ORDER BY r.edge_id
 // name: put_edges
 // purpose: create typed edges between existing items; one that is there stays as it is, one that is proposed is accepted
 // params: namespace, rows (line, source, target, type, edge_id, properties)
-// returns: line, created (boolean), missing (uids of ends that do not exist)
+// returns: line, created (boolean), edge_id (of a created one), accepted (it was proposed before), missing (uids of ends that do not exist)
 // access: write
 // scope: namespace
 CYPHER 25
@@ -41,7 +41,7 @@ OPTIONAL MATCH (source:Item {namespace: $namespace, uid: row.source})
 OPTIONAL MATCH (target:Item {namespace: $namespace, uid: row.target})
 WITH row, source, target,
   EXISTS { (source)-[r:CAUSES|BLOCKS|ENABLES|RELATES_TO]->(target) WHERE type(r) = row.type } AS known
-CALL (row, source, target, known) {
+OPTIONAL CALL (row, source, target, known) {
   WITH row, source, target, known
   WHERE source IS NOT NULL AND target IS NOT NULL AND NOT known
   OPTIONAL MATCH (source)-[proposal:PROPOSED {type: row.type}]->(target)
@@ -50,8 +50,9 @@ CALL (row, source, target, known) {
   FOREACH (proposal IN proposals | DELETE proposal)
   MERGE (source)-[r:$(row.type)]->(target)
   ON CREATE SET r = row.properties, r.edge_id = edge_id, r.created_at = datetime()
+  RETURN edge_id, size(proposals) > 0 AS accepted
 }
-RETURN row.line AS line, NOT known AS created,
+RETURN row.line AS line, NOT known AS created, edge_id, accepted,
   [end IN [[row.source, source IS NULL], [row.target, target IS NULL]] WHERE end[1] | end[0]] AS missing
 
 // name: edges_between

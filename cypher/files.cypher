@@ -39,15 +39,20 @@ RETURN f.path AS path ORDER BY path
 // name: put_files
 // purpose: paths, to be found from now on; their contents follow
 // params: namespace, rows (path, properties)
-// returns: nothing
+// returns: path (of those that are new)
 // access: write
 // scope: namespace
 CYPHER 25
 UNWIND $rows AS row
+OPTIONAL MATCH (known:File {namespace: $namespace, path: row.path})
+WITH row, known IS NULL AS new
 MERGE (f:File {namespace: $namespace, path: row.path})
 // Size and time of a known file belong to the contents that are stored.
 ON CREATE SET f += row.properties
 SET f.root = row.properties.root
+WITH f, new
+WHERE new
+RETURN f.path AS path
 
 // name: claim_files
 // purpose: lock files: what is read of them and their parts next holds until the commit

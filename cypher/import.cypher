@@ -91,7 +91,7 @@ RETURN sum(CASE WHEN created THEN 1 ELSE 0 END) AS created
 // name: import_files
 // purpose: create files that are not there, with what they define
 // params: namespace, rows (path, properties, symbols)
-// returns: created
+// returns: created (paths)
 // access: write
 // scope: namespace
 CYPHER 25
@@ -106,7 +106,7 @@ CALL (f, row) {
   CREATE (f)-[:DEFINES]->(s:Symbol {namespace: $namespace, path: row.path})
   SET s += symbol
 }
-RETURN count(f) AS created
+RETURN collect(f.path) AS created
 
 // name: import_known
 // purpose: which of these uids are there
@@ -260,7 +260,7 @@ RETURN DISTINCT known AS id
 // name: import_edges
 // purpose: create relationships between items unless their like is there
 // params: namespace, rows (source, type, target, properties)
-// returns: created
+// returns: created, edges (typed ones among them: list of {edge_id, type, label, source, target})
 // access: write
 // scope: namespace
 CYPHER 25
@@ -274,4 +274,5 @@ WHERE NOT EXISTS {
 }
 CREATE (source)-[r:$(row.type)]->(target)
 SET r = row.properties
-RETURN count(r) AS created
+RETURN count(r) AS created, collect(CASE WHEN r.edge_id IS NOT NULL THEN
+  {edge_id: r.edge_id, type: {{edge_type}}, label: type(r), source: source.uid, target: target.uid} END) AS edges

@@ -162,7 +162,7 @@ CALL (f) {
       SET also.former_valid_to = closing.former_valid_to)
     WITH DISTINCT f, closing, older
     WHERE older.valid_to = f.valid_from
-    SET older:Unsettled, older.valid_to = closing.former_valid_to
+    SET older:Unsettled:Relinked, older.valid_to = closing.former_valid_to
     SET older.version = coalesce(older.version, 1) + 1, older.updated_at = datetime()
     WITH older
     OPTIONAL MATCH (older)-[:HAS_EMBEDDING]->(e:Embedding)
@@ -219,12 +219,12 @@ CALL (f) {
   MATCH (older:Item:Fact {namespace: $namespace, uid: ref})
   WHERE older <> f
   MERGE (f)-[closing:SUPERSEDES]->(older)
-  ON CREATE SET f:Unsettled, older:Unsettled, closing.created_at = datetime()
+  ON CREATE SET f:Unsettled, older:Unsettled:Relinked, closing.created_at = datetime()
   WITH f, closing, older
   WHERE f.valid_from IS NOT NULL AND older.valid_to > f.valid_from
   // Kept for the day when the newer fact goes.
   SET closing.former_valid_to = older.valid_to
-  SET older.valid_to = f.valid_from
+  SET older:Relinked, older.valid_to = f.valid_from
   SET older.version = coalesce(older.version, 1) + 1, older.updated_at = datetime()
   WITH older
   OPTIONAL MATCH (older)-[:HAS_EMBEDDING]->(e:Embedding {namespace: $namespace})

@@ -119,7 +119,7 @@ RETURN count(*) AS deleted
 // name: delete_namespace_items
 // purpose: delete some nodes: items, each after its vectors and revisions
 // params: namespace, limit (nodes)
-// returns: deleted (nodes)
+// returns: deleted (nodes), gone (list of [kind, uid] of items)
 // access: write
 // scope: namespace
 CYPHER 25
@@ -128,23 +128,23 @@ WHERE m.uid IS NOT NULL
 CALL (m) {
   MATCH (m)-[:HAS_EMBEDDING|HAS_REVISION]->(part)
   WHERE part.namespace = $namespace
-  RETURN part AS node
+  RETURN part AS node, null AS item
   UNION ALL
-  RETURN m AS node
+  RETURN m AS node, [m.kind, m.uid] AS item
 }
-WITH node LIMIT $limit
+WITH node, item LIMIT $limit
 DETACH DELETE node
-RETURN count(*) AS deleted
+RETURN count(*) AS deleted, collect(item) AS gone
 
 // name: delete_namespace_rest
 // purpose: delete some of the nodes that are left when the items are gone
 // params: namespace, limit (nodes)
-// returns: deleted (nodes)
+// returns: deleted (nodes), gone (list of [file, path] of files)
 // access: write
 // scope: namespace
 CYPHER 25
 MATCH (n:{{parts}})
 WHERE n.namespace = $namespace
-WITH n LIMIT $limit
+WITH n, CASE WHEN n:File THEN ['file', n.path] END AS file LIMIT $limit
 DETACH DELETE n
-RETURN count(*) AS deleted
+RETURN count(*) AS deleted, collect(file) AS gone

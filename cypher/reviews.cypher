@@ -140,7 +140,7 @@ RETURN ref
 // name: absorb_memory
 // purpose: what hangs on a locked memory goes over to another locked one: its history, its edges unless they are there already, what it supports, and the decision about the two; its text becomes a revision
 // params: namespace, uid, into (uid), sweep_id, seq, reason, actor
-// returns: edges (that went over)
+// returns: edges (that went over: list of {edge_id, type, label, source, target}), citers (list of [uid, kind] of what it supported)
 // access: write
 // scope: namespace
 CYPHER 25
@@ -172,6 +172,7 @@ CALL (m, into) {
   SET f:Unsettled, f.evidence_refs = CASE WHEN into.uid IN f.evidence_refs THEN [ref IN f.evidence_refs WHERE ref <> m.uid]
     ELSE [ref IN f.evidence_refs | CASE ref WHEN m.uid THEN into.uid ELSE ref END] END
   SET f.version = coalesce(f.version, 1) + 1, f.updated_at = datetime()
+  RETURN collect([f.uid, f.kind]) AS citers
 }
 CALL (m, into) {
   MATCH (run:SweepRun)-[c:CHANGED]->(m)
@@ -197,9 +198,9 @@ CALL (m, into) {
   SET moved = before,
     moved.source_quote = CASE WHEN same_way THEN before.source_quote ELSE before.target_quote END,
     moved.target_quote = CASE WHEN same_way THEN before.target_quote ELSE before.source_quote END
-  RETURN count(*) AS edges
+  RETURN collect({edge_id: moved.edge_id, type: kind, label: label, source: source.uid, target: target.uid}) AS edges
 }
-RETURN edges
+RETURN edges, citers
 
 // name: merged_memories
 // purpose: what memories were when they were merged into others

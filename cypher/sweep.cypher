@@ -242,16 +242,16 @@ SET r = row.properties, r.created_at = datetime()
 // name: remove_sweep_edges
 // purpose: take away the edges that a sweep drew, as far as no human has decided about them
 // params: namespace, sweep_id, rows (uid: the source, target, edge_id)
-// returns: edge_id (of what is gone, or was already), kept (a human's now)
+// returns: edge_id, source, target, type, gone (it is now), kept (a human's now; neither where it had gone before)
 // access: write
 // scope: namespace
 CYPHER 25
 UNWIND $rows AS row
 OPTIONAL MATCH (:Item {namespace: $namespace, uid: row.uid})-[r:{{kinds}} {edge_id: row.edge_id}]->(:Item {namespace: $namespace, uid: row.target})
-WITH row, r, r IS NOT NULL
+WITH row, r, {{edge_type}} AS type, r IS NOT NULL AS there, r IS NOT NULL
   AND (coalesce(r.run_id, '') <> $sweep_id OR r.method = 'human' OR r.reviewed_by IS NOT NULL) AS kept
 FOREACH (gone IN CASE WHEN kept OR r IS NULL THEN [] ELSE [r] END | DELETE gone)
-RETURN row.edge_id AS edge_id, kept
+RETURN row.edge_id AS edge_id, row.uid AS source, row.target AS target, type, there AND NOT kept AS gone, kept
 
 // name: begin_sweep
 // purpose: record that a sweep begins, under the first free number of the day

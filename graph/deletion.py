@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
 from graph.executor import Executor, Row, Transaction
+from graph.ingest import tell_relinked
 from graph.patience import Patience
 from graph.search import filter_params
 from graph.support import settle
 from graph.tombstones import leave, told_by
-from graph.types import Cascade, ItemFilter, Kind, Provenance
+from graph.types import Cascade, Change, ItemAction, ItemFilter, Kind, Provenance
 
 CHUNK_ITEMS = 1000
 """Items a transaction takes: its memory stays small, and others wait for its locks no longer than a second."""
@@ -79,7 +80,7 @@ async def delete_item(
         check(rows[0]["version"] if rows else None)
         if forgotten:
             await leave(transaction, namespace, _versions(rows), told, forgotten.actor)
-        return await _delete(transaction, namespace, rows)
+        return await _delete(transaction, namespace, rows, forgotten)
 
     return await executor.transaction("delete_item", work)
 
@@ -93,7 +94,7 @@ async def _delete_chunk(
         doomed = [row for row in rows if row["version"] == versions[row["uid"]]]
         if forgotten:
             await leave(transaction, namespace, _versions(doomed), told, forgotten.actor)
-        return await _delete(transaction, namespace, doomed), len(rows) - len(doomed)
+        return await _delete(transaction, namespace, doomed, forgotten), len(rows) - len(doomed)
 
     return await executor.transaction("delete_items", work)
 
@@ -106,11 +107,16 @@ def _versions(locked: Iterable[Row]) -> dict[str, int]:
     return {row["uid"]: row["version"] for row in locked}
 
 
-async def _delete(transaction: Transaction, namespace: str, locked: Sequence[Row]) -> Cascade:
+async def _delete(
+    transaction: Transaction, namespace: str, locked: Sequence[Row], forgotten: Provenance | None
+) -> Cascade:
     params = {"namespace": namespace, "doomed": [row["uid"] for row in locked]}
     (row,) = await transaction.run("delete_items", params)
     # What superseded the same facts as a deleted one did closes them anew.
     await transaction.run("link_references", {"namespace": namespace})
+    action: ItemAction = "forgotten" if forgotten else "deleted"
+    transaction.changed(namespace, (Change(action, row["kind"], row["uid"]) for row in locked if row["kind"]))
+    await tell_relinked(transaction, namespace)
     await settle(transaction, namespace)
     return cascade_of(Counter(Kind(row["kind"]) for row in locked if row["kind"]), row)
 

@@ -1,13 +1,15 @@
 """Typed edges: drawn, removed, found. A writer first locks both ends, so that one edge is never drawn twice."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
 from graph.executor import Executor, Row, Transaction
-from graph.types import FOREVER, EdgeType, native
+from graph.types import FOREVER, Change, EdgeAction, EdgeType, native
 
+EDGE = "edge"
+"""What the change feed calls one."""
 _ACCEPTED = "accepted"
 SUPERSEDES = "SUPERSEDES"
 """The type of a proposal that a fact supersedes another: reviewed as edges are, but no edge."""
@@ -251,6 +253,11 @@ async def _link(transaction: Transaction, namespace: str, edge: NewEdge, reviewe
         "reviewed_by": reviewer if known else None,
     }
     stored = stored_edges(await transaction.run("put_edge", params))
+    if known is None:
+        action: EdgeAction = "added"
+    else:
+        action = "changed" if known.state == _ACCEPTED else "accepted"
+    tell_edges(transaction, namespace, action, stored)
     return Linked(stored[0], created=known is None, changed=True, contradicts=contradicts)
 
 
@@ -261,6 +268,7 @@ async def _review(
     common = {"namespace": namespace, "edge_id": edge.edge_id, "reviewed_by": reviewer}
     if not accept:
         rejected = stored_edges(await transaction.run("reject_edge", {**common, "review_reason": reason}))
+        tell_edges(transaction, namespace, "rejected", rejected)
         return ReviewedEdge(rejected[0], done=True)
     opposite = _OPPOSITE.get(EdgeType(edge.type))
     between = await _between(transaction, namespace, edge.source, edge.target)
@@ -272,6 +280,7 @@ async def _review(
         "properties": {"review_reason": reason},
     }
     accepted = stored_edges(await transaction.run("put_edge", params))
+    tell_edges(transaction, namespace, "accepted", accepted)
     contradicts = opposite is not None and _accepted(between, opposite) is not None
     return ReviewedEdge(accepted[0], done=True, contradicts=contradicts)
 
@@ -280,6 +289,7 @@ async def _remove(transaction: Transaction, namespace: str, edge: StoredEdge) ->
     """Remove an edge that was found before its ends are locked; None where somebody else was faster."""
     await _lock(transaction, namespace, edge.source, edge.target)
     removed = stored_edges(await transaction.run("delete_edge", {"namespace": namespace, "edge_id": edge.edge_id}))
+    tell_edges(transaction, namespace, "deleted", removed)
     return removed[0] if removed else None
 
 
@@ -296,6 +306,13 @@ async def _between(transaction: Transaction, namespace: str, source: str, target
 
 def _only_edges(found: Sequence[StoredEdge]) -> list[StoredEdge]:
     return [edge for edge in found if edge.type != SUPERSEDES]
+
+
+def tell_edges(transaction: Transaction, namespace: str, action: EdgeAction, edges: Iterable[StoredEdge]) -> None:
+    """Tell the namespace's change feed what became of edges."""
+    transaction.changed(
+        namespace, (Change(action, EDGE, edge.edge_id, edge.type, edge.source, edge.target) for edge in edges)
+    )
 
 
 def _accepted(edges: Sequence[StoredEdge], edge_type: EdgeType) -> StoredEdge | None:
@@ -375,6 +392,16 @@ async def adopt(executor: Executor, edges: Sequence[AdoptedEdge]) -> tuple[int, 
         # One order of locking for all writers.
         for edge in sorted(set(edges), key=lambda edge: (edge.namespace, edge.source, edge.target, edge.type))
     ]
-    done = await executor.write("adopt_edges", {"rows": rows})
+
+    async def work(transaction: Transaction) -> list[Row]:
+        adopted = await transaction.run("adopt_edges", {"rows": rows})
+        for row in adopted:
+            edge = Change(
+                "changed" if row["merged"] else "added", EDGE, row["edge_id"], row["type"], row["source"], row["target"]
+            )
+            transaction.changed(row["namespace"], [edge])
+        return adopted
+
+    done = await executor.transaction("adopt_edges", work)
     merged = sum(row["merged"] for row in done)
     return len(done) - merged, merged

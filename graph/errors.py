@@ -7,6 +7,7 @@ GraphError
 ├── DeletedMeanwhile      a statement met a node that somebody else was deleting (retryable)
 ├── ItemBusy              an item that somebody else is changing for longer than one waits (retryable)
 ├── ItemForgotten         what is to be kept was forgotten on purpose
+├── ChangesGone           a cursor of the change feed behind which changes are not kept any more
 ├── LeaseHeld             somebody else is at work where only one may be (retryable)
 ├── LeaseLost             somebody else has taken over the work
 ├── InvalidBookmark       a bookmark that the database cannot read
@@ -74,6 +75,14 @@ class ItemForgotten(GraphError):
     """
 
     code = "item_forgotten"
+
+
+class ChangesGone(GraphError):
+    """What was changed right behind this cursor is not kept any more, or the graph was restored since. Read what there
+    is anew (list or export it), then follow from the cursor that `GET /v1/changes` gives without `after`.
+    """
+
+    code = "changes_gone"
 
 
 class LeaseHeld(GraphError):

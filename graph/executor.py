@@ -8,7 +8,7 @@ A cancelled task ends its statement: the driver drops the connection and the ser
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from neo4j import exceptions as driver_errors
 
 from cypher.loader import Statement, load
 from graph import bookmarks
+from graph.changes import encoded_changes
 from graph.driver_errors import from_driver
 from graph.errors import (
     BookmarkNotReached,
@@ -31,6 +32,7 @@ from graph.errors import (
     StatementFailed,
 )
 from graph.observer import Observer, Silence
+from graph.types import Change
 
 Row = dict[str, Any]
 Params = Mapping[str, Any]
@@ -54,6 +56,19 @@ class Transaction:
     def __init__(self, executor: "Executor", transaction: AsyncManagedTransaction) -> None:
         self._executor = executor
         self._transaction = transaction
+        self._changes: dict[str, list[Change]] = {}
+
+    def changed(self, namespace: str, changes: Iterable[Change]) -> None:
+        """Tell the namespace's change feed of `changes`, if and when the transaction is committed."""
+        self._changes.setdefault(namespace, []).extend(changes)
+
+    async def number_changes(self) -> None:
+        """Give what was changed its numbers: last of all, since it keeps everybody else who writes to the namespace
+        waiting until the commit.
+        """
+        for namespace, changes in sorted(self._changes.items()):
+            if rows := encoded_changes(changes):
+                await self.run("record_changes", {"namespace": namespace, "changes": rows})
 
     async def run(self, name: str, params: Params, **template: str | int) -> list[Row]:
         """Return all rows of statement `name`."""
@@ -165,7 +180,10 @@ class Executor:
 
         @unit_of_work(metadata=self._metadata(name), timeout=self._time_left(name))
         async def bounded(transaction: AsyncManagedTransaction) -> T:
-            return await work(Transaction(self, transaction))
+            ours = Transaction(self, transaction)
+            done = await work(ours)
+            await ours.number_changes()
+            return done
 
         async with self._session(name) as session:
             done = await session.execute_write(bounded)

@@ -1,6 +1,6 @@
 """Files: paths, their parts as exact text, and what their code defines."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from graph.executor import Executor, Row, Transaction
 from graph.file_lines import ChunkText, Lines
 from graph.tokens import item_tokens, token
 from graph.tombstones import Said, hold_back
-from graph.types import Cascade, Kind, native
+from graph.types import Cascade, Change, ItemAction, Kind, native
 
 _PAGE = 5_000
 
@@ -163,7 +163,12 @@ async def put_files(executor: Executor, namespace: str, files: Sequence[NewFile]
         }
         for file in sorted(files, key=lambda file: file.path)
     ]
-    await executor.write("put_files", {"namespace": namespace, "rows": rows})
+
+    async def work(transaction: Transaction) -> None:
+        created = await transaction.run("put_files", {"namespace": namespace, "rows": rows})
+        _tell(transaction, namespace, "added", (row["path"] for row in created))
+
+    await executor.transaction("put_files", work)
 
 
 async def store_contents(executor: Executor, namespace: str, contents: Sequence[FileContent]) -> StoredContents:
@@ -191,6 +196,7 @@ async def delete_files(executor: Executor, namespace: str, paths: Sequence[str])
         claimed = await _claim(transaction, namespace, paths)
         await _drop_chunks(transaction, namespace, [uid for uids in claimed.values() for uid in uids])
         rows = await transaction.run("delete_files", {"namespace": namespace, "paths": sorted(claimed)})
+        _tell(transaction, namespace, "deleted", claimed)
         await settle_citations(transaction, namespace, sorted(claimed))
         return int(rows[0]["deleted"])
 
@@ -212,6 +218,7 @@ async def delete_unchanged_files(
         chunks = [row["uid"] for row in await transaction.run("list_chunks", params)]
         (row,) = await transaction.run("delete_items", {"namespace": namespace, "doomed": chunks})
         await transaction.run("delete_files", params)
+        _tell(transaction, namespace, "deleted", paths)
         await settle_citations(transaction, namespace, paths)
         return cascade_of({Kind.FILE_CHUNK: len(chunks)} if chunks else {}, row), len(claimed) - len(paths)
 
@@ -314,8 +321,13 @@ async def _store(transaction: Transaction, namespace: str, contents: Sequence[Fi
     await transaction.run("replace_symbols", {"namespace": namespace, "rows": symbols})
     finished = [_finished_row(content) for content in present]
     await transaction.run("finish_files", {"namespace": namespace, "rows": finished})
+    _tell(transaction, namespace, "changed", (content.path for content in present))
     await settle_citations(transaction, namespace, [content.path for content in present])
     return StoredContents(len(added), len(moved), len(gone), len(held))
+
+
+def _tell(transaction: Transaction, namespace: str, action: ItemAction, paths: Iterable[str]) -> None:
+    transaction.changed(namespace, (Change(action, "file", path) for path in sorted(paths)))
 
 
 async def _forgotten(transaction: Transaction, namespace: str, added: Sequence[Row]) -> set[str]:

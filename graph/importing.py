@@ -11,13 +11,14 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from graph.edges import EDGE
 from graph.errors import LeaseLost
 from graph.executor import Executor, Row, Transaction
 from graph.exporting import Section
 from graph.portable import properties_from_json, take_moments, vector_from_json
 from graph.tokens import item_tokens, token
 from graph.tombstones import blank_outlines, hold_back, said_in, write_tombstones
-from graph.types import FOREVER, UNKNOWN_TIME, Kind
+from graph.types import FOREVER, UNKNOWN_TIME, Change, EdgeAction, Kind
 
 _LABELS: Mapping[str, str] = MappingProxyType(
     {Kind.MESSAGE: "Message", Kind.FACT: "Fact", Kind.MEMORY: "Memory", Kind.FILE_CHUNK: "FileChunk"}
@@ -108,7 +109,8 @@ async def _write_files(transaction: Transaction, namespace: str, rows: _Rows) ->
         for row in rows
     ]
     (row,) = await transaction.run("import_files", {"namespace": namespace, "rows": written})
-    return Written(row["created"])
+    transaction.changed(namespace, (Change("added", "file", path) for path in row["created"]))
+    return Written(len(row["created"]))
 
 
 async def _write_items(transaction: Transaction, namespace: str, rows: _Rows, *, lift: bool = False) -> Written:
@@ -126,6 +128,8 @@ async def _write_items(transaction: Transaction, namespace: str, rows: _Rows, *,
         ]
         await blank_outlines(transaction, namespace, lines)
     await transaction.run("import_items", {"namespace": namespace, "rows": [_item(namespace, row) for row in new]})
+    told = (Change("added", row["kind"], row["uid"]) for row in new if row["kind"] != Kind.FILE_CHUNK)
+    transaction.changed(namespace, told)
     if parts := [_parts(row) for row in new if row["revisions"] or row["citations"]]:
         await transaction.run("import_parts", {"namespace": namespace, "rows": parts})
     await _write_vectors(transaction, namespace, new)
@@ -154,6 +158,7 @@ async def _write_edges(transaction: Transaction, namespace: str, rows: _Rows) ->
         known = {row["id"] for row in found}
         written = [row for row in written if row["properties"].get("edge_id") not in known]
     (row,) = await transaction.run("import_edges", {"namespace": namespace, "rows": written})
+    transaction.changed(namespace, map(_edge_change, row["edges"]))
     return Written(row["created"])
 
 
@@ -169,6 +174,11 @@ _WRITERS: Mapping[Section, Callable[[Transaction, str, _Rows], Coroutine[Any, An
         "tombstone": _write_tombstones,
     }
 )
+
+
+def _edge_change(edge: Row) -> Change:
+    action: EdgeAction = "proposed" if edge["label"] == "PROPOSED" else "added"
+    return Change(action, EDGE, edge["edge_id"], edge["type"], edge["source"], edge["target"])
 
 
 def _item(namespace: str, row: Mapping[str, Any]) -> Row:

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph.citations import put_citations
-from graph.edges import NewEdge
+from graph.edges import EDGE, NewEdge
 from graph.executor import Executor, Transaction
 from graph.facts import Succession, propose
-from graph.item import Fact, Memory, Message, NewItem, written_properties
+from graph.item import Fact, Item, Memory, Message, NewItem, written_properties
 from graph.patience import Patience
 from graph.support import settle
 from graph.tokens import item_tokens
 from graph.tombstones import forgotten_uids, hold_back, said_by
-from graph.types import FOREVER, UNKNOWN_TIME, Kind, Provenance, Stored
+from graph.types import FOREVER, UNKNOWN_TIME, Change, EdgeAction, Kind, Provenance, Stored
 
 _PUT_STATEMENT = {Kind.MESSAGE: "put_messages", Kind.FACT: "put_facts", Kind.MEMORY: "put_memories"}
 _RELINKED_AT_ONCE = 20
@@ -66,6 +66,7 @@ async def finish_ingest(executor: Executor, namespace: str) -> int:
 
     async def link(transaction: Transaction) -> int:
         waiting = await transaction.run("link_references", {"namespace": namespace})
+        await tell_relinked(transaction, namespace)
         await settle(transaction, namespace)
         return int(waiting[0]["waiting"]) if waiting else 0
 
@@ -110,14 +111,37 @@ async def put(
         if rows:
             forever = {"forever": FOREVER} if kind is Kind.FACT else {}
             await transaction.run(statement, {"namespace": namespace, "rows": rows} | forever)
-    if any(isinstance(new.item, Fact) or (isinstance(new.item, Memory) and new.item.evidence_refs) for new in items):
+    transaction.changed(namespace, (_change(new.item, replaced) for new in items))
+    linked = any(
+        isinstance(new.item, Fact) or (isinstance(new.item, Memory) and new.item.evidence_refs) for new in items
+    )
+    if linked:
         await transaction.run("link_references", {"namespace": namespace})
     await _miss_forgotten(transaction, namespace, items)
+    if linked or before:
+        await tell_relinked(transaction, namespace)
     await put_citations(transaction, namespace, items)
     if before:
         params = {"namespace": namespace, "uids": _uids(before), "unknown_time": UNKNOWN_TIME, "forever": FOREVER}
         await transaction.run("copy_to_embeddings", params)
     await settle(transaction, namespace)
+
+
+async def tell_relinked(transaction: Transaction, namespace: str) -> None:
+    """Tell the change feed of the facts that are superseded, or hold again, by what was written to others."""
+    rows = await transaction.run("take_relinked", {"namespace": namespace})
+    transaction.changed(
+        namespace,
+        (Change("superseded" if row["superseded"] else "reopened", Kind.FACT, row["uid"]) for row in rows),
+    )
+
+
+def _change(item: Item, replaced: Collection[str]) -> Change:
+    """Return what the change feed says of an item that is written."""
+    if item.uid not in replaced:
+        return Change("added", item.kind, item.uid)
+    ended = isinstance(item, Fact) and item.valid_to is not None and item.valid_to < FOREVER
+    return Change("ended" if ended else "changed", item.kind, item.uid)
 
 
 async def _store(
@@ -227,7 +251,15 @@ async def _put_edges(transaction: Transaction, namespace: str, edges: Sequence[N
         }
         for edge in edges
     ]
-    return await transaction.run("put_edges", {"namespace": namespace, "rows": rows})
+    stored = await transaction.run("put_edges", {"namespace": namespace, "rows": rows})
+    drawn = {row["line"]: row for row in stored if row["edge_id"] is not None}
+    transaction.changed(namespace, (_drawn(edge, drawn[edge.line]) for edge in edges if edge.line in drawn))
+    return stored
+
+
+def _drawn(edge: NewEdge, row: Mapping[str, Any]) -> Change:
+    action: EdgeAction = "accepted" if row["accepted"] else "added"
+    return Change(action, EDGE, row["edge_id"], edge.type, edge.source, edge.target)
 
 
 def _row(namespace: str, new: NewItem) -> dict[str, Any]:

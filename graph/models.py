@@ -437,6 +437,28 @@ class TombstoneSalts(_DeclaredNode):
     created_at = TimeProperty()
 
 
+class ChangeLog(_DeclaredNode):
+    """How many changes a namespace has seen; locked while a transaction takes numbers for its own."""
+
+    namespace = StringProperty(required=True)
+    name = StringProperty()
+    seq = IntegerProperty()  # number of the last change
+    tag = StringProperty()  # of the ChangeSet that has it
+    asked_at = TimeProperty()
+
+
+class ChangeSet(_DeclaredNode):
+    """What one transaction changed, without its words."""
+
+    namespace = StringProperty(required=True)
+    name = StringProperty()
+    first = IntegerProperty()  # number of its first change
+    last = IntegerProperty()
+    tag = StringProperty()  # random: tells it from one of the same numbers in another history of the graph
+    at = TimeProperty()
+    changes = ArrayProperty(StringProperty())  # JSON: action, kind, uid; of an edge also type, source, target
+
+
 class IdempotencyRecord(_DeclaredNode):
     """The answer to a request that may be sent twice; without `response` the request still runs."""
 
@@ -497,6 +519,7 @@ NODE_MODELS: Mapping[str, type[_DeclaredNode]] = MappingProxyType(
             model.__name__: model for model in (File, Symbol, Citation, Embedding, EmbeddingSpace, Person, Conversation)
         },
         **{model.__name__: model for model in (Tombstone, TombstoneMark, TombstoneSalts)},
+        **{model.__name__: model for model in (ChangeLog, ChangeSet)},
         **{model.__name__: model for model in (Revision, SweepRun, IdempotencyRecord, Migration, Lock, AnalystCopy)},
     }
 )

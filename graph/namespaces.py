@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Any
 
 from graph.deletion import delete_items
-from graph.executor import Executor
+from graph.executor import Executor, Transaction
 from graph.files import delete_unchanged_files
-from graph.types import Cascade
+from graph.types import Cascade, Change, Kind
 
 # Few enough nodes for a small server's memory, enough to delete tens of thousands a second.
 _NODES_AT_ONCE = 1000
@@ -136,11 +136,25 @@ async def delete_namespace(executor: Executor, namespace: str) -> None:
 
     Kept answers go first, since they alone don't make a namespace; the key of a request that runs stays its own.
     """
-    for statement in ("delete_namespace_answers", "delete_namespace_items", "delete_namespace_rest"):
-        while await _delete_some(executor, statement, namespace):
+    while await _delete_some(executor, "delete_namespace_answers", namespace):
+        pass
+    for statement in ("delete_namespace_items", "delete_namespace_rest"):
+        while await _delete_told(executor, statement, namespace):
             pass
 
 
 async def _delete_some(executor: Executor, statement: str, namespace: str) -> int:
     rows = await executor.write(statement, {"namespace": namespace, "limit": _NODES_AT_ONCE})
     return int(rows[0]["deleted"])
+
+
+async def _delete_told(executor: Executor, statement: str, namespace: str) -> int:
+    """Delete some nodes, and tell the change feed which items and files were among them."""
+
+    async def work(transaction: Transaction) -> int:
+        (row,) = await transaction.run(statement, {"namespace": namespace, "limit": _NODES_AT_ONCE})
+        gone = ((kind, uid) for kind, uid in row["gone"] if kind != Kind.FILE_CHUNK)
+        transaction.changed(namespace, (Change("deleted", kind, uid) for kind, uid in gone))
+        return int(row["deleted"])
+
+    return await executor.transaction(statement, work)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.causal import Brief
-from graph.edges import ReviewedEdge, StoredEdge, decided, stored_edges
+from graph.edges import EDGE, ReviewedEdge, StoredEdge, decided, stored_edges
 from graph.executor import Executor, Row, Transaction
 from graph.ingest import put
 from graph.item import Fact, Item, Memory, NewItem, Unchanged, memory_of
@@ -13,7 +13,7 @@ from graph.items import read_stored
 from graph.search import hydrate
 from graph.support import settle
 from graph.sweep import RecordedChange, recorded
-from graph.types import Provenance, native
+from graph.types import Change, Provenance, native
 
 OPEN = "proposed"
 _ACCEPTED = "accepted"
@@ -242,9 +242,20 @@ async def _merge(
         "reason": f"merged into {kept.uid}",
         "actor": by.actor,
     }
-    await transaction.run("absorb_memory", params)
+    (moved,) = await transaction.run("absorb_memory", params)
     await transaction.run("delete_items", {"namespace": namespace, "doomed": [gone.uid]})
+    _tell_merge(transaction, namespace, gone, kept, moved)
     await settle(transaction, namespace)
+
+
+def _tell_merge(transaction: Transaction, namespace: str, gone: Memory, kept: Memory, moved: Row) -> None:
+    """Tell the change feed what a merge has changed beside the text of the memory that stays."""
+    changed = [Change("changed", kind, uid) for uid, kind in (*moved["citers"], (kept.uid, kept.kind))]
+    edges = [
+        Change("changed", EDGE, edge["edge_id"], edge["type"], edge["source"], edge["target"])
+        for edge in moved["edges"]
+    ]
+    transaction.changed(namespace, [*changed, Change("deleted", gone.kind, gone.uid), *edges])
 
 
 async def _citing_no_more(transaction: Transaction, namespace: str, gone: Memory, into: str) -> Memory:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from graph.edges import EDGE
 from graph.errors import LeaseLost
 from graph.executor import Executor, Transaction
 from graph.ingest import put
@@ -26,7 +27,7 @@ from graph.sweep import (
     known,
     pair_rows,
 )
-from graph.types import Provenance
+from graph.types import Change, EdgeAction, Provenance
 
 _UNDO = "undo "
 
@@ -165,7 +166,13 @@ async def _draw(
     new = {edge.edge_id: edge for edge in current if may_draw(edge.type, between.get((edge.memory_id, edge.target_id)))}
     drawn = [_drawn(edge, sweep_id) for edge in new.values()]
     await transaction.run("draw_sweep_edges", {"namespace": namespace, "rows": drawn})
+    transaction.changed(namespace, map(_told, new.values()))
     return set(new)
+
+
+def _told(edge: Edge) -> Change:
+    action: EdgeAction = "proposed" if edge.state == "proposed" else "added"
+    return Change(action, EDGE, edge.edge_id, edge.type, edge.memory_id, edge.target_id)
 
 
 def _drawn(edge: Edge, sweep_id: str) -> dict[str, Any]:
@@ -288,6 +295,10 @@ async def _remove_edges(
     ]
     params = {"namespace": namespace, "sweep_id": sweep_id, "rows": rows}
     removed = await transaction.run("remove_sweep_edges", params) if rows else []
+    gone = [row for row in removed if row["gone"]]
+    transaction.changed(
+        namespace, (Change("deleted", EDGE, row["edge_id"], row["type"], row["source"], row["target"]) for row in gone)
+    )
     return {row["edge_id"] for row in removed if row["kept"]}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 # Sentinels: the vector index drops a node that lacks a filter property, so every embedding has a value for each.
 UNKNOWN_TIME = datetime(1, 1, 1, tzinfo=UTC)
@@ -28,6 +28,25 @@ class EdgeType(StrEnum):
     BLOCKS = "BLOCKS"
     ENABLES = "ENABLES"
     RELATES_TO = "RELATES_TO"
+
+
+ItemAction = Literal["added", "changed", "ended", "superseded", "reopened", "forgotten", "deleted"]
+EdgeAction = Literal["added", "changed", "proposed", "accepted", "rejected", "deleted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """That something became of an item (by its uid), a file (by its path) or an edge (by its edge_id). No text of it.
+
+    An edge says which `type` it has and which items it connects.
+    """
+
+    action: ItemAction | EdgeAction
+    kind: str  # message, fact, memory, file or edge
+    uid: str
+    type: str | None = None
+    source: str | None = None
+    target: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from librarian.search.room import SearchRoom
 from librarian.sweep.llm import Llm
 from librarian.sweep.retention import Retention, rules_of
 from librarian.sweep.room import ReviewsRoom, SweepsRoom
+from librarian.transfer.feed.room import FeedRoom
 from librarian.transfer.retention import overdue
 from librarian.transfer.room import TransferRoom
 from librarian_agents.search import loop
@@ -84,6 +85,7 @@ class Librarian(Rooms, FacadeVerbs):
         self.reviews = ReviewsRoom(lifecycle, wake)
         self.agent = AgentRoom(lifecycle, settings, self.search, professor, model)
         self.transfer = TransferRoom(lifecycle, settings.backup, wake)
+        self.feed = FeedRoom(lifecycle)
 
     @property
     def parts(self) -> Parts:

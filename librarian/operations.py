@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import fields
 
-from graph.errors import ItemBusy, ItemForgotten, LeaseHeld, LeaseLost
+from graph.errors import ChangesGone, ItemBusy, ItemForgotten, LeaseHeld, LeaseLost
 from librarian.agent.contracts import FindEvidenceInput, SearchAgentInput, SearchAgentOutput
 from librarian.base.errors import Conflict, NotFound, PreconditionFailed
 from librarian.base.keys import ApiKey, Scope
@@ -22,6 +22,7 @@ from librarian.files import contracts as files
 from librarian.items import contracts as items
 from librarian.search import contracts as search
 from librarian.sweep import contracts as sweep
+from librarian.transfer.feed import contracts as feed
 from librarian_agents.errors import ToolContractBroken, ToolFailed, ToolRetry
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from librarian.items.room import ItemsRoom
     from librarian.search.room import SearchRoom
     from librarian.sweep.room import ReviewsRoom, SweepsRoom
+    from librarian.transfer.feed.room import FeedRoom
     from librarian.transfer.room import TransferRoom
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -51,6 +53,7 @@ class Rooms:
     reviews: "ReviewsRoom"
     agent: "AgentRoom"
     transfer: "TransferRoom"
+    feed: "FeedRoom"
     embeddings: "EmbeddingsRoom"
 
 
@@ -997,6 +1000,27 @@ OPERATIONS: tuple[Operation, ...] = (
             """,
     ),
     Operation(
+        name="changes",
+        call=lambda app: app.feed.changes,
+        input=feed.ChangeQuery,
+        argument="query",
+        output=feed.ChangeList,
+        errors=(ChangesGone,),
+        http=Http("GET", "/v1/changes", id="list_changes", headers=("Last-Event-ID",)),
+        cli="changes",
+        doc="""Follow what becomes of items, files and edges.
+
+            In the order in which it was committed, each change once, without its text. Without `after` the answer holds
+            no change, and a `cursor` to go on from. Changes are kept for LIBRARIAN_CHANGES_HOURS; behind an older
+            cursor it is a 410: read what there is anew.
+
+            With `Accept: text/event-stream` it comes as server-sent events and goes on: `change`, an entry of `changes`
+            with its cursor as the event's id; first, where there is none yet, `cursor` (`{"cursor": …}`) with that as
+            its id. Send the last id as `after` or `Last-Event-ID` to go on where a stream broke off. The last event may
+            be `error`, a problem.
+            """,
+    ),
+    Operation(
         name="namespaces",
         call=lambda app: app.items.namespaces,
         output=items.NamespaceList,
@@ -1082,6 +1106,7 @@ LOCAL: Mapping[str, Call] = {
     "export_to": lambda app: app.transfer.export_to,
     "export_into": lambda app: app.transfer.export_into,
     "import_from": lambda app: app.transfer.import_from,
+    "follow_changes": lambda app: app.feed.follow_changes,
     "backup": lambda app: app.transfer.backup,
     "restore": lambda app: app.transfer.restore,
     "embed_pending": lambda app: app.embeddings.embed_pending,

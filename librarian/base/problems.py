@@ -104,6 +104,7 @@ RULES: dict[type[Exception], Rule] = {
     graph.DeletedMeanwhile: _of(graph.DeletedMeanwhile, 503, 75),
     graph.ItemBusy: _of(graph.ItemBusy, 409, 75),
     graph.ItemForgotten: _of(graph.ItemForgotten, 409, 65),
+    graph.ChangesGone: _of(graph.ChangesGone, 410, 65),
     graph.LeaseHeld: _of(graph.LeaseHeld, 409, 75),
     graph.LeaseLost: _of(graph.LeaseLost, 409, 75),
     graph.InvalidBookmark: _of(graph.InvalidBookmark, 422, 65),

@@ -42,6 +42,7 @@ SECTIONS: Mapping[str, Commands] = {
         "history": ("items", "Show what an item said before each change, the newest first."),
         "impact": ("items", "Show what rests on an item, before you correct or forget it."),
         "edges": ("items", "List typed edges, proposed and rejected ones too."),
+        "changes": ("feed.changes", "Show what became of items, files and edges, and follow it."),
     },
     "Connect": {
         "graph": ("causal", "Draw what is around an item, whichever way edges point."),

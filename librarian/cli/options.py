@@ -252,6 +252,10 @@ OPTIONS: Mapping[str, Options] = {
         **FILTERS,
         "confirm_token": OptionSpec("--confirm", "Delete what the preview with this token showed."),
     },
+    "ChangeQuery": {
+        "after": OptionSpec("--after", "What was changed behind this cursor; 0 is the beginning."),
+        "limit": OptionSpec("--limit", "How many at once, 1 to 500; default 100.", type=int, short="-k"),
+    },
     "ForgottenQuery": {"limit": _PAGE, "cursor": _CURSOR},
     "LiftInput": {
         "uids": OptionSpec("UID", "Uids that the items had.", many=True),

@@ -161,6 +161,7 @@ class AsyncLibrarianClient(_Client, AsyncVerbs):
 
     sweep_events = streams.sweep_events
     undo_events = streams.undo_events
+    follow_changes = streams.follow_changes
 
     @functools.cached_property
     def _http(self) -> "httpx.AsyncClient":

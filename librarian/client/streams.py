@@ -1,13 +1,17 @@
-"""Verbs that answer with events as they go: sweeps, and taking one back."""
+"""Verbs that answer with events as they go: sweeps, taking one back, and following changes."""
 
+import asyncio
+import itertools
 from collections.abc import AsyncGenerator, AsyncIterable
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from librarian.client import protocol
+from librarian.client.errors import ApiError
 from librarian.client.verbs import NAMESPACE_HEADER, Reply, Request
+from librarian.operations import Method
 from librarian.sweep.contracts import (
     SweepChange,
     SweepLlm,
@@ -18,11 +22,15 @@ from librarian.sweep.contracts import (
     SweepRequest,
     SweepUndoOutput,
 )
+from librarian.transfer.feed.contracts import ChangeOut, FeedPosition
 
 if TYPE_CHECKING:
     from librarian.client.clients import AsyncLibrarianClient
 
 EVENT_STREAM = "text/event-stream"
+_RESUME_S = 0.5
+_FOLLOWED: dict[str, type[Any]] = {"change": ChangeOut, "cursor": FeedPosition}
+_READING: Request[None] = Request(method="GET", path="/v1/changes", read=lambda _: None)
 Event = tuple[str, bytes]
 
 
@@ -66,6 +74,33 @@ async def undo_events(
     yield msgspec.json.decode(_last(self, undone), type=SweepUndoOutput)
 
 
+async def follow_changes(
+    self: "AsyncLibrarianClient", namespace: str, after: str | None = None
+) -> AsyncGenerator[ChangeOut | FeedPosition, None]:
+    """Yield what is changed behind `after` (None: from now on), for ever; first where that begins, if nothing has
+    happened yet. Each change comes once and in order: a stream that breaks off is taken up where it was.
+
+    A service that is away or busy is asked again and again. Raises ApiError: `changes_gone` where not all behind
+    `after` is kept any more, and what else the service refuses for good.
+    """
+    failures = itertools.count()
+    while True:
+        params = () if after is None else (("after", after),)
+        try:
+            async with aclosing(_events(self, namespace, "/v1/changes", method="GET", params=params)) as events:
+                async for name, data in events:
+                    failures = itertools.count()
+                    told: ChangeOut | FeedPosition = msgspec.json.decode(data, type=_FOLLOWED[name])
+                    after = told.cursor
+                    yield told
+            await asyncio.sleep(_RESUME_S)
+        except ApiError as error:
+            pause = protocol.pause_s(_READING, error, 1)
+            if pause is None:
+                raise
+            await asyncio.sleep(min(pause * 2 ** next(failures), protocol.LONGEST_PAUSE_S))
+
+
 def _last(client: "AsyncLibrarianClient", data: bytes | None) -> bytes:
     """Return the last event's data, once the answer has ended: the service is done with the sweep then, not before.
 
@@ -77,14 +112,20 @@ def _last(client: "AsyncLibrarianClient", data: bytes | None) -> bytes:
 
 
 async def _events(
-    client: "AsyncLibrarianClient", namespace: str, path: str, body: bytes | None = None
+    client: "AsyncLibrarianClient",
+    namespace: str,
+    path: str,
+    body: bytes | None = None,
+    *,
+    method: Method = "POST",
+    params: tuple[tuple[str, str], ...] = (),
 ) -> AsyncGenerator[Event, None]:
     """Send a request and yield the events of its answer. Raises ApiError for another answer and an event `error`."""
     import httpx
 
     headers = {"Accept": EVENT_STREAM, "Content-Type": "application/json", NAMESPACE_HEADER: namespace}
     request: Request[None] = Request(
-        method="POST", path=path, read=lambda _: None, headers=headers, body=body, safe=False
+        method=method, path=path, read=lambda _: None, params=params, headers=headers, body=body, safe=False
     )
     try:
         async with client.stream(request) as response:

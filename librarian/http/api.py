@@ -11,7 +11,7 @@ from librarian.http.requests import FILES, file_body
 from librarian.http.routes.browser_pack import BROWSER_PACK
 from librarian.http.routes.docs import documentation_of
 from librarian.http.routes.service import healthz, list_tools, namespaces, readyz, show_metrics
-from librarian.http.routes.streams import answer, search_agent, sweep, undo_sweep
+from librarian.http.routes.streams import answer, changes, search_agent, sweep, undo_sweep
 from librarian.http.routes.transfers import TRANSFERS
 from librarian.http.routes.uploads import ingest, post_import, put_file, put_item
 from librarian.items.contracts import ImportQuery, IngestReport
@@ -22,6 +22,7 @@ from librarian.runtime.contracts import Health, Readiness
 
 SPECIAL: Mapping[str, Handler] = {
     "answer": answer,
+    "changes": changes,
     "ingest": ingest,
     "namespaces": namespaces,
     "put_file": put_file,

@@ -44,7 +44,7 @@ def build_app(http: HttpSettings, keys: KeyFile, connect: Connect, sessions: Ses
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[dict[str, Any]]:
         async with connect() as librarian, mcp.running():
-            forgetting = asyncio.create_task(forget_expired(librarian))
+            forgetting = asyncio.create_task(forget_expired(librarian, http.changes_hours))
             yield {"librarian": librarian, "keys": keys, "limits": limits, "http": http, "sessions": sessions}
             forgetting.cancel()
 

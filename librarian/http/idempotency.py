@@ -19,6 +19,7 @@ from starlette.responses import Response
 
 from graph.errors import GraphError
 from graph.executor import Executor, deadline
+from graph.feed import delete_old_changes
 from graph.idempotency import Claim, Claimed, answer_key, claim_key, delete_expired_keys, release_key, renew_key
 from librarian.app import Librarian
 from librarian.base import problems
@@ -94,17 +95,18 @@ async def answer_once(
     return response
 
 
-async def forget_expired(librarian: Librarian) -> None:
-    """Remove expired records now and then, until cancelled."""
+async def forget_expired(librarian: Librarian, changes_hours: int) -> None:
+    """Remove expired records and old changes now and then, until cancelled."""
     while True:
         await asyncio.sleep(_FORGET_EVERY_S)
-        error = await problems.caught(_forget(librarian))
+        error = await problems.caught(_forget(librarian, changes_hours))
         if error is not None:
             log.info("expired idempotency records were not removed: %s", type(error).__name__)
 
 
-async def _forget(librarian: Librarian) -> None:
+async def _forget(librarian: Librarian, changes_hours: int) -> None:
     await delete_expired_keys(librarian.parts.executor)
+    await delete_old_changes(librarian.parts.executor, changes_hours)
 
 
 async def _claimed(executor: Executor, claim: Claim) -> Claimed:

@@ -3,8 +3,9 @@
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from librarian.base import metrics
 from librarian.base.errors import NotReady, Overloaded, TooManyRequests
@@ -17,6 +18,7 @@ FAILED_AUTHENTICATIONS = Rate(60, 60.0)
 _MOST_CALLERS = 10_000
 _OVERLOADED_RETRY_S = 1
 _STOPPING_RETRY_S = 2
+_FOLLOW_RETRY_S = 10
 
 
 class RateLimiter:
@@ -99,12 +101,34 @@ class Limits:
         self.capacity = Capacity(running=http.max_concurrent, queued=http.max_queued)
         self.agents = Capacity(running=http.max_agents, queued=0, report=metrics.set_agent_load)
         self._keys = RateLimiter(http.rate_limit)
+        self._most_followers = http.max_change_streams
+        self._followers: Counter[str] = Counter()
         self._failures = RateLimiter(FAILED_AUTHENTICATIONS)
 
     def close(self) -> None:
         """Take nothing new; what runs or waits goes on."""
         self.capacity.close()
         self.agents.close()
+
+    def check_following(self, key_id: str) -> None:
+        """Raise TooManyRequests where an API key has as many streams of changes as it may."""
+        if self._followers[key_id] >= self._most_followers:
+            metrics.count_refused("change_streams")
+            raise TooManyRequests(
+                f"This API key follows changes {self._most_followers} times already.",
+                retry_after_s=_FOLLOW_RETRY_S,
+                remedy="Close a stream; the operator can raise LIBRARIAN_MAX_CHANGE_STREAMS.",
+            )
+
+    @contextmanager
+    def following(self, key_id: str) -> Iterator[None]:
+        """Count a stream of changes of an API key for as long as the block. Raises TooManyRequests."""
+        self.check_following(key_id)
+        self._followers[key_id] += 1
+        try:
+            yield
+        finally:
+            self._followers[key_id] -= 1
 
     def count_request(self, key_id: str) -> None:
         """Count a request of an API key. Raises TooManyRequests."""

@@ -19,6 +19,7 @@ from librarian.http.examples import Examples, examples_of
 from librarian.http.requests import JSON, NDJSON
 from librarian.items.contracts import ImportFormat, ItemOut, Outcome
 from librarian.sweep.contracts import ReviewId, SweepId
+from librarian.transfer.feed.contracts import ChangeCursor
 
 Operations = Sequence[Endpoint[Any, Any]]
 
@@ -334,6 +335,11 @@ _SENT = (
         "Librarian-Detail",
         "How much to answer: `default` (three fields), `full`, or `trace`, which is `full` with every step.",
         {"type": "string", "enum": list(get_args(Detail)), "default": "default"},
+    ),
+    _header(
+        "Last-Event-ID",
+        "The id of the last event that the client has: the stream goes on behind it, whatever `after` says.",
+        _parameter(_schema_of(ChangeCursor))["schema"],
     ),
     _header(
         "traceparent",

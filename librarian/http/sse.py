@@ -14,8 +14,8 @@ from librarian.base.problems import caught, is_known, problem_of
 EVENT_STREAM = "text/event-stream"
 BEAT_S = 15.0
 
-Event = tuple[str, object]
-"""An event's name, and the value that is sent as its JSON."""
+Event = tuple[str, object] | tuple[str, object, str]
+"""An event's name, the value that is sent as its JSON, and its id, by which a client goes on."""
 Events = AsyncGenerator[Event, None]
 
 _LINE_END = "\n"
@@ -65,5 +65,5 @@ async def _encoded(events: Events, request_id: str | None) -> AsyncIterator[Serv
         yield _event("error", problem_of(error, request_id=request_id))
 
 
-def _event(name: str, value: object) -> ServerSentEvent:
-    return ServerSentEvent(event=name, data=msgspec.json.encode(value).decode(), sep=_LINE_END)
+def _event(name: str, value: object, event_id: str | None = None) -> ServerSentEvent:
+    return ServerSentEvent(event=name, data=msgspec.json.encode(value).decode(), id=event_id, sep=_LINE_END)

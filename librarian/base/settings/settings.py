@@ -52,7 +52,8 @@ class HttpSettings:
 
     `request_timeout_s` caps every request's deadline. At most `max_concurrent` requests run and `max_queued` wait for
     them; beside those at most `max_agents` search agents run. `rate_limit` holds for each API key in this process.
-    Answers to an Idempotency-Key live `idempotency_hours`. With `tls_cert` and `tls_key` (PEM files) it speaks TLS;
+    Answers to an Idempotency-Key live `idempotency_hours`, changes that others follow `changes_hours`; a key follows
+    them `max_change_streams` times at once. With `tls_cert` and `tls_key` (PEM files) it speaks TLS;
     otherwise it listens beyond loopback with `allow_insecure_bind` only. What `trusted_proxies` (addresses, networks)
     say in X-Forwarded headers is believed. `allowed_hosts` are names by which MCP clients may reach it.
     """
@@ -66,6 +67,8 @@ class HttpSettings:
     max_queued: Annotated[int, Env("LIBRARIAN_MAX_QUEUED"), Meta(ge=0, le=100_000)] = 256
     max_agents: Annotated[int, Env("LIBRARIAN_MAX_AGENTS"), Meta(ge=1, le=10_000)] = 256
     rate_limit: Annotated[Rate, Env("LIBRARIAN_RATE_LIMIT"), rate] = _RATE_LIMIT
+    max_change_streams: Annotated[int, Env("LIBRARIAN_MAX_CHANGE_STREAMS"), Meta(ge=1, le=1000)] = 8
+    changes_hours: Annotated[int, Env("LIBRARIAN_CHANGES_HOURS"), Meta(ge=1, le=8760)] = 168
     idempotency_hours: Annotated[int, Env("LIBRARIAN_IDEMPOTENCY_HOURS"), Meta(ge=1, le=720)] = 24
     allow_insecure_bind: Annotated[bool, Env("LIBRARIAN_ALLOW_INSECURE_BIND")] = False
     tls_cert: Annotated[Path | None, Env("LIBRARIAN_TLS_CERT")] = None

@@ -1,26 +1,34 @@
-"""What may be answered as server-sent events: answers, the search agent, sweeps and their undoing.
+"""What may be answered as server-sent events: answers, the search agent, sweeps and their undoing, changes.
 
-The slot that checked a request is free again when its events begin; they take one of their own.
+The slot that checked a request is free again when its events begin; they take one of their own, except those who follow
+changes: they mostly wait, and each key may have some of them.
 """
 
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from datetime import UTC, datetime
 from typing import Any, get_args
 
+import msgspec
 from starlette.responses import Response
 
 from librarian.agent.contracts import Detail, SearchAgentInput
 from librarian.agent.professor import Origin
-from librarian.base.errors import InvalidInput
+from librarian.base.errors import InvalidInput, Unauthenticated
+from librarian.base.keys import KeyFile
 from librarian.http.auth import namespace_of
 from librarian.http.endpoints import Call
+from librarian.http.limits import Limits
 from librarian.http.responses import json_response
 from librarian.http.sse import HEARTBEAT, Events, event_response, wants_events
 from librarian.search.contracts import AnswerDelta, AnswerHits, AnswerInput, AnswerOutput, RelevantOutput
 from librarian.sweep.contracts import SweepLlm, SweepReport, SweepRequest, SweepUndoOutput
 from librarian.sweep.run import SweepEvents
 from librarian.sweep.undo import UndoEvents
+from librarian.transfer.feed.contracts import ChangeList, ChangeQuery, FeedPosition
 
 DETAIL_HEADER = "Librarian-Detail"
+LAST_EVENT_HEADER = "Last-Event-ID"
 _ANSWER_EVENTS: dict[type[Any], str] = {AnswerHits: "hits", AnswerDelta: "delta", AnswerOutput: "answer"}
 
 
@@ -116,3 +124,56 @@ async def _undo_events(call: Call[None, None], undo: UndoEvents) -> Events:
         async for event in events:
             call.progressed(event)
             yield ("undone" if isinstance(event, SweepUndoOutput) else "progress"), event
+
+
+async def changes(call: Call[None, ChangeQuery]) -> Response:
+    """Read a page of the change feed, or follow it."""
+    query = _resumed(call)
+    if not wants_events(call.request):
+        return json_response(await call.librarian.feed.changes(call.namespace, query))
+    call.request.state.limits.check_following(_key_id(call))
+    pages = call.librarian.feed.follow_changes(call.namespace, query.after)
+    first = await anext(pages)  # what is wrong with the cursor is an answer of its own
+    return event_response(_change_events(call, first, pages), request_id=call.request.state.request_id)
+
+
+def _resumed(call: Call[None, ChangeQuery]) -> ChangeQuery:
+    """Return what is asked for, from the last event on that a client says it has."""
+    sent = call.request.headers.get(LAST_EVENT_HEADER)
+    if not sent:
+        return call.query
+    try:
+        return msgspec.convert({"after": sent, "limit": call.query.limit}, ChangeQuery)
+    except msgspec.ValidationError:
+        raise InvalidInput("it is no cursor of a change feed", field=LAST_EVENT_HEADER) from None
+
+
+async def _change_events(
+    call: Call[None, ChangeQuery], page: ChangeList, pages: AsyncGenerator[ChangeList, None]
+) -> Events:
+    limits: Limits = call.request.state.limits
+    with limits.following(_key_id(call)):
+        async with aclosing(pages):
+            if not page.changes:
+                yield "cursor", FeedPosition(cursor=page.cursor), page.cursor
+            while not limits.capacity.closed:
+                for change in page.changes:
+                    yield "change", change, change.cursor
+                call.progressed()
+                _still_admitted(call)
+                page = await anext(pages)
+
+
+def _key_id(call: Call[Any, Any]) -> str:
+    return "" if call.key is None else call.key.id
+
+
+def _still_admitted(call: Call[None, ChangeQuery]) -> None:
+    """Raise Unauthenticated once the key of a stream does not open its namespace any more."""
+    keys: KeyFile = call.request.state.keys
+    now = datetime.now(UTC)
+    for key in keys.list():
+        known = call.key is not None and key.id == call.key.id and key.sha256 == call.key.sha256
+        if known and key.is_valid_at(now) and key.has_scope("read") and key.allows(call.namespace):
+            return
+    raise Unauthenticated("This API key was revoked or has expired.")

@@ -148,10 +148,12 @@ async def test_the_second_signal_ends_it_at_once(start, http, headers):
 
 async def test_a_request_whose_process_was_killed_can_be_sent_again(start, http, headers, executor, namespace):
     """kill -9 after rows were committed and before the answer was kept: the repetition is told to wait, then stores
-    what is missing, once.
+    what is missing, once. Who follows the changes goes on at the next process and has seen each once.
     """
     service = await start()
     await service.ready(http)
+    told = []
+    following = asyncio.create_task(follow(http, service, headers, told))
     body = [{"kind": "message", "uid": f"k{n}", "text": f"text {n}"} for n in range(3000)]
     keyed = {**headers, "Idempotency-Key": uuid.uuid4().hex}
     first = asyncio.create_task(http.post(f"{service.url}/v1/items", json=body, headers=keyed))
@@ -160,6 +162,8 @@ async def test_a_request_whose_process_was_killed_can_be_sent_again(start, http,
     service.process.kill()
     with pytest.raises(httpx.TransportError):
         await first
+    with pytest.raises(httpx.TransportError):
+        await following
     await service.ended()
     before = await stored(executor, namespace)
     service = await start()
@@ -172,6 +176,21 @@ async def test_a_request_whose_process_was_killed_can_be_sent_again(start, http,
     assert await stored(executor, namespace) == 3000
     again = await http.post(f"{service.url}/v1/items", json=body, headers=keyed)
     assert (again.headers["idempotency-replayed"], again.content) == ("true", answer.content)
+    await follow(http, service, headers, told, until=3000)
+    assert [change["seq"] for change in told] == list(range(1, 3001))
+    assert {change["uid"] for change in told} == {f"k{n}" for n in range(3000)}
+
+
+async def follow(http, service, headers, told, until=None):
+    """Add what is changed to `told`, from its last on, until it has so many or the service is gone."""
+    asked = {**headers, "Accept": "text/event-stream", "Last-Event-ID": told[-1]["cursor"] if told else "0"}
+    async with http.stream("GET", f"{service.url}/v1/changes", headers=asked) as stream:
+        async for sent in stream.aiter_lines():
+            if sent.startswith('data: {"seq"'):
+                told.append(json.loads(sent.removeprefix("data: ")))
+                if len(told) == until:
+                    return
+    raise httpx.RemoteProtocolError("the stream has ended")
 
 
 async def stored(executor, namespace):

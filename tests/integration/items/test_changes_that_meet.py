@@ -11,7 +11,7 @@ from librarian.items.contracts import Correction, CorrectOutput, FactIn, MemoryI
 
 TASKS = 12
 # That something was forgotten stays.
-LEFT = "MATCH (n:!Tombstone&!TombstoneMark&!TombstoneSalts {namespace: $ns}) RETURN labels(n)"
+LEFT = "MATCH (n:!Tombstone&!TombstoneMark&!TombstoneSalts&!ChangeLog&!ChangeSet {namespace: $ns}) RETURN labels(n)"
 
 
 async def attempted(*changes: Any) -> list[Any]:

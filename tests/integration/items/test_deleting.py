@@ -42,7 +42,11 @@ async def test_everything_that_hangs_on_an_item_goes(librarian, executor, stored
     assert gone == DeleteCounts(items=1, by_kind={"message": 1}, edges=2, evidence_links=2, revisions=0, embeddings=1)
     gone = await librarian.delete_item(stored, "k1")
     assert gone == DeleteCounts(items=1, by_kind={"memory": 1}, edges=1, evidence_links=0, revisions=1, embeddings=1)
-    left = await rows(executor, "MATCH (n:!TombstoneSalts {namespace: $ns}) WHERE NOT (n)--() RETURN labels(n)", stored)
+    left = await rows(
+        executor,
+        "MATCH (n:!TombstoneSalts&!ChangeLog&!ChangeSet {namespace: $ns}) WHERE NOT (n)--() RETURN labels(n)",
+        stored,
+    )
     assert left == [[["Tombstone"]]]  # of what was said in a few words only the uid is held
     with pytest.raises(NotFound):
         await librarian.get_item(stored, "m1")
@@ -155,7 +159,7 @@ async def test_a_deletion_leaves_the_other_namespace_alone(librarian, ingest, ex
     asked = {"filters": Filters(kinds=["message", "fact", "memory"])}
     preview = await librarian.delete_items(stored, DeleteInput(**asked))
     await librarian.delete_items(stored, DeleteInput(**asked, confirm_token=preview.confirm_token))
-    left = "MATCH (n:!Tombstone&!TombstoneMark&!TombstoneSalts {namespace: $ns}) RETURN labels(n)"
+    left = "MATCH (n:!Tombstone&!TombstoneMark&!TombstoneSalts&!ChangeLog&!ChangeSet {namespace: $ns}) RETURN labels(n)"
     assert await rows(executor, left, stored) == []
     assert await rows(executor, whole, other) == before
 

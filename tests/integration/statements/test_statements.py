@@ -30,6 +30,9 @@ _TENANT_LABELS = {
     "Tombstone",
     "TombstoneMark",
     "TombstoneSalts",
+    "ChangeLog",
+    "ChangeSet",
+    "Relinked",
     "Embedding",
     "UnresolvedReferences",
     "Unlinked",
@@ -89,6 +92,8 @@ ADMIN_STATEMENTS = {
     "sample_noise", "space_index_state",
     # answers to requests that may be sent twice
     "delete_expired_idempotency_keys",
+    # changes that nobody asks for any more
+    "delete_old_changes",
     # which namespaces there are, and what runs and waits in all of them
     "list_namespaces", "export_namespaces", "list_imports", "namespaces_of_tombstones", "running_transactions",
     # the server itself

@@ -71,6 +71,10 @@ async def poisoned(librarian: Librarian, executor: Executor) -> AsyncIterator[Li
         "forgotten_at: datetime()})-[:HOLDS]->(:TombstoneMark {namespace: pair[0], mark: 'm', name: pair[1]})",
         {"a": OURS, "b": THEIRS, "secret": SECRET},
     )
+    # Its name and numbers, and not only what it tells, must stay in a namespace.
+    await executor.driver.execute_query(
+        "MATCH (s:ChangeSet {namespace: $b}) SET s.changes = [$secret]", {"b": THEIRS, "secret": SECRET}
+    )
     await executor.driver.execute_query("CREATE (:Lock {name: 'import of ' + $a, owner: 'o', done: 0})", {"a": OURS})
     yield librarian
     await executor.driver.execute_query(
@@ -162,8 +166,11 @@ def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
         "made_before": FOREVER, "with_vectors": True, "ids": [OURS + "-proposed"], "done": 1,
         "identities": ["i"], "marks": ["m"], "salts": ["00"], "always": True, "before_identity": "",
         "beginnings": ["ada owns deploys ours"], "chars": 40,
+        "changes": ["{}"], "up_to": 1000,
         "after_uid": "", "before_time": "9999-12-31T23:59:59Z", "before_uid": "", "doomed": [],
     }  # fmt: skip
+    if statement.name == "read_change_sets":
+        known["after"] = 0
     return {name: known.get(name) for name in statement.params}
 
 

@@ -33,6 +33,7 @@ from librarian.search.contracts import (
     WhyNotInput,
 )
 from librarian.sweep.contracts import ReviewInput, ReviewManyInput, ReviewQuery, SweepScope
+from librarian.transfer.feed.contracts import ChangeQuery
 
 # Command -> the contract whose fields are its options, and what it takes beside them.
 COMMANDS_OF = {
@@ -53,6 +54,7 @@ COMMANDS_OF = {
     "impact": (ImpactInput, {"namespace", "as_json"}),
     "list": (ItemQuery, {"namespace", "every", "as_json"}),
     "edges": (EdgeQuery, {"namespace", "every", "as_json"}),
+    "changes": (ChangeQuery, {"namespace", "follow", "as_json"}),
     "causes": (CausalInput, {"namespace", "form", "as_json"}),
     "effects": (CausalInput, {"namespace", "form", "as_json"}),
     "blockers": (CausalInput, {"namespace", "form", "as_json"}),

@@ -1,0 +1,1 @@
+"""The change feed on the command line."""
