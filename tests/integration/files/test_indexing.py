@@ -9,7 +9,7 @@ import pytest
 from librarian.base.errors import Conflict, InvalidInput, NotFound
 from librarian.files.contracts import FileListQuery, SpanQuery
 
-NODES = "MATCH (n) WHERE n.namespace = $namespace RETURN count(n) AS n"
+NODES = "MATCH (n:!ChangeLog&!ChangeSet) WHERE n.namespace = $namespace RETURN count(n) AS n"
 
 
 async def test_paths_and_texts_are_found(librarian, namespace, tree, find, grep):

@@ -23,7 +23,7 @@ def lines(content, kind):
 async def counts(executor, namespace):
     """Nodes by labels and relationships by type, as they are stored; the order of messages included."""
     found, _, _ = await executor.driver.execute_query(
-        "MATCH (n {namespace: $namespace}) OPTIONAL MATCH (n)-[r]->() "
+        "MATCH (n:!ChangeLog&!ChangeSet {namespace: $namespace}) OPTIONAL MATCH (n)-[r]->() "
         "RETURN labels(n) AS labels, type(r) AS type, count(*) AS n",
         {"namespace": namespace},
     )
