@@ -44,7 +44,7 @@ RETURN predicate, subjects, several, replaced, kept
 // name: propose_successions
 // purpose: say of pairs of facts that the first may supersede the second, unless it does or somebody has decided
 // params: namespace, rows (newer, older, edge_id, reason, confidence)
-// returns: nothing
+// returns: edge_id, source, target (of new ones)
 // access: write
 // scope: namespace
 CYPHER 25
@@ -52,6 +52,10 @@ UNWIND $rows AS row
 MATCH (newer:Item:Fact {namespace: $namespace, uid: row.newer})
 MATCH (older:Item:Fact {namespace: $namespace, uid: row.older})
 WHERE NOT EXISTS { (newer)-[:SUPERSEDES]->(older) }
+WITH row, newer, older, EXISTS { (newer)-[:PROPOSED {type: 'SUPERSEDES'}]->(older) } AS known
 MERGE (newer)-[r:PROPOSED {type: 'SUPERSEDES'}]->(older)
 ON CREATE SET r.state = 'proposed', r.edge_id = row.edge_id, r.method = 'rule', r.reason = row.reason,
   r.confidence = row.confidence, r.created_at = datetime()
+WITH newer, older, r, known
+WHERE NOT known
+RETURN r.edge_id AS edge_id, newer.uid AS source, older.uid AS target

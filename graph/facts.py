@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
+from graph.edges import EDGE, SUPERSEDES
 from graph.executor import Executor, Transaction
 from graph.item import Fact
-from graph.types import FOREVER, native
+from graph.types import FOREVER, Change, native
 
 _SAMPLE = 2_000
 
@@ -79,7 +80,9 @@ async def propose(transaction: Transaction, namespace: str, successions: Sequenc
     """Store proposals between stored facts; one that is there, decided or not, stays as it is."""
     if successions:
         rows = [asdict(succession) for succession in successions]
-        await transaction.run("propose_successions", {"namespace": namespace, "rows": rows})
+        new = await transaction.run("propose_successions", {"namespace": namespace, "rows": rows})
+        told = (Change("proposed", EDGE, row["edge_id"], SUPERSEDES, row["source"], row["target"]) for row in new)
+        transaction.changed(namespace, told)
 
 
 async def habits_of(executor: Executor, namespace: str, predicates: Sequence[str]) -> dict[str, Habit]:

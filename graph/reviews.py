@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.causal import Brief
-from graph.edges import EDGE, ReviewedEdge, StoredEdge, decided, stored_edges
+from graph.edges import EDGE, ReviewedEdge, StoredEdge, decided, stored_edges, tell_edges
 from graph.executor import Executor, Row, Transaction
 from graph.ingest import put
 from graph.item import Fact, Item, Memory, NewItem, Unchanged, memory_of
@@ -218,6 +218,7 @@ async def _settle_supersession(transaction: Transaction, which: Mapping[str, Any
     state = _ACCEPTED if decision.accept else "rejected"
     params = {**which, "state": state, "reviewed_by": decision.by, "review_reason": decision.reason}
     (edge,) = stored_edges(await transaction.run("settle_supersession", params))
+    tell_edges(transaction, which["namespace"], "accepted" if decision.accept else "rejected", [edge])
     return edge
 
 

@@ -48,7 +48,7 @@ class ChangeOut(Struct, kw_only=True, omit_defaults=True):
     action: ChangeAction
     kind: ChangedKind
     uid: Uid | EdgeId
-    type: EdgeType | None = None
+    type: EdgeType | Literal["SUPERSEDES"] | None = None
     source: Uid | None = None
     target: Uid | None = None
 
