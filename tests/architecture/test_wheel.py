@@ -77,6 +77,23 @@ def test_installed_packages_are_the_wheels(installed: Installed, tmp_path: Path,
     ]
 
 
+def test_wheel_goes_together_with_the_openai_agents_sdk(installed: Installed, tmp_path: Path) -> None:
+    """The SDK's package `agents` is its own, and the adapter for it works."""
+    script = (
+        "import agents, librarian.adapters.openai_agents as adapter\n"
+        "print(agents.__file__, adapter.__file__)\n"
+        "print([tool.name for tool in adapter.LibrarianTools('n', url='http://127.0.0.1:1').all()])"
+    )
+    done = installed.run("python", "-c", script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    files, tools = done.stdout.splitlines()
+    sdk, adapter = map(Path, files.split())
+    assert adapter == installed.site_packages / "librarian" / "adapters" / "openai_agents.py"
+    assert sdk.parent.name == "agents"
+    assert installed.site_packages not in sdk.parents
+    assert tools == "['recall', 'remember']"
+
+
 def test_doctor_runs_from_the_wheel(installed: Installed, tmp_path: Path) -> None:
     """`librarian doctor` prints its checks in an empty folder; whether all are well (0) or not (1) is the machine's."""
     done = installed.run("librarian", "doctor", cwd=tmp_path)

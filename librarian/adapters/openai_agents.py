@@ -1,0 +1,120 @@
+"""The OpenAI Agents SDK: a session that remembers, and tools that recall and remember."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+try:
+    from agents import FunctionTool, SessionABC, SessionSettings, TResponseInputItem, function_tool
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError("the OpenAI Agents SDK is missing: install librarian[openai-agents]") from missing
+
+from librarian.adapters.connection import Connected, Connection, ask
+from librarian.adapters.conversation import Conversation, Turn
+from librarian.items.contracts import RememberInput
+from librarian.search.contracts import DEFAULT_CONTEXT_TOKENS, ContextInput
+
+_FRAMEWORK = "openai-agents"
+
+
+class LibrarianSession(Connected, SessionABC):
+    """The items of one session, in `namespace` of a service; `url`, `api_key` and `options` are those of
+    `LibrarianClient`. Each item is a message of the conversation `session_id` that searches find too.
+
+    `session_settings` may limit how many of the latest items a run is given.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        *,
+        namespace: str,
+        url: str | None = None,
+        api_key: str | None = None,
+        session_settings: SessionSettings | None = None,
+        **options: Any,
+    ) -> None:
+        self.session_id = session_id
+        self.session_settings = session_settings or SessionSettings()
+        self._conversation = Conversation(namespace, session_id, _FRAMEWORK)
+        self._connection = Connection(url, api_key, **options)
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        """Return the items in their order: all, or the latest ones."""
+        if limit is None and self.session_settings is not None:
+            limit = self.session_settings.limit
+        if limit is not None and limit <= 0:
+            return []
+        return [json.loads(form) for form in await self._connection.arun(self._conversation.forms(limit))]
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        """Add items at the end, all or none."""
+        await self._connection.arun(self._conversation.add([_turn(item) for item in items]))
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        """Delete the last item and return it; None where there is none."""
+        form = await self._connection.arun(self._conversation.pop())
+        return None if form is None else json.loads(form)
+
+    async def clear_session(self) -> None:
+        """Delete all items of the session."""
+        await self._connection.arun(self._conversation.clear())
+
+
+class LibrarianTools(Connected):
+    """Tools for an agent over `namespace` of a service: `Agent(tools=LibrarianTools("team:agents").all())`."""
+
+    def __init__(self, namespace: str, *, url: str | None = None, api_key: str | None = None, **options: Any) -> None:
+        self._namespace = namespace
+        self._connection = Connection(url, api_key, **options)
+
+    def all(self) -> list[FunctionTool]:
+        """Return the tools `recall` and `remember`."""
+        return [function_tool(self.recall), function_tool(self.remember)]
+
+    async def recall(self, question: str) -> str:
+        """Get what is remembered about a question, as dated lines, best first. Its first line says when nothing that
+        is remembered answers the question.
+
+        Args:
+            question: One question in full words.
+
+        """
+        asked = ContextInput(query=question, max_tokens=DEFAULT_CONTEXT_TOKENS)
+        found = await self._connection.arun(ask("context", self._namespace, asked))
+        return str(found.text)
+
+    async def remember(self, text: str) -> str:
+        """Keep one thing for later: what was decided, learned or asked for. The same text twice is kept once.
+
+        Args:
+            text: A statement that is understood without this conversation.
+
+        """
+        kept = await self._connection.arun(ask("remember", self._namespace, RememberInput(text=text)))
+        return f"remembered as {kept.item.uid}"
+
+
+def _turn(item: Mapping[str, Any]) -> Turn:
+    role = str(item.get("role") or item.get("type") or "item")
+    return Turn(_text(item).strip() or f"({role})", role, json.dumps(item, ensure_ascii=False))
+
+
+def _text(item: Mapping[str, Any]) -> str:
+    """Return what an item says: its content, the call of a tool by its name, or what the tool gave."""
+    match item:
+        case {"content": str(content)}:
+            return content
+        case {"content": [*parts]}:
+            return _texts(parts)
+        case {"type": str(kind), "name": str(name)} if kind.endswith("call"):
+            return f"calls {name}"
+        case {"output": str(output)}:
+            return output
+        case {"output": [*parts]} | {"summary": [*parts]}:
+            return _texts(parts)
+    return ""
+
+
+def _texts(parts: Sequence[Any]) -> str:
+    return "\n".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str))
