@@ -63,10 +63,13 @@ async def test_a_sweep_goes_on_from_any_point(
 
 
 async def test_a_killed_process_leaves_nothing_half_done(
-    many, uninterrupted, sweep, shape, twice, executor, settings, namespace
+    many, uninterrupted, sweep, shape, twice, stored, librarian, executor, settings, namespace
 ):
-    """kill -9 in the middle of applying: what is committed stays, and the run goes on where it ended."""
+    """kill -9 in the middle of applying: what is committed stays, the run goes on where it ended, and undone all is as
+    it was.
+    """
     await many()
+    before = await stored()
     running = await started("sweep", "--namespace", namespace, settings=settings)
     begun = "MATCH (:SweepRun {namespace: $namespace})-[c:CHANGED]->() RETURN c.sweep_id AS sweep_id LIMIT 1"
     while not (found := await executor.run_migration(begun, {"namespace": namespace})):
@@ -80,6 +83,8 @@ async def test_a_killed_process_leaves_nothing_half_done(
     assert (report.status, report.summary) == ("applied", uninterrupted[0].summary)
     assert await shape(namespace) == uninterrupted[1]
     assert await twice(sweep_id) == []
+    await librarian.undo_sweep(namespace, sweep_id)
+    assert await stored() == before
 
 
 async def test_an_interrupted_undo_goes_on(many, sweep, stored, librarian, namespace):

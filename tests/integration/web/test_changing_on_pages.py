@@ -202,6 +202,27 @@ async def test_only_who_forgot_an_item_takes_it_back(client, logged_in, keys, de
     assert (await post("/items/effect/again", **given)).status_code == 403  # another session of the same key
 
 
+async def test_facts_that_may_replace_others_are_decided_on_the_page_of_reviews(
+    client, logged_in, desk, librarian, ingest, namespace
+):
+    """Both are named; accepted, the older one ends, and the page offers to decide otherwise."""
+    said = {"kind": "fact", "subject": "Ana", "predicate": "has"}
+    await ingest(said | {"uid": "dog", "object": "a dog", "valid_from": "2026-01-01T00:00:00Z"}, embed=False)
+    await ingest(said | {"uid": "bike", "object": "a bike", "valid_from": "2026-02-01T00:00:00Z"}, embed=False)
+    await logged_in(desk)
+    where = {"ns": namespace, "sort": "supersede"}
+    shown = (await client.get("/reviews", params=where)).text
+    for told in ("/items/bike", "/items/dog", "<b>supersedes</b>", "may have one value at a time"):
+        assert told in shown
+    token, review = (shown.split(f'name="{name}" value="')[1].split('"')[0] for name in ("token", "review_id"))
+    given = {"token": token, "review_id": review, "verdict": "accept"}
+    assert (await client.post("/reviews", params=where, data=given)).status_code == 303
+    assert str((await librarian.get_item(namespace, "dog")).properties["valid_to"]).startswith("2026-02-01")
+    accepted = (await client.get("/reviews", params=where | {"state": "accepted"})).text
+    assert "/items/dog" in accepted
+    assert 'value="reject"' in accepted
+
+
 async def test_a_form_that_cannot_be_read_is_said(client, logged_in, desk):
     """It is too large, of another type, or not what it says."""
     await logged_in(desk)
