@@ -23,8 +23,8 @@ WITH source, target, r ORDER BY r.edge_id LIMIT $limit
 RETURN {{edge}} ORDER BY r.edge_id
 
 // name: review_changes
-// purpose: a page of the flags and merges that sweeps propose, or that were decided, in their order
-// params: namespace, after_sweep (sweep_id), after_seq, actions (flag, merge), states (proposed, accepted, rejected), because (how the reason begins), limit
+// purpose: a page of the flags, merges and facts that sweeps propose, or that were decided, in their order
+// params: namespace, after_sweep (sweep_id), after_seq, actions (flag, merge, fact), states (proposed, applied, accepted, rejected), because (how the reason begins), limit
 // returns: uid, properties
 // access: read
 // scope: namespace
@@ -51,20 +51,20 @@ WHERE state <> 'drawn'
 RETURN reason, state, count(*) AS reviews
 
 // name: reasons_of_changes
-// purpose: why sweeps flag memories or propose to merge them, and what humans have decided about that
+// purpose: why sweeps flag memories, propose to merge them or read facts off messages, and what humans have decided about that
 // params: namespace
-// returns: action (flag, merge), reason, state (proposed, accepted, rejected), reviews (how many)
+// returns: action (flag, merge, fact), reason, state (proposed, applied, accepted, rejected), reviews (how many)
 // access: read
 // scope: namespace
 CYPHER 25
 MATCH (:SweepRun)-[c:CHANGED]->(m:Item {namespace: $namespace})
 WHERE c.namespace = $namespace AND c.seq IS NOT NULL AND c.reason IS NOT NULL
-  AND c.action IN ['flag', 'merge'] AND c.state IN ['proposed', 'accepted', 'rejected']
+  AND c.action IN ['flag', 'merge', 'fact'] AND c.state IN ['proposed', 'applied', 'accepted', 'rejected']
   AND (c.target IS NULL OR EXISTS { (:Item {namespace: $namespace, uid: c.target}) })
 RETURN c.action AS action, c.reason AS reason, c.state AS state, count(*) AS reviews
 
 // name: review_change
-// purpose: one flag or merge that a sweep proposes, or that was decided
+// purpose: one flag, merge or fact that a sweep proposes, or that was decided
 // params: namespace, sweep_id, seq
 // returns: uid, properties
 // access: read
@@ -72,7 +72,7 @@ RETURN c.action AS action, c.reason AS reason, c.state AS state, count(*) AS rev
 CYPHER 25
 MATCH (:SweepRun)-[c:CHANGED]->(m:Item {namespace: $namespace})
 WHERE c.namespace = $namespace AND c.sweep_id = $sweep_id AND c.seq = $seq
-  AND c.action IN ['flag', 'merge'] AND c.state IN ['proposed', 'accepted', 'rejected']
+  AND c.action IN ['flag', 'merge', 'fact'] AND c.state IN ['proposed', 'applied', 'accepted', 'rejected']
 RETURN m.uid AS uid, properties(c) AS properties
 
 // name: reject_edge
@@ -102,7 +102,7 @@ SET r.state = $state, r.reviewed_by = $reviewed_by, r.reviewed_at = datetime(), 
 RETURN {{edge}}
 
 // name: settle_review
-// purpose: what was decided about a flag or merge of a locked memory
+// purpose: what was decided about a flag or merge of a locked memory, or a fact of a locked message
 // params: namespace, sweep_id, seq, state, given_type (null: as proposed), reviewed_by, review_reason
 // returns: uid, properties
 // access: write

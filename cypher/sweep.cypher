@@ -9,7 +9,7 @@ m.namespace = $namespace AND {{chosen}}
 // name: sweep_page
 // purpose: a page of the memories in a sweep's scope, in the order in which they were stored
 // params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, domains, min_importance, after_time (as text), after_uid, limit
-// returns: item, created_at (as text), reviewed (a human has decided on a proposal about it), proposed (actions of open proposals)
+// returns: item, created_at (as text), reviewed (a human has decided on a proposal about it), proposed (actions of open proposals), facts (ids of those found in it)
 // access: read
 // scope: namespace
 CYPHER 25
@@ -21,7 +21,24 @@ WHERE m.namespace = $namespace AND m.created_at >= datetime($after_time) AND m.u
 WITH m ORDER BY m.namespace, m.created_at, m.uid LIMIT $limit
 RETURN m {.*, tokens: null, search_text: null} AS item, toString(m.created_at) AS created_at,
   EXISTS { (m)<-[c:CHANGED]-(:SweepRun) WHERE c.reviewed_by IS NOT NULL } AS reviewed,
-  COLLECT { MATCH (m)<-[c:CHANGED]-(:SweepRun) WHERE c.state = 'proposed' RETURN DISTINCT c.action } AS proposed
+  COLLECT { MATCH (m)<-[c:CHANGED]-(:SweepRun) WHERE c.state = 'proposed' RETURN DISTINCT c.action } AS proposed,
+  COLLECT { MATCH (m)<-[c:CHANGED]-(:SweepRun) WHERE c.fact_id IS NOT NULL AND c.state <> 'undone' RETURN c.fact_id } AS facts
+
+// name: sweep_held_facts
+// purpose: statements that a fact holds already
+// params: namespace, rows (subject, predicate, object), forever
+// returns: subject, predicate, object (as asked)
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+WITH row
+WHERE EXISTS {
+  MATCH (f:Fact {namespace: $namespace, predicate: row.predicate, subject: row.subject})
+  WHERE f.valid_to = $forever AND toLower(f.object) = toLower(row.object)
+    AND NOT EXISTS { (:Fact {namespace: $namespace})-[:SUPERSEDES]->(f) }
+}
+RETURN row.subject AS subject, row.predicate AS predicate, row.object AS object
 
 // name: sweep_count
 // purpose: how many memories are in a sweep's scope
@@ -367,6 +384,18 @@ MATCH (m:Item:Memory {namespace: $namespace, uid: uid})-[:HAS_REVISION]->(r:Revi
 WHERE r.namespace = $namespace AND r.reason = $sweep_id
 WITH uid, r ORDER BY r.version
 RETURN uid, head(collect(properties(r))) AS revision
+
+// name: unedited_facts
+// purpose: those of locked facts that nobody has changed since they were stored
+// params: namespace, uids
+// returns: uid
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $uids AS uid
+MATCH (f:Item:Fact {namespace: $namespace, uid: uid})
+WHERE NOT EXISTS { (f)-[:HAS_REVISION]->(r:Revision) WHERE r.namespace = $namespace }
+RETURN uid
 
 // name: changes_since
 // purpose: why locked memories were changed since they had a version, and what they were at that version

@@ -85,6 +85,11 @@ async def delete_item(
     return await executor.transaction("delete_item", work)
 
 
+async def take_away(transaction: Transaction, namespace: str, uids: Sequence[str]) -> None:
+    """Delete items within a transaction; they leave no tombstone."""
+    await _delete(transaction, namespace, await _lock(transaction, namespace, sorted(uids)), None)
+
+
 async def _delete_chunk(
     executor: Executor, namespace: str, versions: Mapping[str, int], forgotten: Provenance | None, *, words: bool
 ) -> tuple[Cascade, int]:

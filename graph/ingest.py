@@ -89,6 +89,21 @@ async def claim(transaction: Transaction, namespace: str, uids: Iterable[str]) -
     return [Claimed(row["uid"], Kind(row["kind"]) if row["kind"] else None, row["source_hash"]) for row in rows]
 
 
+async def put_new(
+    transaction: Transaction,
+    namespace: str,
+    items: Sequence[NewItem],
+    provenance: Provenance,
+    proposed: Sequence[Succession] = (),
+) -> None:
+    """Write those of the items that are not there yet and were not forgotten, then the supersessions to decide."""
+    given = {new.item.uid: new for new in items}
+    claimed = [locked.uid for locked in await claim(transaction, namespace, given) if locked.kind is None]
+    held = await _held_back(transaction, namespace, [given[uid] for uid in claimed], even_if_forgotten=False)
+    await put(transaction, namespace, [given[uid] for uid in claimed if uid not in held], (), provenance)
+    await propose(transaction, namespace, proposed)
+
+
 async def keep_revisions(transaction: Transaction, namespace: str, uids: Sequence[str], provenance: Provenance) -> None:
     """Keep the facts and memories among locked items as they are before a change."""
     params = {"namespace": namespace, "uids": uids, "reason": provenance.reason, "actor": provenance.actor}

@@ -1,4 +1,4 @@
-"""What a human decides about the flags and merges that sweeps propose. A decision stays until it is revised."""
+"""What a human decides about the flags, merges and facts that sweeps propose. A decision stays until it is revised."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,15 +7,19 @@ from typing import Any
 from graph.causal import Brief
 from graph.edges import EDGE, ReviewedEdge, StoredEdge, decided, stored_edges, tell_edges
 from graph.executor import Executor, Row, Transaction
-from graph.ingest import put
+from graph.facts import Succession
+from graph.ingest import put, put_new
 from graph.item import Fact, Item, Memory, NewItem, Unchanged, memory_of
 from graph.items import read_stored
 from graph.search import hydrate
 from graph.support import settle
 from graph.sweep import RecordedChange, recorded
+from graph.sweep_writes import remove_facts
 from graph.types import Change, Provenance, native
 
 OPEN = "proposed"
+UNREVIEWED = "applied"
+"""Of facts: stored by a sweep, and no human has said anything."""
 _ACCEPTED = "accepted"
 
 
@@ -35,7 +39,7 @@ class Decision:
 
     def settles(self, proposal: RecordedChange) -> bool:
         """Return whether the proposal waits for this decision."""
-        if proposal.state == OPEN:
+        if proposal.state in (OPEN, UNREVIEWED):
             return True
         merged = proposal.target is not None and proposal.state == _ACCEPTED
         return self.revise and not merged and self.accept != (proposal.state == _ACCEPTED)
@@ -51,7 +55,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class ReasonCount:
-    """How many reviews of one sort (edge, flag, merge) have this reason and state (open, unreviewed, accepted,
+    """How many reviews of one sort (edge, flag, merge, fact) have this reason and state (open, unreviewed, accepted,
     rejected).
     """
 
@@ -59,6 +63,14 @@ class ReasonCount:
     reason: str
     state: str
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stating:
+    """A fact to store, with what it replaces, and the supersessions that a human has to decide."""
+
+    items: Sequence[NewItem]
+    proposed: Sequence[Succession]
 
 
 Retype = Callable[[Memory, RecordedChange], NewItem | Unchanged]
@@ -75,8 +87,9 @@ async def proposals(
     after: tuple[str, int],
     limit: int,
 ) -> list[RecordedChange]:
-    """Return up to `limit` flags and merges in these states (proposed, accepted, rejected) whose reason begins with
-    `because`, by sweep_id and seq from behind `after` on; merges with a memory that is gone are left out.
+    """Return up to `limit` flags, merges and facts in these states (proposed, applied, accepted, rejected) whose
+    reason begins with `because`, by sweep_id and seq from behind `after` on; merges with a memory that is gone are left
+    out.
     """
     params = {
         "namespace": namespace,
@@ -101,6 +114,12 @@ async def reasons(executor: Executor, namespace: str) -> list[ReasonCount]:
     ]
 
 
+async def proposal(executor: Executor, namespace: str, sweep_id: str, seq: int) -> RecordedChange | None:
+    """Return one of them."""
+    row = await executor.fetch_one("review_change", {"namespace": namespace, "sweep_id": sweep_id, "seq": seq})
+    return None if row is None else _proposal(row)
+
+
 async def decide(
     executor: Executor,
     namespace: str,
@@ -111,13 +130,13 @@ async def decide(
     retype: Retype,
     untype: Retype,
     merge: Merge,
+    facts: Stating | None = None,
 ) -> Decided | None:
     """Decide about a proposal; None where there is none, or a memory of it is gone.
 
-    An accepted flag makes of the memory what `retype` says, and one that is rejected afterwards what `untype` says of
-    the flag as it was; an accepted merge makes of the fuller memory what `merge`
-    says of it and the other, which then goes: its text and history become revisions of the fuller one, which also gets
-    its edges and what it supports.
+    An accepted flag makes of the memory what `retype` says, one that is rejected afterwards what `untype` says of it as
+    it was. An accepted merge makes of the fuller memory what `merge` says of both; the other one goes, and leaves it
+    text, history, edges and what it supports. Of an accepted fact `facts` is stored; one that is rejected then goes.
     """
     which = {"namespace": namespace, "sweep_id": sweep_id, "seq": seq}
 
@@ -125,13 +144,14 @@ async def decide(
         before = await _read(transaction, which)
         stored = await _locked(transaction, namespace, before) if before and decision.settles(before) else None
         before = await _read(transaction, which)  # somebody may have decided before they were locked
-        if before is not None and not decision.settles(before):
-            return Decided(before, done=False)
-        if before is None or stored is None:
+        if before is None or (stored is None and decision.settles(before)):
             return None
-        after = await _settle(transaction, which, decision)
-        by = Provenance(f"review of {after.sweep_id}", decision.actor)
-        if decision.accept and after.target is not None:
+        if stored is None or not decision.settles(before):
+            return Decided(before, done=False)
+        after, by = await _settle(transaction, which, decision), Provenance(f"review of {sweep_id}", decision.actor)
+        if after.fact_id is not None:
+            await _decide_fact(transaction, namespace, after.fact_id, facts, decision, by)
+        elif decision.accept and after.target is not None:
             await _merge(transaction, namespace, after, after.target, stored, merge, by)
         elif decision.accept:
             await _write(transaction, namespace, retype(stored[after.uid], after), by)
@@ -188,15 +208,31 @@ def _brief(item: Item) -> Brief:
     return Brief(item.uid, item.kind.value, item.name, type_, item.occurred_at, item.text)
 
 
+async def _decide_fact(
+    transaction: Transaction,
+    namespace: str,
+    fact_id: str,
+    facts: Stating | None,
+    decision: Decision,
+    by: Provenance,
+) -> None:
+    if decision.accept and facts is not None:
+        await put_new(transaction, namespace, facts.items, by, facts.proposed)
+    elif not decision.accept:
+        await remove_facts(transaction, namespace, [fact_id])
+
+
 async def _read(transaction: Transaction, which: Mapping[str, Any]) -> RecordedChange | None:
     rows = await transaction.run("review_change", which)
     return _proposal(rows[0]) if rows else None
 
 
 async def _locked(transaction: Transaction, namespace: str, proposal: RecordedChange) -> dict[str, Memory] | None:
-    """Return the memories that a proposal is about, locked; None where one is gone."""
+    """Return the memories that a proposal is about, locked; None where one is gone. Of a message none is read."""
     uids = sorted({proposal.uid, proposal.target or proposal.uid})
-    await transaction.run("lock_items", {"namespace": namespace, "uids": uids})
+    locked = await transaction.run("lock_items", {"namespace": namespace, "uids": uids})
+    if proposal.fact_id is not None:
+        return {} if locked else None
     rows = await transaction.run("read_memories", {"namespace": namespace, "uids": uids})
     stored = {memory.uid: memory for memory in (memory_of(row["item"]) for row in rows)}
     return stored if len(stored) == len(uids) else None
@@ -275,7 +311,7 @@ async def _write(transaction: Transaction, namespace: str, wanted: NewItem | Unc
 
 
 def _shown(state: str) -> str:
-    return "open" if state == OPEN else state
+    return {OPEN: "open", UNREVIEWED: "unreviewed"}.get(state, state)
 
 
 def _proposal(row: Row) -> RecordedChange:

@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any, Literal, TypeVar
 
 from graph.executor import Executor, Row
-from graph.item import Memory, NewItem, memory_of
+from graph.facts import Succession
+from graph.item import Item, Memory, Message, NewItem, item_of, memory_of
 from graph.search import filter_params
-from graph.types import EdgeType, ItemFilter, Kind, native
+from graph.types import FOREVER, EdgeType, ItemFilter, Kind, native
 
 Position = tuple[str, str]
 FIRST: Position = ("0001-01-01T00:00:00Z", "")
@@ -17,7 +18,7 @@ Status = Literal["applying", "applied", "undoing", "undone"]
 Refusal = Literal["changed", "deleted"]
 Method = Literal["rule", "llm"]
 EdgeState = Literal["accepted", "proposed"]
-Action = Literal["retype", "template", "causal_edge", "flag", "merge", "expire"]
+Action = Literal["retype", "template", "causal_edge", "flag", "merge", "expire", "fact"]
 ChangeState = Literal["applied", "proposed", "undone", "kept", "accepted", "rejected"]
 N = TypeVar("N")
 
@@ -83,6 +84,37 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
+class StatedFact:
+    """A fact `fact_id` that the message `memory_id` states in the words of `quote`, to store or to propose if the
+    message still has this version.
+    """
+
+    memory_id: str
+    version: int
+    fact_id: str
+    subject: str = field(repr=False)
+    predicate: str = field(repr=False)
+    object: str = field(repr=False)
+    quote: str = field(repr=False)
+    person_id: str | None
+    valid_from: datetime | None
+    state: EdgeState
+    confidence: float
+    reason: str
+    method: Method = "rule"
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMessage:
+    """One message of a page; `facts`: the ids of those that sweeps have found in it, whatever became of them."""
+
+    item: Message
+    position: Position
+    facts: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Rewrite:
     """A memory to rewrite if it still has `version`; `build` makes what it becomes out of what it is."""
 
@@ -95,8 +127,9 @@ class Rewrite:
 class RecordedChange:
     """Entry `seq` of a run's list: what the run did with the memory `uid`, or proposes for it, and what a human has
     decided about that. It holds names and numbers only: texts stand in the memory, its revisions and its edges, and go
-    with them. `version` is the memory's after the change; `source` and `target` are the ends of an edge, `target` alone
-    the memory that a merge goes into.
+    with them. What a message states (`fact_id` and what follows it) it does hold: it goes with the message. `version`
+    is the memory's after the change; `source` and `target` are the ends of an edge, `target` alone the memory that a
+    merge goes into.
     """
 
     uid: str
@@ -117,6 +150,13 @@ class RecordedChange:
     source: str | None = None
     target: str | None = None
     expires_at: datetime | None = None
+    fact_id: str | None = None
+    subject: str | None = field(default=None, repr=False)
+    predicate: str | None = field(default=None, repr=False)
+    object: str | None = field(default=None, repr=False)
+    quote: str | None = field(default=None, repr=False)
+    person_id: str | None = None
+    valid_from: datetime | None = None
     given_type: str | None = None
     reviewed_by: str | None = None
     reviewed_at: datetime | None = None
@@ -130,12 +170,15 @@ class RecordedChange:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Changes that are applied together. A row is kept only if the entry of `needs` at its index, the memories and
-    versions that the change was planned on, still holds.
+    """Changes that are applied together; `facts` holds those to store, by uid, `successions` what they may replace. A
+    row is kept only if the entry of `needs` at its index, the memories and versions that the change was planned on,
+    still holds.
     """
 
     rewrites: Sequence[Rewrite] = ()
     edges: Sequence[Edge] = ()
+    facts: Mapping[str, NewItem] = field(default_factory=dict)
+    successions: Sequence[Succession] = ()
     rows: Sequence[RecordedChange] = ()
     needs: Sequence[Mapping[str, int]] = ()
 
@@ -166,13 +209,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What became of a page of changes: memories restored, edges removed, proposals withdrawn (their numbers), and
-    what stays because somebody has changed it since.
+    """What became of a page of changes: memories restored, edges removed, proposals withdrawn (their numbers), facts
+    removed, and what stays because somebody has changed it since.
     """
 
     restored: Sequence[str] = ()
     removed: Sequence[int] = ()
     withdrawn: Sequence[int] = ()
+    facts: Sequence[str] = ()
     kept: Sequence[RecordedChange] = ()
 
 
@@ -184,6 +228,23 @@ async def page(executor: Executor, scope: Scope, *, after: Position, limit: int)
     time, uid = after
     params = _scope_params(scope) | {"after_time": time, "after_uid": uid, "limit": limit}
     return [_swept(row) for row in await executor.fetch_all("sweep_page", params)]
+
+
+async def messages(executor: Executor, scope: Scope, *, after: Position, limit: int) -> list[ReadMessage]:
+    """Return up to `limit` messages of the scope in the order in which they were stored, from behind `after` on."""
+    time, uid = after
+    params = _scope_params(scope) | {"after_time": time, "after_uid": uid, "limit": limit}
+    return [_read(row) for row in await executor.fetch_all("sweep_page", params)]
+
+
+async def held_facts(
+    executor: Executor, namespace: str, stated: Sequence[tuple[str, str, str]]
+) -> set[tuple[str, str, str]]:
+    """Return those of the statements (subject, predicate, object) that a fact holds already, in whatever case."""
+    rows = [{"subject": subject, "predicate": predicate, "object": object_} for subject, predicate, object_ in stated]
+    params = {"namespace": namespace, "rows": rows, "forever": FOREVER}
+    found = await executor.fetch_all("sweep_held_facts", params)
+    return {(row["subject"], row["predicate"], row["object"]) for row in found}
 
 
 async def count(executor: Executor, scope: Scope) -> int:
@@ -327,6 +388,13 @@ _RECORDED = frozenset(declared.name for declared in fields(RecordedChange)) - {"
 def _swept(row: Row) -> SweptMemory:
     item = memory_of(row["item"])
     return SweptMemory(item, (row["created_at"], item.uid), row["reviewed"], frozenset(row["proposed"]))
+
+
+def _read(row: Row) -> ReadMessage:
+    item: Item = item_of(row["item"])
+    if not isinstance(item, Message):
+        raise TypeError(f"{item!r} is no message")
+    return ReadMessage(item, (row["created_at"], item.uid), frozenset(row["facts"]))
 
 
 def _scope_params(scope: Scope) -> dict[str, Any]:

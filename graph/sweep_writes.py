@@ -4,14 +4,15 @@ A chunk of changes is one transaction with the progress of its run, so that afte
 last chunk. Whoever writes holds the lease of its namespace until that transaction's end.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from graph.deletion import take_away
 from graph.edges import EDGE
 from graph.errors import LeaseLost
 from graph.executor import Executor, Transaction
-from graph.ingest import put
+from graph.ingest import put, put_new
 from graph.item import Memory, NewItem, memory_of
 from graph.leases import Lease
 from graph.sweep import (
@@ -76,8 +77,13 @@ async def apply_chunk(
             for index, row in enumerate(chunk.rows)
             if index not in refused and (row.edge_id is None or row.edge_id in drawn)
         ]
-        await _rewrite(transaction, namespace, chunk.rewrites, versions, Provenance(sweep_id, actor))
+        by = Provenance(sweep_id, actor)
+        await _rewrite(transaction, namespace, chunk.rewrites, versions, by)
         await _expire(transaction, namespace, [chunk.rows[index] for index in held])
+        kept = {chunk.rows[index].fact_id for index in held}
+        await put_new(
+            transaction, namespace, [new for uid, new in chunk.facts.items() if uid in kept], by, chunk.successions
+        )
         rows = [_row(replace(chunk.rows[index], seq=seq)) for seq, index in enumerate(held, start=first_seq)]
         await transaction.run("put_sweep_changes", {"namespace": namespace, "sweep_id": sweep_id, "rows": rows})
         applied = Applied(held, refused)
@@ -105,23 +111,37 @@ async def undo_page(
     async def work(transaction: Transaction) -> Undone:
         versions = await _lock_uids(transaction, namespace, {uid for change in page for uid in change.items})
         done = [change for change in page if change.state == "applied" and change.edge_id is None]
-        rewritten = [change for change in done if change.expires_at is None]
+        rewritten = [change for change in done if change.expires_at is None and change.fact_id is None]
+        facts = {change.fact_id: change for change in done if change.fact_id is not None}
+        removed_facts = await remove_facts(transaction, namespace, facts)
         intact = await _intact(transaction, namespace, rewritten, versions)
         by = Provenance(f"{_UNDO}{sweep_id}", actor)
         await _restore(transaction, namespace, sweep_id, intact, restore, by)
         intact |= await _unexpire(transaction, namespace, done)
         kept_edges = await _remove_edges(transaction, namespace, sweep_id, page)
         proposals = [change.seq for change in page if change.state == "proposed" and change.edge_id is None]
-        kept = [change for change in done if change.uid not in intact]
+        kept = [change for change in done if change.fact_id is None and change.uid not in intact]
         kept += [change for change in page if change.edge_id in kept_edges]
+        kept += [change for uid, change in facts.items() if uid not in removed_facts]
         stays = {change.seq for change in kept}
         states = [{"seq": change.seq, "state": "kept" if change.seq in stays else "undone"} for change in page]
         await transaction.run("settle_sweep_changes", {"namespace": namespace, "sweep_id": sweep_id, "rows": states})
         await _save(transaction, namespace, sweep_id, lease, "undoing", progress)
         removed = [change.seq for change in page if change.edge_id is not None and change.seq not in stays]
-        return Undone(sorted(intact), removed, proposals, kept)
+        return Undone(sorted(intact), removed, proposals, sorted(removed_facts), kept)
 
     return await executor.transaction("undo_sweep", work)
+
+
+async def remove_facts(transaction: Transaction, namespace: str, uids: Collection[str]) -> set[str]:
+    """Delete facts that a sweep has stored, except what somebody has changed since; what is gone, or was already."""
+    if not uids:
+        return set()
+    wanted = {"namespace": namespace, "uids": sorted(uids)}
+    there = {row["uid"] for row in await transaction.run("lock_items", wanted)}
+    unedited = {row["uid"] for row in await transaction.run("unedited_facts", wanted)}
+    await take_away(transaction, namespace, sorted(unedited))
+    return set(uids) - (there - unedited)
 
 
 async def _save(

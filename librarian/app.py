@@ -75,14 +75,13 @@ class Librarian(Rooms, FacadeVerbs):
         self.embeddings = EmbeddingsRoom(lifecycle)
         wake = self.embeddings.wake
         self.search = SearchRoom(lifecycle, settings, Chat(model, llm.context_chars, llm.timeout_s) if model else None)
-        self.items = ItemsRoom(
-            lifecycle, settings.max_text_chars, wake, Declared(settings.single_valued, settings.multi_valued)
-        )
+        declared = Declared(settings.single_valued, settings.multi_valued)
+        self.items = ItemsRoom(lifecycle, settings.max_text_chars, wake, declared)
         self.capture = Delivery(settings.home, self.items.ingest)
         self.files = FilesRoom(lifecycle, settings.files, wake)
         self.causal = CausalRoom(lifecycle)
-        self.sweeps = SweepsRoom(lifecycle, Llm(model, llm.sweep_calls) if model else None, wake, retention)
-        self.reviews = ReviewsRoom(lifecycle, wake)
+        self.sweeps = SweepsRoom(lifecycle, Llm(model, llm.sweep_calls) if model else None, wake, declared, retention)
+        self.reviews = ReviewsRoom(lifecycle, wake, declared)
         self.agent = AgentRoom(lifecycle, settings, self.search, professor, model)
         self.transfer = TransferRoom(lifecycle, settings.backup, wake)
         self.feed = FeedRoom(lifecycle)

@@ -342,7 +342,7 @@ OPTIONS: Mapping[str, Options] = {
         **_PROPOSED,
     },
     "ReviewQuery": {
-        "sorts": OptionSpec("--sort", "edge, supersede, flag or merge; may be repeated.", many=True),
+        "sorts": OptionSpec("--sort", "edge, supersede, flag, merge or fact; may be repeated.", many=True),
         "states": OptionSpec(
             "--state", "open (default), unreviewed, accepted or rejected; may be repeated.", many=True
         ),
@@ -361,7 +361,7 @@ OPTIONS: Mapping[str, Options] = {
         "because": OptionSpec(
             "--because", "How the reason of the proposals begins, as `review reasons` shows it.", required=True
         ),
-        "sorts": OptionSpec("--sort", "Only edge, supersede, flag or merge; may be repeated.", many=True),
+        "sorts": OptionSpec("--sort", "Only edge, supersede, flag, merge or fact; may be repeated.", many=True),
         "states": OptionSpec("--state", "open (default) or unreviewed; may be repeated.", many=True),
         "reason": OptionSpec("--reason", "Why; kept with each decision."),
         "confirm_token": OptionSpec("--confirm", "Decide what the preview with this token showed."),

@@ -99,7 +99,7 @@ def accept(
     revise: ReviseOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Accept one: the edge, type or merge that it proposes is right."""
+    """Accept one: the edge, type, merge or fact that it proposes is right."""
     values = {"verdict": "accept", "reason": reason, "type": type_, "revise": revise or None}
     _decide(review_id, values, namespace, as_json=as_json)
 
@@ -375,7 +375,7 @@ def show_review(proposal: ReviewOut, number: int) -> None:
     console.print(Text(printable(claim(proposal)), style="bold").append(sure, style="not bold cyan"))
     edge = proposal.edge
     for item, quote in (
-        (proposal.item, edge.source_quote if edge else None),
+        (proposal.item, edge.source_quote if edge else proposal.fact.quote if proposal.fact else None),
         (proposal.other, edge.target_quote if edge else None),
     ):
         if item is not None:
@@ -394,6 +394,8 @@ def claim(proposal: ReviewOut) -> str:
             return f"{proposal.item.name}  says the same as  {other}"
         case "supersede":
             return f"{proposal.item.name}  supersedes  {other}"
+        case "fact" if proposal.fact is not None:
+            return f"{proposal.fact.subject}  {proposal.fact.predicate}  {proposal.fact.object}"
         case _:
             new = proposal.given_type or proposal.new_type
             return f"{proposal.item.name}  is of type {new}, not {proposal.old_type or 'untyped'}"

@@ -24,6 +24,7 @@ from librarian.cli.values import json_value
 from librarian.sweep.contracts import (
     RetentionRule,
     SweepChange,
+    SweepFindings,
     SweepList,
     SweepLlm,
     SweepQuery,
@@ -158,6 +159,7 @@ def sweep(
     llm: Annotated[
         bool, typer.Option("--llm", help="Ask the language model about what the rules cannot tell.")
     ] = False,
+    facts: Annotated[bool, typer.Option("--facts", help="Also read messages for what people state.")] = False,
     json_report: Annotated[bool, typer.Option("--json-report", help="Print the whole report as JSON.")] = False,
 ) -> None:
     """Tell memories' types, write their sections, connect causes; with a plan first, and back."""
@@ -167,7 +169,7 @@ def sweep(
     async def work() -> None:
         settings = settings_for()
         where = namespace_or(namespace, settings.namespace)
-        request = _request(scope, dry_run=dry_run, llm=llm, resume=resume, plan=apply)
+        request = _request(scope, dry_run=dry_run, llm=llm, facts=facts, resume=resume, plan=apply)
         request.retention = _rules(retention)
         async with reached(settings, "sweep") as librarian:
             with ReportFile(settings.home / "sweeps" if dry_run else None, whole=dry_run or json_report) as file:
@@ -263,9 +265,12 @@ def _rules(retention: str | None) -> list[RetentionRule] | None:
     return None if retention is None else convert(json_value(retention, "--retention"), list[RetentionRule])
 
 
-def _request(scope: SweepScope, *, dry_run: bool, llm: bool, resume: str | None, plan: Path | None) -> SweepRequest:
+def _request(
+    scope: SweepScope, *, dry_run: bool, llm: bool, facts: bool, resume: str | None, plan: Path | None
+) -> SweepRequest:
     given = {name: getattr(scope, name) for name in SweepScope.__struct_fields__}
-    return SweepRequest(**given, dry_run=dry_run, llm=llm, resume=resume, plan=None if plan is None else _plan(plan))
+    saved = None if plan is None else _plan(plan)
+    return SweepRequest(**given, dry_run=dry_run, llm=llm, facts=facts, resume=resume, plan=saved)
 
 
 def _plan(path: Path) -> SweepReport:
@@ -291,6 +296,7 @@ def show_report(report: SweepReport, samples: Sequence[SweepChange]) -> None:
         ("flagged, type unknown", summary.unknown_flagged),
         ("merges proposed", findings.merges_proposed),
         ("left as they were, sections would lose words", findings.templates_refused),
+        *_read(findings),
         ("refused, changed since the plan", findings.refused),
         ("expired by retention", findings.expired),
         ("purged, expired long ago", findings.purged),
@@ -317,6 +323,17 @@ def show_report(report: SweepReport, samples: Sequence[SweepChange]) -> None:
         say(f"refused: {refusal.action} of {refusal.memory_id}, {refusal.reason} since")
 
 
+def _read(findings: SweepFindings) -> list[tuple[str, int]]:
+    """Return what was read of messages; nothing where none was to be read."""
+    if not (findings.messages_read or findings.facts_accepted or findings.facts_proposed):
+        return []
+    return [
+        ("messages read", findings.messages_read),
+        ("facts stated in them", findings.facts_accepted),
+        ("facts proposed", findings.facts_proposed),
+    ]
+
+
 def estimate(llm: SweepLlm) -> str:
     """Return what a language model will be asked, in one line."""
     minutes = llm.seconds_expected / 60
@@ -341,6 +358,7 @@ def show_undo(done: SweepUndoOutput) -> None:
     rows = [
         ("memories restored", done.memories_restored),
         ("edges removed", done.edges_removed),
+        ("facts removed", done.facts_removed),
         ("proposals withdrawn", done.proposals_withdrawn),
         ("kept", done.changes_kept),
     ]
@@ -366,5 +384,8 @@ def _described(change: SweepChange) -> str:
             return f"into {change.target_id}"
         case "expire":
             return change.reason or ""
+        case "fact" if change.fact is not None:
+            said = f"{change.fact.subject} {change.fact.predicate} {change.fact.object}"
+            return f"{said} ({change.confidence or 0:.2f}, {change.fact_state})"
         case _:
             return f"{change.relation} {change.target_id} ({change.confidence or 0:.2f}, {change.edge_state})"

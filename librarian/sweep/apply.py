@@ -1,8 +1,10 @@
 """From planned changes to the chunks that the graph writes together."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from graph.facts import Succession
+from graph.item import NewItem
 from graph.sweep import Chunk, Edge, Rewrite
 from librarian.sweep.changes import Change, Merge, Retype, Rewriting, Template, recorded
 from librarian.sweep.texts import rewritten
@@ -24,8 +26,10 @@ def chunks(changes: Sequence[Change]) -> Iterator[list[Change]]:
         yield chunk
 
 
-def chunk_of(changes: Sequence[Change]) -> Chunk:
-    """Return what the graph does for these changes; `rows` has one entry for each of them, in their order."""
+def chunk_of(changes: Sequence[Change], facts: Mapping[str, NewItem], successions: Sequence[Succession]) -> Chunk:
+    """Return what the graph does for these changes; `rows` has one entry for each of them, in their order; `facts`
+    holds those that are stored, by uid, `successions` what they may replace.
+    """
     by_memory: dict[str, list[Rewriting]] = {}
     for change in changes:
         if isinstance(change, Retype | Template):
@@ -33,6 +37,8 @@ def chunk_of(changes: Sequence[Change]) -> Chunk:
     return Chunk(
         rewrites=[Rewrite(uid, same[0].version, partial(rewritten, same)) for uid, same in by_memory.items()],
         edges=[change for change in changes if isinstance(change, Edge)],
+        facts=facts,
+        successions=successions,
         rows=[recorded(change) for change in changes],
         needs=[needs_of(change) for change in changes],
     )

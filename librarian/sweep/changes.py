@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias, TypeVar
 
-from graph.sweep import Edge, Method, RecordedChange
+from msgspec.structs import asdict
+
+from graph.sweep import Edge, Method, RecordedChange, StatedFact
 from graph.types import EdgeType
 from librarian.base.errors import InvalidInput
 from librarian.base.fields import MemoryType
-from librarian.sweep.contracts import ChangeState, Relation, SweepChange
+from librarian.sweep.contracts import ChangeState, ProposedFact, Relation, SweepChange
 
 T = TypeVar("T")
 
@@ -86,7 +88,7 @@ class Expire:
     reason: str
 
 
-Change: TypeAlias = Retype | Template | Edge | Flag | Merge | Expire
+Change: TypeAlias = Retype | Template | Edge | Flag | Merge | Expire | StatedFact
 Rewriting: TypeAlias = Retype | Template
 """Changes of a memory's own text and type."""
 
@@ -119,7 +121,17 @@ def to_wire(change: Change, state: ChangeState = "planned", seq: int | None = No
         case Expire():
             wire.action = "expire"
             wire.expires_at, wire.reason = change.expires_at, change.reason
+        case StatedFact():
+            wire.action, wire.fact = "fact", fact_of(change)
+            wire.fact_state = change.state
+            wire.confidence, wire.reason = change.confidence, change.reason
+            wire.method, wire.model = change.method, change.model
     return wire
+
+
+def is_proposed(change: Change) -> bool:
+    """Return whether the change waits for a human before anything is written of it."""
+    return isinstance(change, Flag | Merge) or (isinstance(change, StatedFact) and change.state == "proposed")
 
 
 def recorded(change: Change) -> RecordedChange:
@@ -128,7 +140,7 @@ def recorded(change: Change) -> RecordedChange:
     return RecordedChange(
         uid=change.memory_id,
         action=wire.action,
-        state="proposed" if isinstance(change, Flag | Merge) else "applied",
+        state="proposed" if is_proposed(change) else "applied",
         version=change.version + isinstance(change, Retype | Template | Expire),
         confidence=wire.confidence,
         method=wire.method,
@@ -142,6 +154,7 @@ def recorded(change: Change) -> RecordedChange:
         source=wire.source_id,
         target=wire.target_id,
         expires_at=wire.expires_at,
+        **({} if wire.fact is None else asdict(wire.fact)),
     )
 
 
@@ -168,6 +181,8 @@ def from_wire(wire: SweepChange) -> Change:
         case "expire":
             ends = _given(wire, "expires_at", wire.expires_at)
             return Expire(wire.memory_id, wire.version, ends, wire.reason or "")
+        case "fact":
+            return _fact_of(wire)
         case "merge":
             return Merge(
                 memory_id=wire.memory_id,
@@ -177,6 +192,24 @@ def from_wire(wire: SweepChange) -> Change:
                 confidence=_given(wire, "confidence", wire.confidence),
                 reason=wire.reason or "",
             )
+
+
+def fact_of(change: StatedFact) -> ProposedFact:
+    """Return what a change says for the wire."""
+    return ProposedFact(**{name: getattr(change, name) for name in ProposedFact.__struct_fields__})
+
+
+def _fact_of(wire: SweepChange) -> StatedFact:
+    return StatedFact(
+        memory_id=wire.memory_id,
+        version=wire.version,
+        state=_given(wire, "fact_state", wire.fact_state),
+        confidence=_given(wire, "confidence", wire.confidence),
+        reason=wire.reason or "",
+        method=wire.method or "rule",
+        model=wire.model,
+        **asdict(_given(wire, "fact", wire.fact)),
+    )
 
 
 def _edge_of(wire: SweepChange) -> Edge:

@@ -14,7 +14,7 @@ from librarian.base.fields import ConfirmToken, Cursor, MemoryType, PageSize, Re
 from librarian.causal.contracts import ItemBrief
 from librarian.items.contracts import EdgeOut, Filters
 
-Action = Literal["retype", "template", "causal_edge", "flag", "merge", "expire"]
+Action = Literal["retype", "template", "causal_edge", "flag", "merge", "expire", "fact"]
 Relation = Literal["Causes", "Blocks", "Enables", "RelatesTo"]
 ChangeState = Literal["planned", "applied", "proposed", "undone", "kept", "accepted", "rejected"]
 SweepStatus = Literal["planned", "applying", "applied", "undoing", "undone"]
@@ -68,6 +68,7 @@ class SweepConfig(Struct, kw_only=True):
     filters: Filters | None = None
     llm: bool = False
     retention: list[RetentionRule] = []
+    facts: bool = False
 
 
 class SweepSummary(Struct, kw_only=True):
@@ -80,6 +81,20 @@ class SweepSummary(Struct, kw_only=True):
     unknown_flagged: int = 0
 
 
+class ProposedFact(Struct, kw_only=True):
+    """What somebody states in a message: `quote` stands there letter by letter, `fact_id` is the uid of the fact once
+    it is accepted.
+    """
+
+    fact_id: str
+    subject: str
+    predicate: str
+    object: str
+    quote: str
+    person_id: str | None = None
+    valid_from: Time | None = None
+
+
 class SweepChange(Struct, kw_only=True, omit_defaults=True):
     """One change of one memory.
 
@@ -87,8 +102,9 @@ class SweepChange(Struct, kw_only=True, omit_defaults=True):
     added. `causal_edge`: an edge `relation` from `source_id`, which is the memory itself, to `target_id`, accepted or
     proposed. `flag`: nobody can tell the type;
     `new_type` is the likeliest. `merge`: it says what `target_id` says, which is the fuller one. `expire`: a rule of
-    retention takes it (`reason`), and it is not found any more; of an item of any kind. `version` is the memory's
-    version that the change was planned on.
+    retention takes it (`reason`), and it is not found any more; of an item of any kind. `fact`: `memory_id` is a
+    message, which states `fact`; by `fact_state` it is stored, or waits for a human. `version` is the memory's version
+    that the change was planned on.
     """
 
     memory_id: str
@@ -110,6 +126,8 @@ class SweepChange(Struct, kw_only=True, omit_defaults=True):
     edge_state: Literal["accepted", "proposed"] | None = None
     source_quote: str | None = None
     target_quote: str | None = None
+    fact: ProposedFact | None = None
+    fact_state: Literal["accepted", "proposed"] | None = None
     reason: str | None = None
     model: str | None = None
     warnings: list[str] = []
@@ -147,6 +165,9 @@ class SweepFindings(Struct, kw_only=True):
     edges_proposed: int = 0
     related_created: int = 0
     merges_proposed: int = 0
+    messages_read: int = 0
+    facts_accepted: int = 0
+    facts_proposed: int = 0
     templates_refused: int = 0
     template_warnings: int = 0
     refused: int = 0
@@ -207,6 +228,9 @@ class SweepRequest(SweepScope, kw_only=True):
 
     dry_run: Annotated[bool, Meta(description="Change nothing, only say what would be changed.")] = False
     llm: Annotated[bool, Meta(description="Ask the language model about what the rules leave undecided.")] = False
+    facts: Annotated[bool, Meta(description="Also read messages, and propose the facts that people state there.")] = (
+        False
+    )
     resume: SweepId | None = None
     plan: SweepReport | None = None
     retention: RetentionRules | None = None
@@ -253,6 +277,7 @@ class SweepUndoOutput(Struct, kw_only=True):
     status: SweepStatus
     memories_restored: int = 0
     edges_removed: int = 0
+    facts_removed: int = 0
     proposals_withdrawn: int = 0
     changes_kept: int = 0
     kept: list[KeptChange] = []
@@ -263,7 +288,7 @@ class SweepProgress(Struct, kw_only=True):
     undo has looked at. `sweep_id` is what to resume if it goes no further; a dry run has none.
     """
 
-    stage: Literal["retention", "edges", "texts", "plan", "undo"]
+    stage: Literal["retention", "edges", "texts", "facts", "plan", "undo"]
     done: int
     total: int
     sweep_id: SweepId | None = None
@@ -278,7 +303,7 @@ class SweepPart:
     refused: Sequence[SweepRefusal] = ()
 
 
-ReviewSort = Literal["edge", "supersede", "flag", "merge"]
+ReviewSort = Literal["edge", "supersede", "flag", "merge", "fact"]
 ReviewState = Literal["open", "unreviewed", "accepted", "rejected"]
 ReviewSorts = Annotated[list[ReviewSort], Meta(min_length=1, max_length=4, description="Only these: all by default.")]
 ReviewStates = Annotated[
@@ -286,8 +311,8 @@ ReviewStates = Annotated[
     Meta(
         min_length=1,
         max_length=4,
-        description="`open` (the default): proposed and undecided; `unreviewed`: edges that a rule or model has drawn "
-        "and no human has seen; `accepted` or `rejected`: by a human.",
+        description="`open` (the default): proposed and undecided; `unreviewed`: edges and facts that a rule or model "
+        "has written and no human has seen; `accepted` or `rejected`: by a human.",
     ),
 ]
 UndecidedStates = Annotated[
@@ -305,9 +330,7 @@ Verdict = Annotated[Literal["accept", "reject"], Meta(description="Whether it is
 
 
 class ReviewQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """Which reviews to list: edges and supersessions by id, then flags and merges in the order of the sweeps that
-    propose them.
-    """
+    """Which reviews to list: edges and supersessions by id, then flags, merges and facts in the order of the sweeps."""
 
     sorts: ReviewSorts | None = None
     states: ReviewStates | None = None
@@ -331,7 +354,8 @@ class ReviewOut(Struct, kw_only=True):
     `edge`: from `item` to `other`, see `edge` for its type and quotes. `supersede`: the fact `item` replaces the fact
     `other`, if their predicate has one value at a time; both hold until that is accepted. `flag`: `item` is of type
     `old_type`, and the sweep takes it for a `new_type`; `given_type` is the one that a human has given it. `merge`:
-    `item` says the same as `other`, the fuller one, into which it goes.
+    `item` says the same as `other`, the fuller one, into which it goes. `fact`: the message
+    `item` states `fact`.
     `reason` is why it is proposed, `review_reason` why it was decided so.
     """
 
@@ -341,6 +365,7 @@ class ReviewOut(Struct, kw_only=True):
     item: ItemBrief
     other: ItemBrief | None
     edge: EdgeOut | None
+    fact: ProposedFact | None = None
     old_type: MemoryType | None
     new_type: MemoryType | None
     given_type: MemoryType | None
@@ -356,7 +381,7 @@ class ReviewOut(Struct, kw_only=True):
         other = None if self.other is None else self.other.without_content()
         edge = None if self.edge is None else self.edge.without_content()
         return structs.replace(
-            self, item=self.item.without_content(), other=other, edge=edge, reason=None, review_reason=None
+            self, item=self.item.without_content(), other=other, edge=edge, fact=None, reason=None, review_reason=None
         )
 
 

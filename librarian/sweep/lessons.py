@@ -14,7 +14,8 @@ LOWERED = 0.25
 
 # A reason up to where it begins to speak of the memories at hand.
 _KIND = re.compile(
-    r'with "[^"]*"|the texts are close|it reads like \w+|a language model reads it as \w+|the text says \w+'
+    r'with "[^"]*"|stated as "[^"]*"|the texts are close|it reads like \w+|a language model reads it as \w+'
+    r"|the text says \w+"
 )
 _WEIGHT = {"rejected": 1, "accepted": -1}
 

@@ -17,6 +17,8 @@ from typing import TypeAlias, TypeVar
 from librarian.sweep.contracts import SweepLlm
 from librarian_agents.chat.model import ChatMessage
 from librarian_agents.errors import ChatModelRejected, UnusableReply
+from librarian_agents.facts.llm import told_facts
+from librarian_agents.facts.stated import Stated
 from librarian_agents.sweep.causal import tells_of_cause
 from librarian_agents.sweep.causal_candidates import CandidatePair
 from librarian_agents.sweep.causal_llm import judge_relationship
@@ -97,6 +99,11 @@ class Adviser:
             better = answer is not None and answer.causal
             self._judged[_ends(pairs[index])] = self._weighed(ours, answer) if answer and better else ours
         return [self._judged.get(_ends(pair), ours) for pair, ours in zip(pairs, verdicts, strict=True)]
+
+    async def facts(self, messages: Sequence[tuple[str, str]]) -> list[list[Stated]]:
+        """Return what the model finds stated in messages, each a text with its author."""
+        answers = await self._all([partial(_told, text, author) for text, author in messages])
+        return [answer or [] for answer in answers]
 
     def _worth_asking(
         self,
@@ -194,6 +201,10 @@ def _ends(pair: CandidatePair) -> tuple[str, str]:
 
 async def _labelled(text: str, verdict: Verdict, model: LabelModel) -> Verdict:
     return await label_memory(model, text, verdict)
+
+
+async def _told(text: str, author: str, model: LabelModel) -> list[Stated]:
+    return await told_facts(model, text, author)
 
 
 async def _judged(first: Note, second: Note, model: LabelModel) -> CausalVerdict:

@@ -13,10 +13,12 @@ from graph.sweep import Scope, SweptMemory
 from graph.types import Kind, SpaceRecord
 from librarian.base.errors import InvalidInput
 from librarian.items.filters import item_filter
+from librarian.items.succession import NOTHING_DECLARED, Declared
 from librarian.sweep.apply import CHUNK
 from librarian.sweep.changes import Change
 from librarian.sweep.contracts import SweepConfig, SweepLlm, SweepProgress, SweepRequest
 from librarian.sweep.edges import Relations
+from librarian.sweep.facts import asked_chars, plan_facts
 from librarian.sweep.lessons import Lessons, learned, lowered
 from librarian.sweep.llm import AT_ONCE, CHARS_PER_TOKEN, EXAMINED, Adviser, Known, Llm, timed
 from librarian.sweep.reports import NEWEST, Stage, State, decoded
@@ -43,20 +45,24 @@ class SweepContext:
     space: SpaceRecord | None
     llm: Llm | None = None
     retention: Retention = NO_RETENTION
+    declared: Declared = NOTHING_DECLARED
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The plan of one page. In the stage "texts" `refused` counts the memories whose sections could not be written
-    without loss, and `left` the memories of the scope that come behind the page.
+    """The plan of one page, which ends at `position`; in the stage "facts" it is one of so many `messages`. In the
+    stage "texts" `refused` counts the memories whose sections could not be written without loss, and `left` the
+    memories of the scope that come behind the page.
     """
 
     stage: Stage
     page: Sequence[SweptMemory]
+    position: graph.Position
     changes: Sequence[Change]
     progress: SweepProgress
     refused: int = 0
     left: int = 0
+    messages: int = 0
 
 
 async def planned_pages(
@@ -68,28 +74,72 @@ async def planned_pages(
     *,
     drawn: bool = False,
 ) -> AsyncGenerator[Planned, None]:
-    """Yield what is to be done, page by page, from where `state` says on.
+    """Yield what is to be done, page by page, from where `state` says on; what messages state comes last.
 
     `drawn` says that the edges of a page are drawn before the next page is asked for, so that nobody has to remember
     them.
     """
-    most = await graph.count(context.executor, scope)
-    total = most if config.limit is None else min(most, config.limit)
     lessons = await learned(context.executor, context.namespace)
     state.findings.lessons = dict(lessons)
+    if state.stage != "facts":
+        async for part in _memories(context, scope, config, state, adviser, lessons, drawn=drawn):
+            yield part
+    if config.facts:
+        after, done = (state.after, state.done) if state.stage == "facts" else (graph.FIRST, 0)
+        async for part in _facts(context, config, after, done, lessons, adviser):
+            yield part
+
+
+async def _memories(
+    context: SweepContext,
+    scope: Scope,
+    config: SweepConfig,
+    state: State,
+    adviser: Adviser | None,
+    lessons: Lessons,
+    *,
+    drawn: bool,
+) -> AsyncGenerator[Planned, None]:
+    most = await graph.count(context.executor, scope)
+    total = most if config.limit is None else min(most, config.limit)
     relations = Relations(context.executor, context.namespace, context.space, adviser, lessons)
     stage, after, done = state.stage, state.after, state.done
     if stage == "edges":
         async for page, done in pages(context, scope, after, done, config.limit):  # noqa: B020 - it goes on counting
             changes = await relations.plan(page)
-            yield Planned("edges", page, changes, SweepProgress(stage="edges", done=done, total=total))
+            yield Planned(
+                "edges", page, page[-1].position, changes, SweepProgress(stage="edges", done=done, total=total)
+            )
             if drawn:
                 relations.planned.clear()
         after, done = state.start, 0
     async for page, done in pages(context, scope, after, done, config.limit):  # noqa: B020 - as above
         rewrites, refused = await _texts(context, page, adviser, lessons)
         left = max(0, most - state.swept_before - done)
-        yield Planned("texts", page, rewrites, SweepProgress(stage="texts", done=done, total=total), refused, left)
+        progress = SweepProgress(stage="texts", done=done, total=total)
+        yield Planned("texts", page, page[-1].position, rewrites, progress, refused, left)
+
+
+async def _facts(
+    context: SweepContext,
+    config: SweepConfig,
+    after: graph.Position,
+    done: int,
+    lessons: Lessons,
+    adviser: Adviser | None,
+) -> AsyncGenerator[Planned, None]:
+    """Yield what messages of the scope state; its domains, importance and limit are about memories only."""
+    scope = _messages(context, config)
+    total = await graph.count(context.executor, scope)
+    while page := await graph.messages(context.executor, scope, after=after, limit=PAGE):
+        after, done = page[-1].position, done + len(page)
+        changes = await plan_facts(context.executor, context.namespace, page, lessons, adviser)
+        progress = SweepProgress(stage="facts", done=done, total=total)
+        yield Planned("facts", (), after, changes, progress, messages=len(page))
+
+
+def _messages(context: SweepContext, config: SweepConfig) -> Scope:
+    return Scope(item_filter(context.namespace, config.filters, [Kind.MESSAGE]))
 
 
 async def first_state(context: SweepContext, scope: Scope, config: SweepConfig) -> State:
@@ -172,13 +222,23 @@ async def surveyed(context: SweepContext, llm: Llm, scope: Scope, config: SweepC
     total = await graph.count(context.executor, scope)
     share = min(total, config.limit or total) / max(1, seen)
     calls = round(counting.report.calls * share) + min(EXAMINED, len(known))
+    fact_calls, fact_chars = await _fact_questions(context, config) if config.facts else (0, 0)
+    calls += fact_calls
     report = SweepLlm(
         model=llm.model.name,
         calls_expected=calls,
-        tokens_expected=round(counting.chars * share / CHARS_PER_TOKEN),
+        tokens_expected=round((counting.chars * share + fact_chars) / CHARS_PER_TOKEN),
         seconds_expected=round(await timed(llm.model) * calls / AT_ONCE, 1) if calls else 0.0,
     )
     return Survey(report, known)
+
+
+async def _fact_questions(context: SweepContext, config: SweepConfig) -> tuple[int, int]:
+    """Return how many messages a model is asked about at most, and how many characters that is, by the first ones."""
+    scope = _messages(context, config)
+    page = await graph.messages(context.executor, scope, after=graph.FIRST, limit=PAGE)
+    total = await graph.count(context.executor, scope)
+    return total, round(asked_chars(page) * total / max(1, len(page)))
 
 
 def _known(memory: SweptMemory, verdict: Verdict) -> Known | None:

@@ -11,6 +11,7 @@ from msgspec import structs
 from graph import reviews as graph
 from graph.executor import Executor
 from librarian.base.errors import Conflict, InvalidInput, NotFound
+from librarian.items.succession import NOTHING_DECLARED, Declared
 from librarian.sweep.contracts import (
     ReasonList,
     ReasonOut,
@@ -44,7 +45,9 @@ async def list_review_reasons(executor: Executor, namespace: str) -> ReasonList:
     return ReasonList(reasons=kinds[:_MOST_REASONS])
 
 
-async def review_many(executor: Executor, namespace: str, given: ReviewManyInput) -> ReviewManyOutput:
+async def review_many(
+    executor: Executor, namespace: str, given: ReviewManyInput, declared: Declared = NOTHING_DECLARED
+) -> ReviewManyOutput:
     """Preview a decision about many, or carry out a previewed one, each on its own.
 
     Raises Conflict when other ones match than the preview showed.
@@ -62,7 +65,7 @@ async def review_many(executor: Executor, namespace: str, given: ReviewManyInput
         )
     done = ReviewManyOutput(matched=len(found), more=more)
     for each in found:
-        refusal = await _refusal(executor, namespace, each, given)
+        refusal = await _refusal(executor, namespace, each, given, declared)
         if refusal is None:
             done.decided += 1
         else:
@@ -84,10 +87,13 @@ async def _matching(executor: Executor, namespace: str, given: ReviewManyInput) 
     return page.reviews, page.next_cursor is not None
 
 
-async def _refusal(executor: Executor, namespace: str, each: ReviewOut, given: ReviewManyInput) -> str | None:
+async def _refusal(
+    executor: Executor, namespace: str, each: ReviewOut, given: ReviewManyInput, declared: Declared
+) -> str | None:
     """Decide about one; returns why it cannot be decided so."""
     try:
-        await review(executor, namespace, each.review_id, ReviewInput(verdict=given.verdict, reason=given.reason))
+        decision = ReviewInput(verdict=given.verdict, reason=given.reason)
+        await review(executor, namespace, each.review_id, decision, declared)
     except (Conflict, InvalidInput, NotFound) as error:
         return str(error)
     return None

@@ -14,12 +14,13 @@ from msgspec import Struct
 from graph import sweep as graph
 from graph.executor import Executor
 from graph.item import Memory
-from graph.sweep import FIRST, Applied, Edge, RecordedChange, Run, SweptMemory
+from graph.sweep import FIRST, Applied, Edge, RecordedChange, Run, StatedFact, SweptMemory
 from librarian.base import cursors
 from librarian.base.errors import NotFound
 from librarian.base.strictjson import convert
 from librarian.sweep.changes import Change, Expire, Flag, Merge, Retype, Template, to_wire
 from librarian.sweep.contracts import (
+    ProposedFact,
     SweepBrief,
     SweepChange,
     SweepConfig,
@@ -35,7 +36,7 @@ from librarian.sweep.contracts import (
 NEWEST = "t"
 """Stands behind the id of every sweep: a list from before it begins with the newest."""
 
-Stage = Literal["edges", "texts", "plan", "done"]
+Stage = Literal["edges", "texts", "facts", "plan", "done"]
 
 _HIGH = 9
 _SHOWN = 30
@@ -186,9 +187,16 @@ def recorded_change(recorded: RecordedChange) -> SweepChange:
         "target_id": recorded.target,
     }
     fields = {name: known[name] for name in SweepChange.__struct_fields__ if known.get(name) is not None}
+    if recorded.fact_id is not None:
+        fields["fact"] = fact_out(recorded)
     if recorded.action in ("retype", "flag"):
         fields.setdefault("old_type", None)
     return convert(fields, SweepChange)
+
+
+def fact_out(recorded: RecordedChange) -> ProposedFact:
+    """Return the fact that a recorded change tells of."""
+    return convert({name: getattr(recorded, name) for name in ProposedFact.__struct_fields__}, ProposedFact)
 
 
 def no_sweep(namespace: str) -> NotFound:
@@ -216,6 +224,9 @@ def _count(summary: SweepSummary, findings: SweepFindings, change: Change) -> No
             findings.merges_proposed += 1
         case Expire():
             findings.expired += 1
+        case StatedFact():
+            findings.facts_proposed += change.state == "proposed"
+            findings.facts_accepted += change.state == "accepted"
         case Edge(state="proposed"):
             findings.edges_proposed += 1
         case Edge(type="RELATES_TO"):

@@ -18,6 +18,15 @@ from librarian.base.errors import Conflict, InvalidInput, NotFound
 from librarian.causal.contracts import ItemBrief
 from librarian.items.edges import CONTRADICTION, edge_out
 from librarian.items.rows import rewritten
+from librarian.items.succession import (
+    NOTHING_DECLARED,
+    Declared,
+    Successions,
+    audited,
+    proposals,
+    remarks,
+    with_successions,
+)
 from librarian.sweep.contracts import (
     CausalLabel,
     MergeLabel,
@@ -30,6 +39,8 @@ from librarian.sweep.contracts import (
     ReviewState,
     TypeLabel,
 )
+from librarian.sweep.facts import new_fact
+from librarian.sweep.reports import fact_out
 from librarian_agents.sweep.memory_types import MemoryType
 from librarian_agents.sweep.sections import retagged
 
@@ -39,7 +50,12 @@ Label = CausalLabel | TypeLabel | MergeLabel
 
 _EDGE, _SUPERSEDE = "edge", "supersede"
 _BETWEEN = (_EDGE, _SUPERSEDE)
-_STATES: dict[ReviewState, str] = {"open": reviews.OPEN, "accepted": "accepted", "rejected": "rejected"}
+_STATES: dict[ReviewState, str] = {
+    "open": reviews.OPEN,
+    "unreviewed": reviews.UNREVIEWED,
+    "accepted": "accepted",
+    "rejected": "rejected",
+}
 _SHOWN: dict[str, ReviewState] = {stored: shown for shown, stored in _STATES.items()}
 _TEXT_CHARS = 300
 _OF_SWEEP = re.compile(r"(sweep-[0-9]{8}-[0-9]{3,})-([0-9]{1,9})")
@@ -67,8 +83,11 @@ async def list_reviews(executor: Executor, namespace: str, query: ReviewQuery) -
     return ReviewList(reviews=await reviews_out(executor, namespace, page), next_cursor=next_cursor)
 
 
-async def review(executor: Executor, namespace: str, review_id: str, given: ReviewInput) -> ReviewOutput:
-    """Decide about one. The same decision again changes nothing.
+async def review(
+    executor: Executor, namespace: str, review_id: str, given: ReviewInput, declared: Declared = NOTHING_DECLARED
+) -> ReviewOutput:
+    """Decide about one; an accepted fact replaces older values as one that is ingested does. The same decision again
+    changes nothing.
 
     Raises NotFound, InvalidInput, and Conflict where a human has decided otherwise before, unless it is revised.
     """
@@ -79,7 +98,7 @@ async def review(executor: Executor, namespace: str, review_id: str, given: Revi
         raise InvalidInput("only what is accepted takes a type", field="$.type")
     if of_sweep := _OF_SWEEP.fullmatch(review_id):
         proposed = of_sweep[1], int(of_sweep[2])
-        done, subject, notes = await _decide_proposal(executor, namespace, *proposed, decision)
+        done, subject, notes = await _decide_proposal(executor, namespace, *proposed, decision, declared)
     else:
         done, subject, notes = await _decide_edge(executor, namespace, review_id, decision)
     found = await reviews_out(executor, namespace, [subject])
@@ -192,7 +211,7 @@ async def _edges(executor: Executor, namespace: str, query: ReviewQuery, after: 
 async def _proposals(
     executor: Executor, namespace: str, query: ReviewQuery, after: tuple[str, int], limit: int
 ) -> list[RecordedChange]:
-    actions = [sort for sort in query.sorts or ("flag", "merge") if sort not in _BETWEEN]
+    actions = [sort for sort in query.sorts or ("flag", "merge", "fact") if sort not in _BETWEEN]
     states = [_STATES[state] for state in query.states or ("open",) if state in _STATES]
     if not actions or not states:
         return []
@@ -223,7 +242,9 @@ async def _decide_edge(executor: Executor, namespace: str, edge_id: str, decisio
     return done.done, done.edge, [CONTRADICTION] if done.contradicts else []
 
 
-async def _decide_proposal(executor: Executor, namespace: str, sweep_id: str, seq: int, decision: Decision) -> Outcome:
+async def _decide_proposal(
+    executor: Executor, namespace: str, sweep_id: str, seq: int, decision: Decision, declared: Declared
+) -> Outcome:
     def retype(stored: Memory, flag: RecordedChange) -> NewItem | Unchanged:
         return retyped(stored, str(flag.given_type))
 
@@ -232,12 +253,30 @@ async def _decide_proposal(executor: Executor, namespace: str, sweep_id: str, se
             raise InvalidInput(_NO_TYPE, field="$.type")
         return joined(kept, gone)
 
+    found = await _fact_to_store(executor, namespace, sweep_id, seq, decision, declared)
+    stating = reviews.Stating(found.items, proposals(namespace, found))
     done = await reviews.decide(
-        executor, namespace, sweep_id, seq, decision, retype=retype, untype=untyped, merge=merge
+        executor, namespace, sweep_id, seq, decision, retype=retype, untype=untyped, merge=merge, facts=stating
     )
     if done is None:
         raise _no_review(namespace)
-    return done.done, done.proposal, []
+    made = audited(namespace, found) if done.done else []
+    return done.done, done.proposal, remarks(made, found.proposed)
+
+
+async def _fact_to_store(
+    executor: Executor, namespace: str, sweep_id: str, seq: int, decision: Decision, declared: Declared
+) -> Successions:
+    """Return what to store of a fact that is accepted, with what it replaces; nothing of anything else."""
+    proposed = await reviews.proposal(executor, namespace, sweep_id, seq)
+    if proposed is None or proposed.fact_id is None:
+        return Successions([])
+    if decision.given_type is not None:
+        raise InvalidInput(_NO_TYPE, field="$.type")
+    if not decision.accept:
+        return Successions([])
+    item = new_fact(namespace, fact_out(proposed), proposed.uid, proposed.confidence)
+    return await with_successions(executor, namespace, [item], declared)
 
 
 def _check_same(out: ReviewOut, decision: Decision) -> None:
@@ -265,6 +304,7 @@ def _out(subject: Subject, items: dict[str, ItemBrief]) -> ReviewOut:
         item=item,
         other=other[0] if other else None,
         edge=edge_out(subject) if isinstance(subject, StoredEdge) and sort == _EDGE else None,
+        fact=fact_out(subject) if isinstance(subject, RecordedChange) and subject.fact_id else None,
         run_id=stored.get("run_id") if isinstance(subject, StoredEdge) else subject.sweep_id,
         **{name: stored.get(name) for name in _SAME},
     )
@@ -308,6 +348,8 @@ async def _labels(executor: Executor, namespace: str, found: Sequence[ReviewOut]
 def _label(namespace: str, review: ReviewOut, texts: Mapping[str, Brief]) -> Label | None:
     text = texts[review.item.uid].text
     other = texts.get(review.other.uid) if review.other else None
+    if review.sort == "fact":
+        return None
     if review.sort == "flag":
         return _type_label(namespace, review, text)
     if other is None:

@@ -7,6 +7,7 @@ from msgspec.structs import asdict, replace
 
 from librarian.base.audit import actor, audit
 from librarian.items.room import SAMPLE_NAMESPACE
+from librarian.items.succession import Declared
 from librarian.runtime.lifecycle import Lifecycle
 from librarian.sweep import reasons, reviews, sample
 from librarian.sweep.contracts import (
@@ -41,12 +42,19 @@ _SAMPLE_TEAM = "sample"
 
 class SweepsRoom:
     """Cleans and connects the memories of a namespace, lets items expire, and takes that back. `wake` is called when
-    texts have changed; `llm` is asked by sweeps that want a language model; `retention` says what expires.
+    texts have changed; `llm` is asked by sweeps that want a language model; `declared` says which predicates have one
+    value, `retention` what expires.
     """
 
     def __init__(
-        self, lifecycle: Lifecycle, llm: Llm | None, wake: Callable[[], None], retention: Retention = NO_RETENTION
+        self,
+        lifecycle: Lifecycle,
+        llm: Llm | None,
+        wake: Callable[[], None],
+        declared: Declared,
+        retention: Retention = NO_RETENTION,
     ) -> None:
+        self._declared = declared
         self._lifecycle = lifecycle
         self._llm = llm
         self._wake = wake
@@ -80,7 +88,7 @@ class SweepsRoom:
         parts = self._lifecycle.parts
         if request.retention is None and not (request.plan or request.resume):
             request = replace(request, retention=list(self._retention.rules))
-        context = SweepContext(parts.executor, namespace, parts.space, self._llm, self._retention)
+        context = SweepContext(parts.executor, namespace, parts.space, self._llm, self._retention, self._declared)
         async with aclosing(sweep(context, request)) as events:
             async for event in events:
                 if isinstance(event, SweepReport) and not event.dry_run:
@@ -140,11 +148,12 @@ class SweepsRoom:
 
 
 class ReviewsRoom:
-    """Lets a human decide on the edges, types and merges that sweeps propose. `wake` is called when texts have
-    changed.
+    """Lets a human decide on the edges, types, merges and facts that sweeps propose. `wake` is called when texts have
+    changed; `declared` says which predicates have one value.
     """
 
-    def __init__(self, lifecycle: Lifecycle, wake: Callable[[], None]) -> None:
+    def __init__(self, lifecycle: Lifecycle, wake: Callable[[], None], declared: Declared) -> None:
+        self._declared = declared
         self._lifecycle = lifecycle
         self._wake = wake
 
@@ -159,7 +168,7 @@ class ReviewsRoom:
 
         Raises NotFound, InvalidInput, and Conflict where a human has decided otherwise before.
         """
-        done = await reviews.review(self._lifecycle.parts.executor, namespace, review_id, given)
+        done = await reviews.review(self._lifecycle.parts.executor, namespace, review_id, given, self._declared)
         if done.decided:
             audit("review", namespace, review_id=review_id, sort=done.review.sort, state=done.review.state)
             self._wake()
@@ -174,7 +183,7 @@ class ReviewsRoom:
 
         Raises Conflict when they changed since the preview.
         """
-        done = await reasons.review_many(self._lifecycle.parts.executor, namespace, given)
+        done = await reasons.review_many(self._lifecycle.parts.executor, namespace, given, self._declared)
         if done.decided:
             audit("review.many", namespace, verdict=given.verdict, decided=done.decided, refused=len(done.refused))
             self._wake()

@@ -24,9 +24,10 @@ from librarian.base import metrics
 from librarian.base.audit import actor
 from librarian.base.errors import Conflict, InvalidInput, NotFound
 from librarian.items.contracts import Filters
+from librarian.items.succession import proposals
 from librarian.sweep import reports, retention
 from librarian.sweep.apply import chunk_of, chunks, needs_of
-from librarian.sweep.changes import Change, Flag, Merge, from_wire, to_wire
+from librarian.sweep.changes import Change, from_wire, is_proposed, to_wire
 from librarian.sweep.contracts import (
     SweepChange,
     SweepConfig,
@@ -37,6 +38,7 @@ from librarian.sweep.contracts import (
     SweepReport,
     SweepRequest,
 )
+from librarian.sweep.facts import facts_to_store
 from librarian.sweep.llm import Adviser, examined
 from librarian.sweep.plan import SweepContext, config_of, first_state, planned_pages, scope_of, surveyed
 from librarian.sweep.reports import State
@@ -146,6 +148,7 @@ async def _dry(context: SweepContext, request: SweepRequest) -> SweepEvents:
         state.count(changes)
         if part.stage == "texts":
             state.looked_at(part.page, changes, part.refused, part.left)
+        state.findings.messages_read += part.messages
         yield SweepPart(part.progress, [to_wire(change) for change in changes])
     yield SweepReport(
         sweep_id=f"{day}{number:03}",
@@ -194,10 +197,11 @@ async def _by_scope(writer: "_Writer", config: SweepConfig) -> AsyncGenerator[Sw
             yield retained
     async for part in planned_pages(context, scope, config, writer.state, adviser, drawn=True):
         after = writer.state.copy()
-        after.stage, after.after, after.done = part.stage, part.page[-1].position, part.progress.done
+        after.stage, after.after, after.done = part.stage, part.position, part.progress.done
         after.llm = None if adviser is None else adviser.report
         if part.stage == "texts":
             after.looked_at(part.page, part.changes, part.refused, part.left)
+        after.findings.messages_read += part.messages
         done, refused = await writer.apply(part.changes, after)
         yield SweepPart(part.progress, done, refused)
 
@@ -244,12 +248,13 @@ class _Writer:
 
     async def apply(self, changes: Sequence[Change], after: State) -> tuple[list[SweepChange], list[SweepRefusal]]:
         """Commit a chunk together with the state `after` it. Return what was done and what was refused."""
+        found = await facts_to_store(self.context.executor, self.context.namespace, changes, self.context.declared)
         applied = await writes.apply_chunk(
             self.context.executor,
             self.context.namespace,
             self.sweep_id,
             self.lease,
-            chunk_of(changes),
+            chunk_of(changes, {new.item.uid: new for new in found.items}, proposals(self.context.namespace, found)),
             actor=actor.get(),
             first_seq=self.state.changes,
             progress=lambda outcome: reports.encoded(_settled(after, changes, outcome)),
@@ -273,7 +278,7 @@ class _Writer:
 
 
 def _done(change: Change, seq: int) -> SweepChange:
-    return to_wire(change, "proposed" if isinstance(change, Flag | Merge) else "applied", seq)
+    return to_wire(change, "proposed" if is_proposed(change) else "applied", seq)
 
 
 def _settled(after: State, changes: Sequence[Change], applied: graph.Applied) -> State:
@@ -307,7 +312,8 @@ async def _start_run(context: SweepContext, request: SweepRequest, llm: SweepLlm
 
 def _state_by(plan: SweepReport) -> State:
     """Return the state of a run by a plan, which looks at nothing itself: it reports what the plan found."""
-    own: dict[str, int] = {"edges_proposed": 0, "related_created": 0, "merges_proposed": 0, "expired": 0, "purged": 0}
+    counted = ("edges_proposed", "related_created", "merges_proposed", "expired", "purged")
+    own = dict.fromkeys((*counted, "facts_accepted", "facts_proposed"), 0)
     findings = msgspec.structs.replace(plan.findings, **own)
     state = State(stage="plan", findings=findings, plan=plan.sweep_id)
     state.summary.memories_scanned = plan.summary.memories_scanned
@@ -352,8 +358,8 @@ def _check(context: SweepContext, request: SweepRequest) -> None:
         raise InvalidInput("no language model is configured", field="$.llm", remedy="Set LLM_BASE_URL and LLM_MODEL.")
     filters = request.filters or Filters()
     if filters.kinds is not None and filters.kinds != ["memory"]:
-        raise InvalidInput("a sweep looks at memories only", field="$.filters.kinds")
-    scoped = config_of(request) != SweepConfig(llm=request.llm)
+        raise InvalidInput("a sweep looks at memories, and for facts at messages", field="$.filters.kinds")
+    scoped = config_of(request) != SweepConfig(llm=request.llm, facts=False)
     if scoped and (request.resume or request.plan):
         raise InvalidInput("a plan or an earlier run brings its own scope", field="$.resume", remedy="Leave it out.")
     if request.dry_run and (request.resume or request.plan):

@@ -1,6 +1,6 @@
 """Taking a sweep back: every text, type and tag as it was, every edge gone, unless a human has changed it since."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -9,7 +9,7 @@ from graph import sweep as graph
 from graph import sweep_writes as writes
 from graph.executor import Executor
 from graph.leases import Lease, leased
-from graph.sweep import RecordedChange, Run, Undone
+from graph.sweep import Action, RecordedChange, Run, Undone
 from librarian.base.audit import actor
 from librarian.sweep.contracts import KeptChange, SweepProgress, SweepUndoOutput
 from librarian.sweep.plan import PAGE
@@ -20,7 +20,9 @@ from librarian.sweep.texts import restored
 MAX_KEPT_SHOWN = 1000
 _OPEN = ("applied", "proposed")
 _CHANGED = "the memory was changed since"
+_FACT_CHANGED = "the fact was changed since"
 _DECIDED = "a human has decided about this edge since"
+_REASONS: Mapping[Action, str] = {"causal_edge": _DECIDED, "fact": _FACT_CHANGED}
 
 UndoEvents: TypeAlias = AsyncGenerator[SweepProgress | SweepUndoOutput, None]
 
@@ -91,11 +93,12 @@ async def _undo(work: _Undo) -> UndoEvents:
 def _count(out: SweepUndoOutput, undone: Undone) -> None:
     out.memories_restored += len(undone.restored)
     out.edges_removed += len(undone.removed)
+    out.facts_removed += len(undone.facts)
     out.proposals_withdrawn += len(undone.withdrawn)
     out.changes_kept += len(undone.kept)
     out.kept.extend(_kept(change) for change in undone.kept[: MAX_KEPT_SHOWN - len(out.kept)])
 
 
 def _kept(change: RecordedChange) -> KeptChange:
-    reason = _DECIDED if change.action == "causal_edge" else _CHANGED
+    reason = _REASONS.get(change.action, _CHANGED)
     return KeptChange(memory_id=change.uid, action=change.action, reason=reason)

@@ -121,6 +121,9 @@ ROWS = {
     "sweep_namesakes_cjk": [{"uid": "shared-3", "words": required_clause(OURS, ["message"], None)}],
     "sweep_linked": [{"uid": "shared-1", "words": ["shared-3"]}],
     "sweep_known_pairs": [{"source": "shared-1", "target": "shared-3"}],
+    "sweep_held_facts": [
+        {"subject": "Ada", "predicate": "owns", "object": what} for what in ("billing ours", "deploys ours")
+    ],
     "changes_since": [{"uid": "shared-3", "version": 1}],
     "open_facts": [{"uid": "new", "subject": "Ada", "predicate": "owns", "person_id": "ada"}],
     "find_tombstones": [{"uid": "shared-1", "identities": ["i"], "marks": ["m"]}],

@@ -15,7 +15,7 @@ from librarian.items.contracts import EdgeOut
 from librarian.sweep.contracts import ReviewInput, ReviewManyInput, ReviewQuery, ReviewSort, ReviewState
 
 STATES: tuple[ReviewState, ...] = ("open", "unreviewed", "accepted", "rejected")
-SORTS: tuple[ReviewSort, ...] = ("edge", "supersede", "flag", "merge")
+SORTS: tuple[ReviewSort, ...] = ("edge", "supersede", "flag", "merge", "fact")
 TYPES: tuple[MemoryType, ...] = ("Pattern", "Decision", "Problem", "Insight", "Exception", "Reference", "Unknown")
 _PAGE = 25
 

@@ -63,7 +63,7 @@ COMMANDS_OF = {
     "path": (PathQuery, {"namespace", "as_json"}),
     "contradictions": (ContradictionQuery, {"namespace", "as_json"}),
     "cycles": (CycleQuery, {"namespace", "as_json"}),
-    "sweep": (SweepScope, {"namespace", "resume", "apply", "dry_run", "llm", "json_report", "retention"}),
+    "sweep": (SweepScope, {"namespace", "resume", "apply", "dry_run", "llm", "facts", "json_report", "retention"}),
     "review": (ReviewQuery, {"namespace", "export", "every", "as_json"}),
     "search-agent": (FindEvidenceInput, {"namespace", "trace", "as_json"}),
     "remember": (RememberInput, {"namespace", "no_embed", "as_json"}),

@@ -1,0 +1,1 @@
+"""Facts that people state in messages."""
