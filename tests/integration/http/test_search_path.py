@@ -43,20 +43,23 @@ class Way:
         self.begun[made] = self.here(sys._getframe(1))
         return made
 
-    def note(self, frame, event, _arg) -> None:
-        """Keep the way of the statement that searches (`sys.setprofile` calls this)."""
-        if (
-            event == "call"
-            and frame.f_code is Executor.fetch_all.__code__
-            and frame.f_locals["name"] == "search_hybrid"
-        ):
-            self.files = list(dict.fromkeys(reversed(self.here(frame))))
+    def note(self, name) -> None:
+        """Keep the way to the statement that searches."""
+        if name == "search_hybrid":
+            self.files = list(dict.fromkeys(reversed(self.here(sys._getframe(1)))))
 
 
 @pytest.fixture
-async def way():
+async def way(monkeypatch):
     way, loop = Way(), asyncio.get_running_loop()
     loop.set_task_factory(way.task)
+    prepare = Executor.prepare
+
+    def noted(executor, name, *values):
+        way.note(name)
+        return prepare(executor, name, *values)
+
+    monkeypatch.setattr(Executor, "prepare", noted)
     yield way
     loop.set_task_factory(None)
 
@@ -65,11 +68,7 @@ async def test_a_search_passes_the_files_of_the_architecture_page(serving, inges
     """And of the picture there, in this order."""
     await ingest({"kind": "memory", "uid": "m", "text": "The cache is warmed before the switch."})
     async with serving() as client:
-        sys.setprofile(way.note)
-        try:
-            answer = await client.post("/v1/search", json={"queries": ["which cache is warmed"]}, headers=headers)
-        finally:
-            sys.setprofile(None)
+        answer = await client.post("/v1/search", json={"queries": ["which cache is warmed"]}, headers=headers)
     assert [hit["uid"] for hit in answer.json()["results"]] == ["m"]
     assert way.files == re.findall(r"^\| \d+ \| `([\w/.]+\.py)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert way.files == list(search_path().boxes)[: len(way.files)]
