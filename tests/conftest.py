@@ -6,8 +6,8 @@ import hypothesis
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-# They start, move and kill servers of their own: one after another, or they would take each other's ports; and first,
-# or they would keep one process busy at the end and leave the other one idle.
+# They start, move and kill servers of their own, which takes longest: first, or they would keep one process busy at the
+# end and leave the others idle.
 SERVERS = tuple(f"tests/integration/{folder}/" for folder in ("faults", "local", "migrations", "spaces"))
 
 
@@ -19,10 +19,13 @@ hypothesis.settings.load_profile("patient")
 
 
 class Scheduling(LoadFileScheduling):
-    """The tests of a file stay together, and so do all files that start servers."""
+    """The tests of a file stay together, and so do the files of a folder that use the graph: they share what is loaded
+    into it, and the statements that its server has planned.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        return "servers" if nodeid.startswith(SERVERS) else super()._split_scope(nodeid)
+        file = super()._split_scope(nodeid)
+        return file.rpartition("/")[0] if nodeid.startswith("tests/integration/") else file
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,6 +11,7 @@ import re
 import secrets
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,9 @@ import msgspec
 import pytest
 
 from graph.executor import Executor
+from graph.local.conf import MAIN_CLASS
 from graph.local.java import find_java
+from graph.local.jvm import LOOPBACK, USUAL_PORTS
 from librarian.app import Librarian, open_librarian
 from librarian.base.keys import KeyFile
 from librarian.base.settings.settings import Settings
@@ -44,15 +47,34 @@ Ingest = Callable[..., Any]
 ServeApp = Callable[..., AbstractAsyncContextManager[str]]
 
 
+# While a graph grows, a server plans its statements anew every ten seconds: most of its work in a run of tests.
+_SERVER_SETTINGS = "-c dbms.cypher.min_replan_interval=1h"
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _quick_java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A JVM that compiles quickly rather than well: most servers of a run end before the better code has paid."""
     command = tmp_path_factory.mktemp("java") / "bin" / "java"
     command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{find_java(os.environ).path}" -XX:TieredStopAtLevel=1 "$@"\n')
+    command.write_text(f"""#!/bin/sh
+case "$*" in *{MAIN_CLASS}*) set -- "$@" {_SERVER_SETTINGS} ;; esac
+exec "{find_java(os.environ).path}" -XX:TieredStopAtLevel=1 "$@"
+""")
     command.chmod(0o755)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", str(command.parents[1]))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _usual_ports() -> Iterator[None]:
+    """Nobody's: a server that is started again on its own port would find that another one has taken it meanwhile."""
+    with contextlib.ExitStack() as held:
+        for port in (USUAL_PORTS.bolt, USUAL_PORTS.http):
+            holder = held.enter_context(socket.socket())
+            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # each process of a run holds it
+            with contextlib.suppress(OSError):  # a server that runs on this machine has it
+                holder.bind((LOOPBACK, port))
         yield
 
 
