@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from librarian.base.settings.settings import Settings
     from librarian.http import mcp as http_mcp
     from librarian.mcp import server as protocol
+    from librarian.mcp import tools as tool_table
 else:
     service = deferred("librarian.app")
     keys, tracing = deferred("librarian.base.keys"), deferred("librarian.base.tracing")
     http_mcp, protocol = deferred("librarian.http.mcp"), deferred("librarian.mcp.server")
+    tool_table = deferred("librarian.mcp.tools")
 
 app = new_app()
 mcp = new_app()
@@ -37,6 +39,13 @@ app.add_typer(mcp, name="mcp")
 _READING: "tuple[Scope, ...]" = ("read", "agent", "sweep")
 _KEY_PLACEHOLDER = "<key of `librarian keys create`>"
 ReadOnlyOption = Annotated[bool, typer.Option("--read-only", help="Offer no tool that changes something.")]
+
+ToolsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tools", metavar="SETS", help="Offer these toolsets only: search, keep, graph, files, sweep; with commas."
+    ),
+]
 
 
 class Client(StrEnum):
@@ -51,7 +60,13 @@ class Client(StrEnum):
 
 
 @mcp.callback(invoke_without_command=True)
-def serve_client(ctx: typer.Context, namespace: NamespaceOption = None, *, read_only: ReadOnlyOption = False) -> None:
+def serve_client(
+    ctx: typer.Context,
+    namespace: NamespaceOption = None,
+    tools: ToolsOption = None,
+    *,
+    read_only: ReadOnlyOption = False,
+) -> None:
     """Offer the tools to an MCP client over standard input and output."""
     if ctx.invoked_subcommand is not None:
         return
@@ -68,10 +83,11 @@ def serve_client(ctx: typer.Context, namespace: NamespaceOption = None, *, read_
                 remedy="`librarian mcp install --url URL` prints the configuration for that.",
             )
         where = namespace_or(namespace, settings.namespace)
+        chosen = None if tools is None else tool_table.chosen_tools(tools)
         async with AsyncExitStack() as stack:
             stack.enter_context(tracing.traced(settings.tracing.endpoint))
             librarian = await stack.enter_async_context(service.open_librarian(settings, purpose="mcp", wait=False))
-            caller = protocol.Caller(librarian, connection(where, read_only=read_only), where)
+            caller = protocol.Caller(librarian, connection(where, read_only=read_only), where, chosen)
             server = protocol.mcp_server(lambda _ctx: caller)
             reading, writing = await stack.enter_async_context(stdio_server())
             await server.run(reading, writing, server.create_initialization_options())
@@ -87,6 +103,7 @@ def install(
         str | None,
         typer.Option(metavar="URL", help="Connect to this service instead of starting one beside the client."),
     ] = None,
+    tools: ToolsOption = None,
     *,
     read_only: ReadOnlyOption = False,
 ) -> None:
@@ -94,7 +111,12 @@ def install(
 
     def work() -> None:
         settings = settings_for()
-        server = _over_http(url, namespace) if url else _over_stdio(settings, namespace, read_only=read_only)
+        if tools is not None:
+            tool_table.chosen_tools(tools)
+        if url:
+            server = _over_http(url, namespace, tools)
+        else:
+            server = _over_stdio(settings, namespace, tools, read_only=read_only)
         wanted = [client] if client else list(Client)
         typer.echo("\n\n".join(f"# {_WHERE[name]}\n{_FORMS[name](server)}" for name in wanted))
 
@@ -109,20 +131,22 @@ def connection(namespace: str, *, read_only: bool) -> "keys.ApiKey":
     )
 
 
-def _over_stdio(settings: "Settings", namespace: str | None, *, read_only: bool) -> dict[str, Any]:
+def _over_stdio(settings: "Settings", namespace: str | None, tools: str | None, *, read_only: bool) -> dict[str, Any]:
     command = shutil.which(sys.argv[0]) or sys.argv[0]
     args = ["mcp", "--namespace", namespace_or(namespace, settings.namespace)] + ["--read-only"] * read_only
+    args += [] if tools is None else ["--tools", tools]
     folders = {"LIBRARIAN_HOME": settings.home, "LIBRARIAN_CACHE": settings.cache}
     env = {name: str(folder.absolute()) for name, folder in folders.items() if not settings.has_default(name)}
     return {"command": str(Path(command).absolute()), "args": args} | ({"env": env} if env else {})
 
 
-def _over_http(url: str, namespace: str | None) -> dict[str, Any]:
+def _over_http(url: str, namespace: str | None, tools: str | None) -> dict[str, Any]:
     headers = {"Authorization": f"Bearer {_KEY_PLACEHOLDER}"}
     if namespace is not None:
         headers["Librarian-Namespace"] = namespace
     base = url.rstrip("/").removesuffix(http_mcp.MCP_PATH)
-    return {"type": "http", "url": base + http_mcp.MCP_PATH, "headers": headers}
+    query = "" if tools is None else f"?{http_mcp.TOOLS_PARAMETER}={tools}"
+    return {"type": "http", "url": base + http_mcp.MCP_PATH + query, "headers": headers}
 
 
 def _json(value: object) -> str:

@@ -21,12 +21,14 @@ from librarian.http.bookmarks import catch_up
 from librarian.http.limits import Limits
 from librarian.http.origins import refuse_other_sites
 from librarian.mcp.server import Caller, mcp_server
-from librarian.mcp.tools import TOOLS
+from librarian.mcp.tools import TOOLS, chosen_tools
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
 MCP_PATH = "/mcp"
+TOOLS_PARAMETER = "tools"
+"""Names the toolsets that a client wants to have."""
 _CALLER = "mcp_caller"
 _REPORTING = frozenset(tool.name for tool in TOOLS if tool.reports)
 
@@ -75,7 +77,9 @@ class McpTransport:
         key = authenticated(request, "any")
         namespace = namespace_of(request, key)
         state = request.state
-        scope["state"][_CALLER] = Caller(state.librarian, key, namespace)
+        toolsets = request.query_params.get(TOOLS_PARAMETER)
+        tools = None if toolsets is None else chosen_tools(toolsets)
+        scope["state"][_CALLER] = Caller(state.librarian, key, namespace, tools)
         limits: Limits = state.limits
         async with limits.capacity.slot():
             await catch_up(request, state.librarian)

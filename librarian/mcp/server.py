@@ -51,11 +51,14 @@ logger = structlog.stdlib.get_logger("librarian.mcp")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, and in which namespace: of a connection, or of one HTTP request."""
+    """Who calls, and in which namespace: of a connection, or of one HTTP request. `tools` names those that it is
+    offered; None: all that the key may call.
+    """
 
     librarian: Librarian
     key: ApiKey
     namespace: str
+    tools: frozenset[str] | None = None
 
 
 FindCaller = Callable[["ServerRequestContext[Any, Any]"], Caller]
@@ -92,7 +95,7 @@ class _Handlers:
         import mcp_types as types
 
         caller = self._caller(ctx)
-        return types.ListToolsResult(tools=[_described(tool.name) for tool in tools_for(caller.key)])
+        return types.ListToolsResult(tools=[_described(tool.name) for tool in tools_for(caller.key, caller.tools)])
 
     async def call_tool(
         self, ctx: "ServerRequestContext[Any, Any]", params: "types.CallToolRequestParams"
@@ -101,7 +104,7 @@ class _Handlers:
         read.
         """
         caller = self._caller(ctx)
-        tool = _tool(params.name)
+        tool = _tool(params.name, caller.tools)
         answers: list[types.CallToolResult] = []
 
         async def answer() -> None:
@@ -256,9 +259,9 @@ def _keeps_budget(tool: OfferedTool) -> bool:
     return MAX_TOKENS in tool.input.__struct_fields__
 
 
-def _tool(name: str) -> OfferedTool:
+def _tool(name: str, chosen: frozenset[str] | None = None) -> OfferedTool:
     for tool in TOOLS:
-        if tool.name == name:
+        if tool.name == name and (chosen is None or name in chosen):
             return tool
     raise _protocol_error(InvalidInput(f"there is no tool {name[:100]!r}; tools/list names them", field="name"))
 

@@ -1,12 +1,13 @@
 """The operations as tools of language models: what each is called, takes and gives, and who may call it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from msgspec import Struct
 
 from librarian.app import Librarian
+from librarian.base.errors import InvalidInput
 from librarian.base.keys import ApiKey, Scope
 from librarian.base.schemas import inlined_schema
 from librarian.mcp.contracts import ToolFormat
@@ -63,9 +64,39 @@ def offered(operation: Operation) -> OfferedTool | None:
 TOOLS = tuple(tool for tool in map(offered, OPERATIONS) if tool is not None)
 
 
-def tools_for(key: ApiKey) -> list[OfferedTool]:
-    """Return the tools that the key may call."""
-    return [tool for tool in TOOLS if key.has_scope(tool.scope)]
+TOOLSETS: Mapping[str, tuple[str, ...]] = {
+    "search": (
+        "search_all",
+        "semantic_search_facts",
+        "semantic_search_messages",
+        "semantic_search_memories",
+        "relevant_memory",
+        "context",
+        "find_evidence",
+    ),
+    "keep": ("remember", "correct", "forget", "impact"),
+    "graph": ("link", "unlink", "causes_of", "effects_of", "blockers_of", "enablers_of"),
+    "files": ("find_file", "search_text", "locate"),
+    "sweep": ("sweep",),
+}
+"""Tools that go together, by which a connection is offered fewer than all; each tool is in one of them."""
+
+
+def chosen_tools(toolsets: str) -> frozenset[str]:
+    """Return the names of the tools of some toolsets, given as names with commas. Raises InvalidInput."""
+    names = [name.strip() for name in toolsets.split(",")]
+    if unknown := [name for name in names if name not in TOOLSETS]:
+        raise InvalidInput(
+            f"there is no toolset {unknown[0][:100]!r}",
+            field="tools",
+            remedy=f"Name some of {', '.join(TOOLSETS)}, with commas between them.",
+        )
+    return frozenset(tool for name in names for tool in TOOLSETS[name])
+
+
+def tools_for(key: ApiKey, chosen: Container[str] | None = None) -> list[OfferedTool]:
+    """Return the tools that the key may call, with `chosen` only those of these names."""
+    return [tool for tool in TOOLS if key.has_scope(tool.scope) and (chosen is None or tool.name in chosen)]
 
 
 def described(tool: OfferedTool, form: ToolFormat) -> dict[str, Any]:

@@ -30,14 +30,16 @@ def connected(address, keys, namespace):
     """Connects over HTTP with a key of the given scopes and namespaces."""
 
     @contextlib.asynccontextmanager
-    async def connect(*scopes: str, to: str = namespace, **headers: str) -> AsyncIterator[ClientSession]:
+    async def connect(
+        *scopes: str, to: str = namespace, query: str = "", **headers: str
+    ) -> AsyncIterator[ClientSession]:
         _, key = keys.create("agent", scopes=scopes or ("read", "write", "agent", "sweep"), namespaces=(to,))
         headers = {name.replace("_", "-"): value for name, value in headers.items()} | {
             "Authorization": f"Bearer {key}"
         }
         async with (
             httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http,
-            streamable_http_client(address + MCP_PATH, http_client=http) as (reading, writing),
+            streamable_http_client(address + MCP_PATH + query, http_client=http) as (reading, writing),
             ClientSession(reading, writing) as session,
         ):
             await session.initialize()

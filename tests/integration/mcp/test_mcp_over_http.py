@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from librarian.http.bookmarks import BOOKMARK_HEADER
 from librarian.http.mcp import MCP_PATH
-from librarian.mcp.tools import TOOLS
+from librarian.mcp.tools import TOOLS, chosen_tools
 
 WANTED = {
     "semantic_search_facts", "semantic_search_messages", "semantic_search_memories", "search_all", "relevant_memory",
@@ -53,6 +53,15 @@ async def test_every_tool_is_listed_with_the_schemas_of_the_contracts(connected)
         assert "namespace" not in properties
     assert listed["search_all"].annotations.read_only_hint
     assert listed["forget"].annotations.destructive_hint
+
+
+async def test_a_client_is_offered_the_toolsets_that_it_names(connected):
+    """And no other tool can be called over that connection."""
+    async with connected(query="?tools=search,keep") as session:
+        assert {tool.name for tool in (await session.list_tools()).tools} == chosen_tools("search,keep")
+        assert not (await session.call_tool("remember", {"text": "Exports run at night."})).is_error
+        with pytest.raises(MCPError, match="there is no tool 'sweep'"):
+            await session.call_tool("sweep", {})
 
 
 async def test_what_is_kept_is_found_and_structured(connected, ingest):

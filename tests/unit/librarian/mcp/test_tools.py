@@ -5,8 +5,10 @@ import re
 import pytest
 from jsonschema import Draft202012Validator
 
+from librarian.base.errors import InvalidInput
+from librarian.cli.mcp import connection
 from librarian.http.examples import examples_of
-from librarian.mcp.tools import TOOLS, described
+from librarian.mcp.tools import TOOLS, TOOLSETS, chosen_tools, described, tools_for
 
 FORMS = {"mcp": "inputSchema", "anthropic": "input_schema", "openai": "parameters"}
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -83,3 +85,17 @@ def test_the_shape_around_the_schema_is_the_reader_s():
 def test_names_are_unique():
     """One name, one tool."""
     assert len({tool.name for tool in TOOLS}) == len(TOOLS)
+
+
+def test_every_tool_is_in_one_toolset():
+    """Who names all toolsets is offered everything."""
+    assert sorted(name for names in TOOLSETS.values() for name in names) == sorted(tool.name for tool in TOOLS)
+    assert chosen_tools(", ".join(TOOLSETS)) == {tool.name for tool in TOOLS}
+
+
+def test_chosen_toolsets_leave_the_rights_of_a_key_as_they_are():
+    """A key that may only read is offered no tool that writes, whatever it names."""
+    reader = connection("app:ada", read_only=True)
+    assert [tool.name for tool in tools_for(reader, chosen_tools("keep"))] == ["impact"]
+    with pytest.raises(InvalidInput, match="no toolset 'keeps'"):
+        chosen_tools("search,keeps")
