@@ -16,7 +16,8 @@ import typer
 from librarian.base.errors import InvalidInput
 from librarian.cli.lazy import deferred, new_app
 from librarian.cli.options import NamespaceOption
-from librarian.cli.runtime import namespace_or, run, run_async, settings_for
+from librarian.cli.runtime import namespace_or, run, run_async, say, settings_for
+from librarian.transfer import atomic
 
 if TYPE_CHECKING:
     from librarian import app as service
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
     from librarian.base.keys import Scope
     from librarian.base.settings.settings import Settings
     from librarian.http import mcp as http_mcp
+    from librarian.mcp import bundle as bundles
     from librarian.mcp import server as protocol
     from librarian.mcp import tools as tool_table
 else:
     service = deferred("librarian.app")
     keys, tracing = deferred("librarian.base.keys"), deferred("librarian.base.tracing")
     http_mcp, protocol = deferred("librarian.http.mcp"), deferred("librarian.mcp.server")
-    tool_table = deferred("librarian.mcp.tools")
+    tool_table, bundles = deferred("librarian.mcp.tools"), deferred("librarian.mcp.bundle")
 
 app = new_app()
 mcp = new_app()
@@ -119,6 +121,28 @@ def install(
             server = _over_stdio(settings, namespace, tools, read_only=read_only)
         wanted = [client] if client else list(Client)
         typer.echo("\n\n".join(f"# {_WHERE[name]}\n{_FORMS[name](server)}" for name in wanted))
+
+    run(work)
+
+
+@mcp.command()
+def bundle(
+    file: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write it: NAME.mcpb.")],
+    namespace: NamespaceOption = None,
+    tools: ToolsOption = None,
+    *,
+    read_only: ReadOnlyOption = False,
+) -> None:
+    """Write a bundle that Claude Desktop installs: it starts this very program, on this machine."""
+
+    def work() -> None:
+        settings = settings_for()
+        chosen = None if tools is None else tool_table.chosen_tools(tools)
+        server = _over_stdio(settings, namespace, tools, read_only=read_only)
+        offered = tool_table.tools_for(connection(settings.namespace, read_only=read_only), chosen)
+        with atomic.whole_file(file) as written:
+            written.write(bundles.bundle_of(server, offered))
+        say(f"Wrote {file}: open it with Claude Desktop.")
 
     run(work)
 

@@ -1,6 +1,9 @@
 """The tools as their readers document what they take: the Model Context Protocol, OpenAI, Anthropic."""
 
+import io
+import json
 import re
+import zipfile
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -8,6 +11,7 @@ from jsonschema import Draft202012Validator
 from librarian.base.errors import InvalidInput
 from librarian.cli.mcp import connection
 from librarian.http.examples import examples_of
+from librarian.mcp.bundle import bundle_of
 from librarian.mcp.tools import TOOLS, TOOLSETS, chosen_tools, described, tools_for
 
 FORMS = {"mcp": "inputSchema", "anthropic": "input_schema", "openai": "parameters"}
@@ -99,3 +103,16 @@ def test_chosen_toolsets_leave_the_rights_of_a_key_as_they_are():
     assert [tool.name for tool in tools_for(reader, chosen_tools("keep"))] == ["impact"]
     with pytest.raises(InvalidInput, match="no toolset 'keeps'"):
         chosen_tools("search,keeps")
+
+
+def test_a_bundle_starts_the_program_of_this_machine():
+    """Its manifest names what the format wants, the command with its arguments, and the tools that are offered."""
+    server = {"command": "/opt/my tools/librarian", "args": ["mcp", "--namespace", "app:ada"]}
+    offered = tools_for(connection("app:ada", read_only=False), chosen_tools("keep"))
+    with zipfile.ZipFile(io.BytesIO(bundle_of(server, offered))) as bundle:
+        manifest = json.loads(bundle.read("manifest.json"))
+        launcher = bundle.read(manifest["server"]["entry_point"]).decode()
+    assert manifest.keys() >= {"manifest_version", "name", "version", "description", "author", "server"}
+    assert manifest["server"]["mcp_config"] == {**server, "env": {}}
+    assert [tool["name"] for tool in manifest["tools"]] == ["forget", "correct", "impact", "remember"]
+    assert launcher == "#!/bin/sh\nexec '/opt/my tools/librarian' mcp --namespace app:ada\n"
