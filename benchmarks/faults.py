@@ -431,9 +431,10 @@ async def campaign(settings: Settings, disk: Path | None, *, rounds: int, minute
             told["lost"] += work.kept_wrong
             work.kept_wrong = []
             for kind, found in told.items():
-                outcome.wrong[kind] += [
-                    f"round {outcome.rounds + 1} ({piece.__name__} / {fault}) {one}" for one in found
-                ]
+                where = f"round {outcome.rounds + 1} ({piece.__name__} / {fault})"
+                outcome.wrong[kind] += [f"{where} {one}" for one in found]
+                for one in found:
+                    print(f"{kind}: {where} {one}", flush=True)
             outcome.rounds += 1
             outcome.faults[fault] += 1
             outcome.work[piece.__name__] += 1
@@ -471,9 +472,6 @@ async def benchmark(arguments: argparse.Namespace) -> int:
             outcome = await campaign(
                 settings, disk, rounds=arguments.rounds, minutes=arguments.minutes, seed=arguments.seed
             )
-    for kind, found in outcome.wrong.items():
-        for one in found:
-            print(f"{kind}: {one}")
     rows = [{"what": kind, "count": len(found)} for kind, found in outcome.wrong.items()]
     counted = {"faults": dict(outcome.faults), "work": dict(outcome.work), "answers": dict(outcome.statuses)}
     counted["seconds"] = dict(outcome.seconds)
