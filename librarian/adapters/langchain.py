@@ -13,6 +13,7 @@ from pydantic import PrivateAttr
 
 from librarian.adapters.connection import Connected, Connection, Steps, ask
 from librarian.adapters.conversation import Conversation, Turn
+from librarian.adapters.records import metadata_of
 from librarian.items.contracts import Filters
 from librarian.search.contracts import Hit, SearchInput
 
@@ -62,14 +63,7 @@ class LibrarianRetriever(Connected, BaseRetriever):
 
 def document(hit: Hit) -> Document:
     """Return a hit as a document."""
-    said: dict[str, Any] = {name: getattr(hit, name) for name in hit.__struct_fields__}
-    metadata = {
-        name: value
-        for name, value in said.items()
-        if name not in ("content", "uid", "explanation", "evidence", "led_by", "unsupported")
-        and value not in (None, [], {})
-    }
-    return Document(id=hit.uid, page_content=hit.content, metadata=metadata)
+    return Document(id=hit.uid, page_content=hit.content, metadata=metadata_of(hit))
 
 
 class LibrarianChatMessageHistory(Connected, BaseChatMessageHistory):

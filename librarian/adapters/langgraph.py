@@ -9,7 +9,7 @@ import hashlib
 import json
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from langgraph.store.base import (
@@ -23,6 +23,7 @@ from langgraph.store.base import (
     Result,
     SearchItem,
     SearchOp,
+    TTLConfig,
     get_text_at_path,
     validate_op_namespace,
 )
@@ -52,7 +53,13 @@ class LibrarianStore(Connected, BaseStore):
 
     The puts of one batch are one transaction. Putting the same value again changes nothing; another value leaves a
     revision of the old one. What was deleted may be put again.
+
+    `ttl` of a put, or `default_ttl` of `ttl`, lets an item expire: it is neither got nor found from then on, and sweeps
+    purge it. Reading puts that off only where it is asked for (`refresh_ttl=True`, or `refresh_on_read` of `ttl`),
+    because it is a change of the item that leaves a revision.
     """
+
+    supports_ttl = True
 
     def __init__(
         self,
@@ -61,10 +68,12 @@ class LibrarianStore(Connected, BaseStore):
         url: str | None = None,
         api_key: str | None = None,
         fields: Sequence[str] = ("$",),
+        ttl: TTLConfig | None = None,
         **options: Any,
     ) -> None:
         self._namespace = namespace
         self._fields = fields
+        self.ttl_config = {"refresh_on_read": False, **(ttl or {})}
         self._connection = Connection(url, api_key, **options)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
@@ -86,7 +95,10 @@ class LibrarianStore(Connected, BaseStore):
         match op:
             case GetOp():
                 found = yield from item_or_none(self._namespace, _uid(op.namespace, op.key))
-                return None if found is None else Item(**_stored(found))
+                if found is None or _expired(found):
+                    return None
+                yield from self._refresh(op, [found])
+                return Item(**_stored(found))
             case SearchOp(query=str(query)) if query.strip():
                 return (yield from self._searched(op, query))
             case SearchOp():
@@ -109,11 +121,13 @@ class LibrarianStore(Connected, BaseStore):
                 explain=True,
             ),
         )
-        hits: list[SearchItem] = []
+        hits: list[tuple[ItemOut | Hit, float | None]] = []
         for hit in found.results:
             same = yield from self._same_text(hit)
-            hits += [SearchItem(**_stored(each), score=hit.similarity_score) for each in (hit, *same)]
-        return [hit for hit in hits if _passes(op, hit.namespace, hit.value)][op.offset : wanted]
+            hits += [(each, hit.similarity_score) for each in (hit, *same)]
+        hits = [hit for hit in hits if _passes(op, *_key_of(hit[0])[:1], _value_of(hit[0]))][op.offset : wanted]
+        yield from self._refresh(op, [item for item, _ in hits])
+        return [SearchItem(**_stored(item), score=score) for item, score in hits]
 
     def _same_text(self, hit: Hit) -> Steps[list[ItemOut]]:
         """Return the items that a search has merged with a hit, because they say the same under other keys."""
@@ -121,7 +135,7 @@ class LibrarianStore(Connected, BaseStore):
         found: list[ItemOut] = []
         for uid in merged:
             item = yield from item_or_none(self._namespace, uid)
-            found += [] if item is None else [item]
+            found += [] if item is None or _expired(item) else [item]
         return found
 
     def _listed(self, op: SearchOp) -> Steps[list[SearchItem]]:
@@ -131,7 +145,15 @@ class LibrarianStore(Connected, BaseStore):
             most=op.offset + op.limit,
             accept=lambda item: _passes(op, *_key_of(item)[:1], _value_of(item)),
         )
+        yield from self._refresh(op, found[op.offset :])
         return [SearchItem(**_stored(item)) for item in found[op.offset :]]
+
+    def _refresh(self, op: GetOp | SearchOp, items: Iterable[ItemOut | Hit]) -> Steps[None]:
+        """Put off the end of items that expire, where the operation says so."""
+        for item in items if op.refresh_ttl else ():
+            minutes = _attributes(item).get("ttl")
+            if minutes is not None:
+                yield from ask("patch_item", self._namespace, item.uid, {"expires_at": _end(minutes)})
 
     def _namespaces(self, op: ListNamespacesOp) -> Steps[list[tuple[str, ...]]]:
         conditions = op.match_conditions or ()
@@ -152,15 +174,15 @@ class LibrarianStore(Connected, BaseStore):
             yield from keep(self._namespace, rows)
 
     def _row(self, op: PutOp, value: Mapping[str, Any]) -> MemoryIn:
-        if op.ttl is not None:
-            raise NotImplementedError("LibrarianStore keeps items until they are deleted: leave out ttl.")
+        kept = {} if op.ttl is None else {"ttl": op.ttl}
         paths = {_path_tag(op.namespace[:depth]): None for depth in range(1, len(op.namespace) + 1)}
         return MemoryIn(
             text=self._text(op, value),
             domain=".".join(op.namespace)[:_LONGEST_PATH],
             tags=[_MARK, *filter(None, paths), *field_tags(value)],
             source=_MARK,
-            attributes={"namespace": json.dumps(op.namespace), "key": op.key, "value": json.dumps(dict(value))},
+            attributes={"namespace": json.dumps(op.namespace), "key": op.key, "value": json.dumps(dict(value)), **kept},
+            expires_at=None if op.ttl is None else _end(op.ttl),
         )
 
     def _text(self, op: PutOp, value: Mapping[str, Any]) -> str:
@@ -173,6 +195,16 @@ class LibrarianStore(Connected, BaseStore):
 
 def _uid(namespace: tuple[str, ...], key: str) -> str:
     return f"lg-{hashlib.sha256(json.dumps([namespace, key]).encode()).hexdigest()[:32]}"
+
+
+def _end(minutes: float) -> datetime:
+    return datetime.now(UTC) + timedelta(minutes=minutes)
+
+
+def _expired(item: ItemOut) -> bool:
+    """Return whether an item has expired: by its uid it is there until it is purged."""
+    end = item.properties.get("expires_at")
+    return end is not None and datetime.fromisoformat(end) <= datetime.now(UTC)
 
 
 def _path_tag(path: Sequence[str]) -> str | None:

@@ -9,10 +9,9 @@ try:
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError("the OpenAI Agents SDK is missing: install librarian[openai-agents]") from missing
 
-from librarian.adapters.connection import Connected, Connection, ask
+from librarian.adapters.connection import Connected, Connection
 from librarian.adapters.conversation import Conversation, Turn
-from librarian.items.contracts import RememberInput
-from librarian.search.contracts import DEFAULT_CONTEXT_TOKENS, ContextInput
+from librarian.adapters.tools import MemoryTools
 
 _FRAMEWORK = "openai-agents"
 
@@ -61,38 +60,12 @@ class LibrarianSession(Connected, SessionABC):
         await self._connection.arun(self._conversation.clear())
 
 
-class LibrarianTools(Connected):
+class LibrarianTools(MemoryTools):
     """Tools for an agent over `namespace` of a service: `Agent(tools=LibrarianTools("team:agents").all())`."""
-
-    def __init__(self, namespace: str, *, url: str | None = None, api_key: str | None = None, **options: Any) -> None:
-        self._namespace = namespace
-        self._connection = Connection(url, api_key, **options)
 
     def all(self) -> list[FunctionTool]:
         """Return the tools `recall` and `remember`."""
-        return [function_tool(self.recall), function_tool(self.remember)]
-
-    async def recall(self, question: str) -> str:
-        """Get what is remembered about a question, as dated lines, best first. Its first line says when nothing that
-        is remembered answers the question.
-
-        Args:
-            question: One question in full words.
-
-        """
-        asked = ContextInput(query=question, max_tokens=DEFAULT_CONTEXT_TOKENS)
-        found = await self._connection.arun(ask("context", self._namespace, asked))
-        return str(found.text)
-
-    async def remember(self, text: str) -> str:
-        """Keep one thing for later: what was decided, learned or asked for. The same text twice is kept once.
-
-        Args:
-            text: A statement that is understood without this conversation.
-
-        """
-        kept = await self._connection.arun(ask("remember", self._namespace, RememberInput(text=text)))
-        return f"remembered as {kept.item.uid}"
+        return [function_tool(function) for function in self.functions]
 
 
 def _turn(item: Mapping[str, Any]) -> Turn:

@@ -8,12 +8,14 @@ import msgspec
 from librarian.adapters.connection import Steps, ask
 from librarian.client import ApiError
 from librarian.items.contracts import IngestReport, ItemIn, ItemOut, ItemQuery
+from librarian.search.contracts import Hit
 
 PAGE = 500
 MAX_HITS = 50
 # What is longer is compared where the items are read.
 _LONGEST_TAG = 100
 _MOST_TAGS = 90
+_OWN = frozenset({"content", "uid", "explanation", "evidence", "led_by", "unsupported"})
 
 
 def field_tags(values: Mapping[str, Any]) -> list[str]:
@@ -37,6 +39,12 @@ def _tag(name: str, value: Any) -> str | None:
             return None
     tag = f"{name}:{text}"
     return tag if text and len(tag) <= _LONGEST_TAG and tag.isprintable() else None
+
+
+def metadata_of(hit: Hit) -> dict[str, Any]:
+    """Return what a hit says beside its text and uid, without what is absent."""
+    said: dict[str, Any] = {name: getattr(hit, name) for name in hit.__struct_fields__ if name not in _OWN}
+    return {name: value for name, value in said.items() if value not in (None, [], {})}
 
 
 def listed(

@@ -1,6 +1,7 @@
 """The store does what LangGraph's own store in memory does, and finds by meaning what that one cannot."""
 
 import asyncio
+import time
 
 import pytest
 from langgraph.graph import START, StateGraph
@@ -119,6 +120,27 @@ def test_times_and_versions(store):
     assert (found.created_at, found.updated_at) == (second.created_at, second.updated_at)
 
 
+def test_an_item_expires(store, service, namespace):
+    """After its minutes it is gone for every operation; reading puts that off where it is asked to."""
+    store.put(("n",), "short", {"text": "platform nine"}, ttl=1.5 / 60)
+    store.put(("n",), "long", {"text": "platform ten"}, ttl=60)
+    store.put(("n",), "for ever", {"text": "platform eleven"})
+    keys = {"short", "long", "for ever"}
+    assert {item.key for item in store.search(("n",))} == keys
+    store.get(("n",), "long", refresh_ttl=True)
+    time.sleep(1.6)
+    assert store.get(("n",), "short") is None
+    assert {item.key for item in store.search(("n",))} == keys - {"short"}
+    assert {item.key for item in store.search(("n",), query="platform")} == keys - {"short"}
+    assert store.get(("n",), "long").value == {"text": "platform ten"}
+    store.put(("n",), "short", {"text": "platform nine"})
+    assert store.get(("n",), "short").value == {"text": "platform nine"}
+    with LibrarianStore(namespace, ttl={"default_ttl": 0.001}, **service.access) as fleeting:
+        fleeting.put(("n",), "default", {"text": "gone"})
+        time.sleep(0.1)
+        assert fleeting.get(("n",), "default") is None
+
+
 def test_it_finds_by_meaning_below_a_prefix(store, service):
     """Ranked by a real encoder, with a score; equal texts under two keys are two items; a filter holds for all hits."""
     store.put(("users", "ada"), "1", {"text": "Ada cannot eat peanuts", "kind": "health"})
@@ -163,10 +185,6 @@ async def test_many_asynchronous_operations_at_once(service, namespace):
 
 def test_what_it_refuses(store, service, namespace):
     """In words that name the fault; what a person forgot is not put again, and nothing of that batch is stored."""
-    with pytest.raises(NotImplementedError, match="TTL is not supported"):
-        store.put(("n",), "k", {"text": "x"}, ttl=5)
-    with pytest.raises(NotImplementedError, match="leave out ttl"):
-        store.batch([PutOp(("n",), "k", {"text": "x"}, ttl=5)])
     with pytest.raises(InvalidNamespaceError):
         store.batch([GetOp(("a.b",), "k")])
     store.put(("n",), "k", {"rank": 1})
