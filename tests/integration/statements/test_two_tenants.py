@@ -40,6 +40,8 @@ def rows(marker: str) -> list[dict[str, Any]]:
          "domain": "billing"},
         {"kind": "fact", "uid": "shared-4", "subject": "Ada", "predicate": "owns", "object": f"deploys {marker}",
          "person_id": "ada"},
+        {"kind": "memory", "uid": "shared-5", "text": f"Note: billing is paid {marker}",
+         "expires_at": "2020-01-01T00:00:00Z"},
         {"kind": "edge", "source": "shared-1", "target": "shared-3", "type": "CAUSES"},
         {"kind": "edge", "source": "shared-1", "target": "shared-3", "type": "BLOCKS"},
         {"kind": "edge", "source": "shared-3", "target": "shared-1", "type": "CAUSES"},
@@ -169,7 +171,7 @@ def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
         "made_before": FOREVER, "with_vectors": True, "ids": [OURS + "-proposed"], "done": 1,
         "identities": ["i"], "marks": ["m"], "salts": ["00"], "always": True, "before_identity": "",
         "beginnings": ["ada owns deploys ours"], "chars": 40,
-        "changes": ["{}"], "up_to": 1000,
+        "changes": ["{}"], "up_to": 1000, "older_than": FOREVER, "moment": FOREVER,
         "after_uid": "", "before_time": "9999-12-31T23:59:59Z", "before_uid": "", "doomed": [],
     }  # fmt: skip
     if statement.name == "read_change_sets":
