@@ -1,6 +1,6 @@
 // name: select_items
 // purpose: all items that pass the filters, superseded facts included, with the version each has
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling
 // returns: uid, version
 // access: read
 // scope: namespace
@@ -11,7 +11,7 @@ RETURN m.uid AS uid, coalesce(m.version, 1) AS version ORDER BY uid
 
 // name: select_items_by_uid
 // purpose: those of the named items that pass the filters, with the version each has
-// params: namespace, uids, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired
+// params: namespace, uids, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling
 // returns: uid, version
 // access: read
 // scope: namespace

@@ -45,7 +45,7 @@ ORDER BY r.version DESC, r.revised_at DESC, r.revision_id
 
 // name: list_oldest
 // purpose: a page of items in the order in which they were stored, from behind a position on
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, after_time (as text: parameters end at microseconds), after_uid, limit
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, after_time (as text: parameters end at microseconds), after_uid, limit
 // returns: item, evidence, created_at (as text)
 // access: read
 // scope: namespace
@@ -61,7 +61,7 @@ RETURN {{item_map}} AS item, {{evidence}} AS evidence, toString(m.created_at) AS
 
 // name: list_newest
 // purpose: as list_oldest, latest first
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, before_time, before_uid, limit
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, before_time, before_uid, limit
 // returns: item, evidence, created_at (as text)
 // access: read
 // scope: namespace
@@ -76,7 +76,7 @@ RETURN {{item_map}} AS item, {{evidence}} AS evidence, toString(m.created_at) AS
 
 // name: list_latest
 // purpose: as list_newest, by when items happened, and by when they were stored where that is unknown
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, before_time, before_uid, limit
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, before_time, before_uid, limit
 // returns: item, evidence, created_at (when it happened, as text)
 // access: read
 // scope: namespace

@@ -24,6 +24,7 @@ m.namespace = $namespace AND m.kind IN $kinds
     AND ($path_prefix IS NULL OR m.path STARTS WITH $path_prefix)
     AND ($as_of IS NULL OR coalesce(m.occurred_at, $unknown_time) <= $as_of)
     AND ($known_at IS NULL OR m.created_at <= $known_at)
+    AND ($resembling IS NULL OR (m.resembles IS NOT NULL AND NOT coalesce(m.pinned, false)) = $resembling)
     AND ($expired OR m.expires_at IS NULL OR m.expires_at > datetime())
 
 // fragment: valid_to_then
@@ -84,7 +85,7 @@ MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX item_text FOR $english LIMIT $k) SCOR
 
 // name: search_hybrid
 // purpose: candidates of both arms for one query, filtered in the vector index by namespace and kind only
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, vector (list of float of the space's dimension), k (rows an arm), english, cjk, files (Lucene text or null to skip)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, vector (list of float of the space's dimension), k (rows an arm), english, cjk, files (Lucene text or null to skip)
 // returns: found (list of [arm, uid, score: cosine -1..1, or BM25, keep])
 // access: read
 // scope: namespace
@@ -99,7 +100,7 @@ CALL () {
 
 // name: search_hybrid_filtered
 // purpose: candidates of both arms for one query, all filters of the vector index in use
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k, english, cjk, files
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k, english, cjk, files
 // returns: found (list of [arm, uid, score: cosine -1..1, or BM25, keep])
 // access: read
 // scope: namespace
@@ -114,7 +115,7 @@ CALL () {
 
 // name: search_vector
 // purpose: candidates of the vector arm alone, when the keyword arm cannot run
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k
 // returns: found (list of [arm, uid, score: cosine -1..1, keep])
 // access: read
 // scope: namespace
@@ -127,7 +128,7 @@ CALL () {
 
 // name: search_keyword
 // purpose: candidates of the keyword arm alone, when there is no vector or the vector arm cannot run
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, k, english, cjk, files
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, k, english, cjk, files
 // returns: found (list of [arm, uid, score: BM25, unbounded, keep])
 // access: read
 // scope: namespace
@@ -139,7 +140,7 @@ CALL () {
 
 // name: search_vector_deeper
 // purpose: the best items that pass all filters among the k nearest embeddings, judged where they lie
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k (rows of the index; it gives 10,000 at most), limit (items)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k (rows of the index; it gives 10,000 at most), limit (items)
 // returns: found (list of [arm, uid, score: cosine -1..1, keep: true])
 // access: read
 // scope: namespace
@@ -153,7 +154,7 @@ RETURN collect(['vector', uid, score, true]) AS found
 
 // name: search_vector_exact
 // purpose: the nearest of all items that pass the filters, measured one by one without the vector index
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, vector, limit (items)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, vector, limit (items)
 // returns: found (list of [arm, uid, score: cosine -1..1, keep: true])
 // access: read
 // scope: namespace
@@ -171,7 +172,7 @@ RETURN collect(['vector', uid, score, true]) AS found
 
 // name: search_keyword_deeper
 // purpose: the best items that pass all filters among the first k rows of each full-text index, judged where they lie
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, k (rows an index), english, cjk, files, limit (items an index)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, k (rows an index), english, cjk, files, limit (items an index)
 // returns: found (list of [arm, uid, score: BM25, unbounded, keep: true])
 // access: read
 // scope: namespace
@@ -305,7 +306,7 @@ RETURN collect([{{pool_traits}}]) AS found
 
 // name: items_of_small_namespace
 // purpose: all items of a namespace that pass the filters, where it holds few
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, limit
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, limit
 // returns: found (list: how many items the namespace holds as text, counted up to the limit, then the uids)
 // access: read
 // scope: namespace

@@ -8,7 +8,7 @@ m.namespace = $namespace AND {{chosen}}
 
 // name: sweep_page
 // purpose: a page of the memories in a sweep's scope, in the order in which they were stored
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, domains, min_importance, after_time (as text), after_uid, limit
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, domains, min_importance, after_time (as text), after_uid, limit
 // returns: item, created_at (as text), reviewed (a human has decided on a proposal about it), proposed (actions of open proposals), facts (ids of those found in it)
 // access: read
 // scope: namespace
@@ -42,7 +42,7 @@ RETURN row.subject AS subject, row.predicate AS predicate, row.object AS object
 
 // name: sweep_count
 // purpose: how many memories are in a sweep's scope
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, domains, min_importance
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, domains, min_importance
 // returns: memories
 // access: read
 // scope: namespace
@@ -53,7 +53,7 @@ RETURN count(m) AS memories
 
 // name: aged_items
 // purpose: a page of the items that a rule of retention takes, by uid
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, older_than, after_uid, limit
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, older_than, after_uid, limit
 // returns: uid, version
 // access: read
 // scope: namespace

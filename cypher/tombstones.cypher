@@ -87,6 +87,29 @@ WITH row,
 WHERE size(identities) + size(marks) > 0
 RETURN row.uid AS uid, identities, marks
 
+// name: mark_resembling
+// purpose: locked items get or lose the mark that they resemble something forgotten, which tells the tombstone nearest to them
+// params: namespace, rows (uid, marks: a signature), least (marks in common), most (tombstones of a mark that are looked at)
+// returns: uid, resembles (identity of the tombstone or null)
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+MATCH (m:Item {namespace: $namespace, uid: row.uid})
+WITH m, row, head(COLLECT {
+  UNWIND row.marks AS mark
+  CALL (mark) {
+    MATCH (:TombstoneMark {namespace: $namespace, mark: mark})<-[:HOLDS]-(t:Tombstone {namespace: $namespace})
+    RETURN t LIMIT $most
+  }
+  WITH t, count(*) AS shared
+  WHERE shared >= $least
+  RETURN t.identity ORDER BY shared DESC, t.identity LIMIT 1
+}) AS resembles
+WHERE m.resembles IS NOT NULL OR resembles IS NOT NULL
+SET m.resembles = resembles
+RETURN m.uid AS uid, resembles
+
 // name: lift_tombstones
 // purpose: let what was forgotten come back: take tombstones away with the marks they hold, and single marks
 // params: namespace, identities, marks
@@ -108,6 +131,11 @@ CALL () {
   }
   DETACH DELETE t
   RETURN count(*) AS lifted
+}
+CALL () {
+  MATCH (m:Item {namespace: $namespace})
+  WHERE m.resembles IN $identities
+  REMOVE m.resembles
 }
 RETURN lifted
 

@@ -12,7 +12,7 @@ from graph.item import Fact, Item, Memory, Message, NewItem, written_properties
 from graph.patience import Patience
 from graph.support import settle
 from graph.tokens import item_tokens
-from graph.tombstones import forgotten_uids, hold_back, said_by
+from graph.tombstones import forgotten_uids, hold_back, mark_resembling, said_by
 from graph.types import FOREVER, UNKNOWN_TIME, Change, EdgeAction, Kind, Provenance, Stored
 
 _PUT_STATEMENT = {Kind.MESSAGE: "put_messages", Kind.FACT: "put_facts", Kind.MEMORY: "put_memories"}
@@ -178,12 +178,12 @@ async def _store(
     unchanged += [locked.uid for locked in claimed if _same(latest[locked.uid], locked.kind, locked.source_hash)]
     clashes = [locked.uid for locked in claimed if locked.kind not in (None, latest[locked.uid].item.kind)]
     added = [locked.uid for locked in claimed if locked.kind is None]
-    left = {*unchanged, *clashes, *added}
-    updated = [locked.uid for locked in claimed if locked.uid not in left]
+    updated = [locked.uid for locked in claimed if locked.uid not in {*unchanged, *clashes, *added}]
     incoming = [latest[uid] for uid in (*added, *updated)]
     held = await _held_back(transaction, namespace, incoming, even_if_forgotten=even_if_forgotten)
     added, updated = ([uid for uid in uids if uid not in held] for uids in (added, updated))
-    await put(transaction, namespace, [latest[uid] for uid in sorted([*added, *updated])], updated, provenance)
+    stored = [latest[uid] for uid in sorted([*added, *updated])]
+    resembling = await _write(transaction, namespace, stored, updated, provenance, judge=not even_if_forgotten)
     results = await _put_edges(transaction, namespace, edges)
     dangling = {row["line"]: row["missing"] for row in results if row["missing"]}
     edges_held = await _edges_of_forgotten(transaction, namespace, dangling, held)
@@ -197,7 +197,23 @@ async def _store(
         edges_dangling={line: missing for line, missing in dangling.items() if line not in edges_held},
         held_back=sorted(held),
         edges_held_back=edges_held,
+        resembling=resembling,
     )
+
+
+async def _write(
+    transaction: Transaction,
+    namespace: str,
+    stored: Sequence[NewItem],
+    replaced: Collection[str],
+    provenance: Provenance,
+    *,
+    judge: bool,
+) -> list[str]:
+    """Write claimed items, and return the uids of those that may say in other words what was forgotten."""
+    await put(transaction, namespace, stored, replaced, provenance)
+    said = [said_by(new.item) for new in stored] if judge else []
+    return await mark_resembling(transaction, namespace, said)
 
 
 async def _held_back(

@@ -37,6 +37,7 @@ class ItemFields:
     occurred_at: datetime | None = None  # what "when" means: sent_at or valid_from
     expires_at: datetime | None = None  # from then on it is not found, and a sweep may purge it
     pinned: bool | None = None  # no retention takes it
+    resembles: str | None = None  # the tombstone of something forgotten that it may say in other words
     created_at: datetime = UNKNOWN_TIME  # by the server's clock, when it was stored first
     updated_at: datetime | None = None
     version: int = 1  # one more with every change
@@ -176,7 +177,7 @@ _READ: Mapping[Kind, Sequence[tuple[str, Callable[[Any], Any] | None]]] = {
 }
 # Of the stored fields those that the statements of ingest set themselves.
 _SET_BY_SERVER = frozenset(
-    {"namespace", "uid", "created_at", "updated_at", "version"}
+    {"namespace", "uid", "created_at", "updated_at", "version", "resembles"}
     | {"support_ends", "support_lost", "support_way", "lost_refs", "lost_at", "replaced_by", "replaced_at"}
 )
 _WRITTEN: Mapping[Kind, Sequence[str]] = {

@@ -206,6 +206,7 @@ def filter_params(where: ItemFilter) -> dict[str, Any]:
         "as_of": where.as_of,
         "known_at": where.known_at,
         "expired": where.expired,
+        "resembling": where.resembling,
     }
 
 

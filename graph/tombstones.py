@@ -1,8 +1,9 @@
 """Tombstones: that something was forgotten, so that nothing brings it back unseen.
 
 A tombstone holds no text. It holds HMAC-SHA256 hashes with a random salt of its namespace: of the item's uid
-(`identity`), and of what the item said, now and before (`marks`). Whoever can read the salt can test a guess against
-them, as with any hash of something short; that is why what is said in a few words by everybody has no mark.
+(`identity`), and of what the item said, now and before, whole and by its words (`marks`). Whoever can read the salt can
+test a guess against them, as with any hash of something short; that is why what is said in a few words by everybody has
+no mark.
 """
 
 import hashlib
@@ -16,12 +17,14 @@ from typing import Any
 
 from graph.executor import Executor, Row, Transaction
 from graph.item import Fact, Item
+from graph.likeness import LEAST_SHARED, signature
 from graph.portable import properties_from_json
 from graph.types import Kind
 
 _HASH_DIGITS = 32
 _SALT_BYTES = 16
 _BEGINNING_CHARS = 40
+_TOMBSTONES_LOOKED_AT = 100
 _WORD = re.compile(r"\w+")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LEAST_CHARS: Mapping[Kind, int] = {Kind.MEMORY: 8, Kind.FACT: 8, Kind.MESSAGE: 40, Kind.FILE_CHUNK: 40}
@@ -98,6 +101,19 @@ async def hold_back(
     return [] if lift else [row["uid"] for row in found]
 
 
+async def mark_resembling(transaction: Transaction, namespace: str, incoming: Iterable[Said]) -> list[str]:
+    """Mark those of the locked items that may say in other words what was forgotten, and return their uids; others
+    lose their mark.
+    """
+    coming = list(incoming)
+    salts = await _salts(transaction, namespace) if coming else []
+    if not salts:
+        return []
+    rows = [{"uid": said.uid, "marks": _signatures(salts, said)} for said in coming]
+    params = {"namespace": namespace, "rows": rows, "least": LEAST_SHARED, "most": _TOMBSTONES_LOOKED_AT}
+    return [row["uid"] for row in await transaction.run("mark_resembling", params) if row["resembles"]]
+
+
 async def forgotten_uids(transaction: Transaction, namespace: str, uids: Iterable[str]) -> list[str]:
     """Return those of `uids` whose items were forgotten."""
     return await hold_back(transaction, namespace, [Said(uid, Kind.MESSAGE, ()) for uid in uids])
@@ -142,7 +158,10 @@ def _tombstones(salt: str, doomed: Iterable[Said], told: Told | None) -> list[Ro
         identity = _hash(salt, "uid", said.uid)
         row = rows.setdefault(identity, {"identity": identity, "kind": said.kind.value, "marks": set()})
         if told is not None:
-            row["marks"] |= {_hash(salt, "text", text) for text in contents(said) - told.elsewhere}
+            fresh = contents(said) - told.elsewhere
+            row["marks"] |= {_hash(salt, "text", text) for text in fresh}
+            if fresh:
+                row["marks"].update(_signatures([salt], said))
     return [{**row, "marks": sorted(row["marks"])} for _, row in sorted(rows.items())]
 
 
@@ -234,6 +253,13 @@ def _hashed(salts: Sequence[str], coming: Iterable[Said]) -> list[Row]:
             }
         )
     return rows
+
+
+def _signatures(salts: Sequence[str], said: Said) -> list[str]:
+    """Return the signatures of what is said; of parts of files none, which follow their files."""
+    if said.kind is Kind.FILE_CHUNK:
+        return []
+    return sorted({mark for salt in salts for text in said.texts for mark in signature(salt, text)})
 
 
 def _hash(salt: str, what: str, text: str) -> str:

@@ -54,7 +54,8 @@ class Stored:
     """What one batch did, as uids and lines of edges.
 
     `clashes` are uids that exist with another kind and were left alone, `edges_dangling` the lines of edges with the
-    uids that do not exist. `held_back` was forgotten before, as was an end of `edges_held_back`.
+    uids that do not exist. `held_back` was forgotten before, as was an end of `edges_held_back`;
+    what is `resembling` was stored, and may say what was forgotten in other words.
     """
 
     added: Sequence[str]
@@ -66,6 +67,7 @@ class Stored:
     edges_dangling: Mapping[int, Sequence[str]]
     held_back: Sequence[str] = ()
     edges_held_back: Sequence[int] = ()
+    resembling: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,7 @@ class ItemFilter:
     as_of: datetime | None = None
     known_at: datetime | None = None
     expired: bool = False
+    resembling: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

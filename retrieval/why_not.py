@@ -104,6 +104,7 @@ _PASSES: Mapping[str, Callable[[Item, Any], bool]] = {
     "occurred_to": lambda item, wanted: (item.occurred_at or UNKNOWN_TIME) <= wanted,
     "as_of": held_at,
     "known_at": lambda item, wanted: item.created_at <= wanted,
+    "resembling": lambda item, wanted: (item.resembles is not None and not item.pinned) == wanted,
     "expired": lambda item, wanted: wanted or not expired_at(item, datetime.now(UTC)),
 }
 """Filter -> whether an item passes it: the conditions of `item_filters` in cypher/search.cypher, one by

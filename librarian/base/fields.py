@@ -65,8 +65,12 @@ ValidTo = Annotated[datetime, _time("Until when it was true, itself excluded (RF
 ExpiresAt = Annotated[
     datetime, _time("From when on it is not found any more, and may be purged (RFC 3339); null: never.")
 ]
-Pinned = Annotated[bool, Meta(description="Keep it: it does not expire, whatever the rules of retention say.")]
+Pinned = Annotated[bool, Meta(description="Keep it: it does not expire, and is not proposed for forgetting.")]
 Expired = Annotated[bool, Meta(description="Find what has expired too, until it is purged.")]
+Resembling = Annotated[
+    bool,
+    Meta(description="Only what may say in other words what was forgotten and is not pinned; false: only the rest."),
+]
 
 # Messages.
 MessageId = Annotated[str, _short("Id of the message where it comes from.")]

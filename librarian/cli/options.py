@@ -95,6 +95,7 @@ FILTERS: Options = {
     "as_of": OptionSpec("--as-of", "What held then: facts valid then, and what had happened.", read=moment),
     "known_at": OptionSpec("--known-at", "What was on file then, as it was then.", read=moment),
     "expired": OptionSpec("--expired", "What has expired too.", type=bool),
+    "resembling": OptionSpec("--resembling", "Only what may say in other words what was forgotten.", type=bool),
 }
 
 _CORRECTION: Options = {

@@ -49,6 +49,7 @@ from librarian.base.fields import (
     Quote,
     Reason,
     RelationshipType,
+    Resembling,
     Role,
     SentAt,
     SessionId,
@@ -92,6 +93,7 @@ class Filters(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=Tr
     as_of: AsOf | None = None
     known_at: KnownAt | None = None
     expired: Expired | None = None
+    resembling: Resembling | None = None
 
 
 class Evidence(Struct, kw_only=True, omit_defaults=True):
@@ -260,7 +262,8 @@ class IngestReport(Struct, kw_only=True):
     """What an ingest did; `failed` rows are listed in `errors` (the first 1,000) and lose nothing else.
 
     `held_back` rows were forgotten before, by themselves or in the same words, or are edges of such items, and are not
-    stored; `held_back_uids` names the items (the first 1,000).
+    stored; `held_back_uids` names the items (the first 1,000). What is `resembling` is stored: it may say in other
+    words what was forgotten, which is for a human to judge; `resembling_uids` names the items (the first 1,000).
     """
 
     added: int = 0
@@ -272,6 +275,8 @@ class IngestReport(Struct, kw_only=True):
     errors: list[RowError] = msgspec.field(default_factory=list)
     notes: list[str] = msgspec.field(default_factory=list)
     held_back_uids: list[str] = msgspec.field(default_factory=list)
+    resembling: int = 0
+    resembling_uids: list[str] = msgspec.field(default_factory=list)
 
     @property
     def total(self) -> int:

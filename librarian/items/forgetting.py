@@ -9,6 +9,7 @@ from librarian.base.errors import InvalidInput
 from librarian.items.contracts import ForgottenList, ForgottenOut, ForgottenQuery, ItemIn, LiftInput, LiftOutput
 from librarian.items.rows import RowBuilder
 
+RESEMBLING = "may say in other words what was forgotten: `librarian list --resembling` shows them; forget or pin each"
 NOTE = "held back, because they were forgotten before: `librarian forgotten` lists what was"
 
 

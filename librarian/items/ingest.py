@@ -17,6 +17,7 @@ from librarian.base.errors import InvalidInput, PayloadTooLarge
 from librarian.base.fields import MAX_TEXT_CHARS
 from librarian.items.contracts import EdgeIn, IngestReport, RowError, RowIn
 from librarian.items.forgetting import NOTE as HELD_BACK
+from librarian.items.forgetting import RESEMBLING
 from librarian.items.rowmap import RowMap
 from librarian.items.rows import RowBuilder, new_edge
 from librarian.items.succession import NOTHING_DECLARED, Declared, audited, proposals, remarks, with_successions
@@ -165,6 +166,9 @@ class Ingest:
         self.report.held_back += len(stored.held_back) + len(stored.edges_held_back)
         shown = self.report.held_back_uids
         shown += stored.held_back[: MAX_REPORTED_UIDS - len(shown)]
+        self.report.resembling += len(stored.resembling)
+        alike = self.report.resembling_uids
+        alike += stored.resembling[: MAX_REPORTED_UIDS - len(alike)]
         for uid in stored.clashes:
             self._fail(lines[uid], "$.uid", "uid_taken", "an item of another kind has this uid; choose another")
         for line, missing in stored.edges_dangling.items():
@@ -180,6 +184,8 @@ class Ingest:
             self.report.notes.append(f"{named}; they are linked when it comes")
         if self.report.held_back:
             self.report.notes.append(f"{self.report.held_back} rows are {HELD_BACK}")
+        if self.report.resembling:
+            self.report.notes.append(f"{self.report.resembling} items {RESEMBLING}")
 
     def _fail(self, line: int, where: str, code: str, message: str) -> None:
         self.report.failed += 1

@@ -11,6 +11,7 @@ from librarian.items.contracts import (
     Correction,
     DeleteInput,
     ForgottenQuery,
+    ItemQuery,
     LiftInput,
     LinkInput,
     MemoryIn,
@@ -186,6 +187,24 @@ async def test_a_sweep_a_plan_and_a_merge_bring_nothing_back(librarian, executor
     await librarian.sweep(namespace, SweepRequest(plan=plan))
     assert (await ingest(*merged)).held_back == 2
     assert await uids_of(executor, namespace) == set()
+
+
+async def test_rewordings_are_kept_and_proposed(librarian, ingest, executor, forgetful):
+    """They are reported, listed until somebody pins or forgets them, and no longer after a lift."""
+    told = "In the basement Ada's locker has number 4711, and the safe's code."
+    report = await ingest(
+        {"kind": "memory", "uid": "anew", "text": told}, {"kind": "memory", "uid": "k3", "text": "Tea."}
+    )
+    assert (report.added, report.held_back, report.resembling_uids) == (2, 0, ["anew"])
+    assert any("may say in other words" in note for note in report.notes)
+    other = await librarian.remember(forgetful, RememberInput(text=f"{told} So Bo says."))
+    listed = ItemQuery(resembling=True)
+    assert {each.uid for each in (await librarian.list_items(forgetful, listed)).items} == {"anew", other.item.uid}
+    await librarian.patch_item(forgetful, "anew", {"pinned": True})
+    assert [each.uid for each in (await librarian.list_items(forgetful, listed)).items] == [other.item.uid]
+    tombstone = other.item.properties["resembles"]
+    await librarian.lift_forgotten(forgetful, LiftInput(tombstone_ids=[tombstone]))
+    assert (await librarian.list_items(forgetful, listed)).items == []
 
 
 async def test_lifting_lets_it_come_back(librarian, ingest, executor, forgetful):
