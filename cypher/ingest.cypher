@@ -171,14 +171,14 @@ CALL (f) {
   }
 
 // name: unlink_facts
-// purpose: before facts and memories are replaced: what they superseded holds again, and their links wait to be drawn from the new row
-// params: namespace, uids
+// purpose: before facts and memories are replaced: what they superseded holds again, and their links wait to be drawn from the new row; what still says the same and cites the same goes on citing it as it was then
+// params: namespace, rows (uid, properties)
 // returns: nothing
 // access: write
 // scope: namespace
 CYPHER 25
-UNWIND $uids AS uid
-MATCH (f:Item {namespace: $namespace, uid: uid})
+UNWIND $rows AS row
+MATCH (f:Item {namespace: $namespace, uid: row.uid})
 WHERE f:Fact OR f:Memory
 {{reopen_superseded}}
 CALL (f) {
@@ -187,9 +187,10 @@ CALL (f) {
   REMOVE closing.former_valid_to
   SET newer:UnresolvedReferences
 }
-CALL (f) {
+CALL (f, row) {
   MATCH (f)-[old:ABOUT|EVIDENCED_BY|SUPERSEDES]->(named)
-  WHERE named.namespace = $namespace
+  WHERE named.namespace = $namespace AND NOT (old:EVIDENCED_BY AND old.ref IS NULL AND f.text = row.properties.text
+    AND any(ref IN row.properties.evidence_refs WHERE ref = named.uid OR ref = named.message_id))
   FOREACH (_ IN CASE WHEN old:ABOUT THEN [] ELSE [1] END | SET named:Unsettled)
   DELETE old
 }

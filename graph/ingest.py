@@ -251,7 +251,7 @@ async def _keep_and_clear(
     await keep_revisions(transaction, namespace, uids, provenance)
     rows = [_row(namespace, new) for new in items]
     await transaction.run("drop_stale_embeddings", {"namespace": namespace, "rows": rows})
-    await transaction.run("unlink_facts", {"namespace": namespace, "uids": uids})
+    await transaction.run("unlink_facts", {"namespace": namespace, "rows": rows})
     no_longer_cjk = [new.item.uid for new in items if not new.cjk]
     await transaction.run("drop_cjk_labels", {"namespace": namespace, "uids": no_longer_cjk})
 

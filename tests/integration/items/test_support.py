@@ -88,6 +88,8 @@ async def test_a_corrected_memory_and_an_ended_fact_support_nothing(librarian, i
     assert await marks(librarian, namespace) == {}
     await librarian.correct(namespace, "k1", Correction(text="Billing upgrades need no runbook."))
     assert await marks(librarian, namespace) == {"k2": ("corrected", ["k1"])}
+    await librarian.patch_item(namespace, "k2", {"tags": ["runbook"]})
+    assert await marks(librarian, namespace) == {"k2": ("corrected", ["k1"])}
     await librarian.patch_item(namespace, "k1", {"text": WORLD[3]["text"]})
     assert await marks(librarian, namespace) == {}
     await librarian.patch_item(namespace, "f1", {"valid_to": "2999-01-01T00:00:00Z"})
@@ -96,6 +98,17 @@ async def test_a_corrected_memory_and_an_ended_fact_support_nothing(librarian, i
     assert await marks(librarian, namespace) == {"k1": ("ended", ["f1"]), "k2": ("ended", ["k1", "f1"])}
     lost = (await librarian.get_item(namespace, "k1")).unsupported
     assert lost.since == datetime(2026, 2, 1, tzinfo=UTC)
+
+
+async def test_what_is_said_anew_rests_on_its_source_as_it_is_now(librarian, ingest, namespace):
+    """Who rewrites an item that cites a corrected one has seen the correction; so has who cites it from now on."""
+    await ingest(*WORLD, embed=False)
+    await librarian.correct(namespace, "k1", Correction(text="Billing upgrades need no runbook."))
+    await librarian.patch_item(namespace, "k2", {"text": "Nothing to rehearse any more."})
+    assert await marks(librarian, namespace) == {}
+    await ingest({**WORLD[5], "uid": "k4", "evidence": ["m2"]}, embed=False)
+    await ingest({**WORLD[5], "uid": "k4"}, embed=False)
+    assert await marks(librarian, namespace, "k4") == {}
 
 
 async def test_impact_says_beforehand_what_rests_on_an_item(librarian, ingest, namespace):
