@@ -50,8 +50,9 @@ async def test_a_writer_that_commits_late_gets_the_later_number(executor, namesp
     async with contextlib.AsyncExitStack() as stack:
         early = await stack.enter_async_context(executor.driver.session())
         transaction = await early.begin_transaction()
-        _, text = executor.prepare("record_changes", {"namespace": namespace, "changes": []}, {})
-        await (await transaction.run(text, {"namespace": namespace, "changes": ['{"kind":"memory"}']})).consume()
+        given = {"namespace": namespace, "changes": ['{"kind":"memory"}']}
+        _, text = executor.prepare("record_changes", given, {})
+        await (await transaction.run(text, given=given)).consume()
         late = asyncio.create_task(executor.write("record_changes", {"namespace": namespace, "changes": ["{}"]}))
         await asyncio.sleep(0.2)
         assert (await feed.head(executor, namespace)).seq == 0
