@@ -5,10 +5,10 @@
 FROM python:3.12-slim AS build
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
-COPY agents agents
 COPY cypher cypher
 COPY graph graph
 COPY librarian librarian
+COPY librarian_agents librarian_agents
 COPY migrations migrations
 COPY retrieval retrieval
 RUN python -m venv /opt/librarian && /opt/librarian/bin/pip install --no-cache-dir '.[otel]'

@@ -53,7 +53,7 @@ SECTIONS: Mapping[str, Commands] = {
         "path": ("causal", "Show the shortest path between two items."),
         "contradictions": ("causal", "List facts and edges that contradict each other."),
         "cycles": ("causal", "List items that lead back to themselves."),
-        "review": ("review", "Accept or reject what sweeps propose."),
+        "review": ("review", "Accept or reject what sweeps and ingests propose."),
     },
     "Keep and change": {
         "ingest": ("ingest", "Store rows of a JSONL file, or what another program exported."),
