@@ -33,6 +33,8 @@ _PLACES = {
     "Tombstone": (0, 5),
     "TombstoneMark": (1, 5),
     "TombstoneSalts": (2, 5),
+    "ChangeLog": (3, 5),
+    "ChangeSet": (0, 6),
 }
 
 
