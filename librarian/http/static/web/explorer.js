@@ -19,7 +19,6 @@
     container: stage,
     maxZoom: 3,
     minZoom: 0.05,
-    textureOnViewport: true, // moving the paper moves a picture of it
     style: [
       {
         selector: "node",
