@@ -190,7 +190,7 @@ CALL (f) {
 CALL (f, row) {
   MATCH (f)-[old:ABOUT|EVIDENCED_BY|SUPERSEDES]->(named)
   WHERE named.namespace = $namespace AND NOT (old:EVIDENCED_BY AND old.ref IS NULL AND f.text = row.properties.text
-    AND any(ref IN row.properties.evidence_refs WHERE ref = named.uid OR ref = named.message_id))
+    AND coalesce(any(ref IN row.properties.evidence_refs WHERE ref = named.uid OR ref = named.message_id), false))
   FOREACH (_ IN CASE WHEN old:ABOUT THEN [] ELSE [1] END | SET named:Unsettled)
   DELETE old
 }

@@ -111,6 +111,15 @@ async def test_what_is_said_anew_rests_on_its_source_as_it_is_now(librarian, ing
     assert await marks(librarian, namespace, "k4") == {}
 
 
+@pytest.mark.parametrize("left", [["m2"], []])
+async def test_what_is_cited_no_more_supports_no_more(librarian, ingest, namespace, left):
+    """Also where the words stay: the other sources of an item are all that it rests on."""
+    await ingest(*WORLD, embed=False)
+    await librarian.patch_item(namespace, "k3", {"evidence": left})
+    assert [source.uid for source in (await librarian.get_item(namespace, "k3")).evidence] == left
+    assert "k3" not in {item.uid for item in (await librarian.impact(namespace, "k1")).supported}
+
+
 async def test_impact_says_beforehand_what_rests_on_an_item(librarian, ingest, namespace):
     """What nothing would support, what keeps other support, and where edges lead; nothing is changed."""
     await ingest(
