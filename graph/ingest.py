@@ -142,6 +142,23 @@ async def put(
     await settle(transaction, namespace)
 
 
+async def put_judged(
+    transaction: Transaction,
+    namespace: str,
+    items: Sequence[NewItem],
+    replaced: Collection[str],
+    provenance: Provenance,
+    *,
+    judge: bool = True,
+) -> list[str]:
+    """`put` what comes in from outside, and return the uids of those that may say in other words what was forgotten;
+    none without `judge`.
+    """
+    await put(transaction, namespace, items, replaced, provenance)
+    said = [said_by(new.item) for new in items] if judge else []
+    return await mark_resembling(transaction, namespace, said)
+
+
 async def tell_relinked(transaction: Transaction, namespace: str) -> None:
     """Tell the change feed of the facts that are superseded, or hold again, by what was written to others."""
     rows = await transaction.run("take_relinked", {"namespace": namespace})
@@ -183,7 +200,7 @@ async def _store(
     held = await _held_back(transaction, namespace, incoming, even_if_forgotten=even_if_forgotten)
     added, updated = ([uid for uid in uids if uid not in held] for uids in (added, updated))
     stored = [latest[uid] for uid in sorted([*added, *updated])]
-    resembling = await _write(transaction, namespace, stored, updated, provenance, judge=not even_if_forgotten)
+    resembling = await put_judged(transaction, namespace, stored, updated, provenance, judge=not even_if_forgotten)
     results = await _put_edges(transaction, namespace, edges)
     dangling = {row["line"]: row["missing"] for row in results if row["missing"]}
     edges_held = await _edges_of_forgotten(transaction, namespace, dangling, held)
@@ -199,21 +216,6 @@ async def _store(
         edges_held_back=edges_held,
         resembling=resembling,
     )
-
-
-async def _write(
-    transaction: Transaction,
-    namespace: str,
-    stored: Sequence[NewItem],
-    replaced: Collection[str],
-    provenance: Provenance,
-    *,
-    judge: bool,
-) -> list[str]:
-    """Write claimed items, and return the uids of those that may say in other words what was forgotten."""
-    await put(transaction, namespace, stored, replaced, provenance)
-    said = [said_by(new.item) for new in stored] if judge else []
-    return await mark_resembling(transaction, namespace, said)
 
 
 async def _held_back(

@@ -8,11 +8,11 @@ from typing import Literal
 from graph.errors import ConstraintViolated, ItemForgotten
 from graph.executor import Executor, Row, Transaction
 from graph.facts import Succession, propose
-from graph.ingest import Claimed, claim, keep_revisions, put
+from graph.ingest import claim, keep_revisions, put_judged
 from graph.item import Fact, Item, NewItem, Unchanged, item_of
 from graph.patience import Patience
 from graph.search import filter_params, found_item
-from graph.tombstones import hold_back, mark_resembling, said_by
+from graph.tombstones import hold_back, said_by
 from graph.types import ItemFilter, Provenance, native
 
 Order = Literal["newest", "oldest", "latest"]
@@ -98,19 +98,12 @@ async def change_item(
         said = said_by(new) if new.uid == uid else replace(said_by(new), uid="")
         if await hold_back(transaction, namespace, [said]):
             raise ItemForgotten
-        await _write(transaction, namespace, wanted, claimed, provenance)
+        await put_judged(transaction, namespace, [wanted], [new.uid] if claimed.kind else [], provenance)
         await propose(transaction, namespace, proposed)
         outcome: Literal["added", "updated"] = "updated" if claimed.kind else "added"
         return Changed(outcome, await _hydrated(transaction, namespace, new.uid))
 
     return await executor.transaction("change_item", work)
-
-
-async def _write(
-    transaction: Transaction, namespace: str, wanted: NewItem, claimed: Claimed, provenance: Provenance
-) -> None:
-    await put(transaction, namespace, [wanted], [wanted.item.uid] if claimed.kind else [], provenance)
-    await mark_resembling(transaction, namespace, [said_by(wanted.item)])
 
 
 async def list_items(
