@@ -26,6 +26,9 @@ _FIRST_PAUSE_S = 0.25
 _BUSY = frozenset({429, 503})
 _JSON = "application/json"
 _PROBLEM = "application/problem+json"
+# What a field of a contract that this client knows and the service does not comes back as.
+_UNKNOWN_FIELD = "unknown field"
+_OLDER = "Leave it out, or update the service: the one that answers does not know it."
 
 
 class _Problem(Struct):
@@ -127,7 +130,7 @@ def problem_of(reply: Reply) -> ApiError:
         problem.code,
         problem.detail,
         field=problem.field,
-        remedy=problem.remedy,
+        remedy=problem.remedy or (_OLDER if _UNKNOWN_FIELD in problem.detail else None),
         request_id=problem.request_id,
         retry_after_s=_retry_after_s(reply.headers),
     )

@@ -30,7 +30,7 @@ class SpacePlan(Struct, kw_only=True):
     bytes: int
 
 
-class SwitchInput(Struct, forbid_unknown_fields=True, kw_only=True):
+class SwitchInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """The space to make the active one."""
 
     space: SpaceId

@@ -73,7 +73,7 @@ NameMatch = Literal[
 Shape = Literal["path", "definition", "identifier", "phrase", "question"]
 
 
-class IndexInput(Struct, forbid_unknown_fields=True, kw_only=True):
+class IndexInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """Which folder of the service's machine to index."""
 
     root: Root
@@ -111,7 +111,7 @@ class IndexReport(Struct, kw_only=True):
     pending_embeddings: int | None = None
 
 
-class PutFileQuery(Struct, forbid_unknown_fields=True, kw_only=True):
+class PutFileQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """Where an uploaded file comes from."""
 
     root: Origin = ""
@@ -138,7 +138,7 @@ class PutFileOutput(Struct, kw_only=True, frozen=True):
     held_back: int = 0
 
 
-class FileListQuery(Struct, forbid_unknown_fields=True, kw_only=True):
+class FileListQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """Which page of the files."""
 
     after: AfterPath = ""
@@ -152,7 +152,7 @@ class FileList(Struct, kw_only=True, frozen=True):
     more: bool
 
 
-class SpanQuery(Struct, forbid_unknown_fields=True, kw_only=True):
+class SpanQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """Which lines of a file; without any, its first 2,000."""
 
     start: LineNumber = 1
@@ -171,7 +171,7 @@ class FileSpan(Struct, kw_only=True, frozen=True):
     text: str
 
 
-class StaleQuery(Struct, forbid_unknown_fields=True, kw_only=True):
+class StaleQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """How many to list."""
 
     limit: StaleLimit = 100
@@ -204,7 +204,7 @@ class StaleList(Struct, kw_only=True, frozen=True):
     more: bool
 
 
-class FindFileInput(Struct, forbid_unknown_fields=True, kw_only=True):
+class FindFileInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """What file to find."""
 
     name: FileName
@@ -233,7 +233,7 @@ class FindFileOutput(Struct, kw_only=True, frozen=True):
     matches: list[FileMatch]
 
 
-class SearchTextInput(Struct, forbid_unknown_fields=True, kw_only=True):
+class SearchTextInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """What text to look for in files, and in which.
 
     `cursor` is the `next_cursor` of the page before, sent with the same conditions.
@@ -294,7 +294,7 @@ class TextLines(Struct, kw_only=True, frozen=True):
     notes: list[str]
 
 
-class LocateInput(Struct, forbid_unknown_fields=True, kw_only=True):
+class LocateInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """What to find in files."""
 
     query: Question

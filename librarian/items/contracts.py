@@ -292,7 +292,7 @@ EvenIfForgotten = Annotated[
 ]
 
 
-class IngestQuery(Struct, forbid_unknown_fields=True, kw_only=True):
+class IngestQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """How rows are taken."""
 
     even_if_forgotten: EvenIfForgotten = False

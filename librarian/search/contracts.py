@@ -61,7 +61,7 @@ SearchedNamespaces = Annotated[
 ]
 
 
-class SearchInput(Struct, forbid_unknown_fields=True, kw_only=True):
+class SearchInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """One search: 1-20 queries fused into one ranking, cut to `limit` hits. What is UNSET is as the service is set.
 
     Without `similarity_threshold` and `adaptive_threshold` no hit has to be similar.
@@ -242,7 +242,7 @@ Adaptive = Annotated[
 ]
 
 
-class SemanticSearchInput(Struct, forbid_unknown_fields=True, kw_only=True):
+class SemanticSearchInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """One search: 1-20 queries fused into one ranking, of which at most `limit` similar hits stay. What is UNSET is as
     the service is set; `adaptive_threshold` is true then, unless `similarity_threshold` is given.
     """
@@ -377,7 +377,7 @@ AnswerOverQuestion = Annotated[
 ]
 
 
-class RelevantInput(Struct, forbid_unknown_fields=True, kw_only=True):
+class RelevantInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """What is asked, and how many messages, memories and facts to get for it."""
 
     query: Question
@@ -439,7 +439,7 @@ class RelevantOutput(Struct, kw_only=True):
 DEFAULT_CONTEXT_TOKENS = 2_000
 
 
-class ContextInput(Struct, forbid_unknown_fields=True, kw_only=True):
+class ContextInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """What a model is to be asked, and how many tokens it may be given for that."""
 
     query: Question
@@ -483,7 +483,7 @@ Status = Literal["answered", "refused"]
 Method = Literal["llm", "extractive"]
 
 
-class AnswerInput(Struct, forbid_unknown_fields=True, kw_only=True):
+class AnswerInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """A question, and how many hits may serve as evidence."""
 
     query: Question
@@ -551,7 +551,7 @@ Verdict = Literal[
 ]
 
 
-class WhyNotInput(SearchInput, forbid_unknown_fields=True, kw_only=True):
+class WhyNotInput(SearchInput, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """The search as it was made, and the item that it was to find."""
 
     uid: Uid

@@ -16,6 +16,8 @@ from librarian.http.auth import NAMESPACE_HEADER
 from librarian.http.endpoints import routes_of
 from librarian.http.idempotency import KEY_HEADER
 from librarian.items.contracts import EdgeQuery, ItemQuery
+from librarian.operations import OPERATIONS
+from librarian.search.contracts import SearchInput, SearchOutput
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -45,6 +47,38 @@ def test_lists_are_repeated_names():
         ("limit", "3"),
     )
     assert VERBS["list_edges"]("n", EdgeQuery()).params == ()
+
+
+INPUTS = {
+    asked.__name__: asked
+    for operation in OPERATIONS
+    for asked in (operation.input, operation.http and operation.http.query)
+    if isinstance(asked, type) and issubclass(asked, msgspec.Struct)
+}
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_what_has_its_default_is_not_sent(name):
+    """A service from before a field was added goes on answering requests that do without it."""
+    optional = [
+        field.name
+        for field in msgspec.structs.fields(INPUTS[name])
+        if not field.required and field.default is not msgspec.UNSET
+    ]
+    assert not optional or INPUTS[name].__struct_config__.omit_defaults
+
+
+def test_a_search_sends_what_is_asked_alone():
+    request = VERBS["search"]("n", SearchInput(queries=["why"], limit=3))
+    assert request.body == b'{"queries":["why"],"limit":3}'
+
+
+def test_a_field_that_an_older_service_does_not_know_has_a_remedy():
+    problem = {"code": "invalid_input", "detail": "Object contains unknown field `namespaces`", "field": "$.namespaces"}
+    reply = verbs.Reply(400, {"content-type": "application/problem+json"}, msgspec.json.encode(problem))
+    refused = protocol.outcome_of(VERBS["search"]("n", SearchInput(queries=["why"], namespaces=["a"])), reply)
+    assert not isinstance(refused, SearchOutput)
+    assert "update the service" in refused.remedy
 
 
 def test_writes_have_routes_that_honour_the_key():
