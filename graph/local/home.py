@@ -22,6 +22,8 @@ _REFUSED_TYPES = frozenset(
 )
 _PASSWORD_BYTES = 24
 
+UNWRITABLE_REMEDY = "Let it be written, or set LIBRARIAN_HOME to a folder that can be."
+
 UPGRADE_PREFIX = "before-upgrade-"
 """How dumps are called that are made before a newer server opens a store for the first time."""
 
@@ -140,12 +142,18 @@ def open_home(path: Path, *, version: str) -> Home:
 
     The folder and everything in it is for its owner alone.
     """
-    home = Home(path.expanduser().absolute())
-    refuse_remote(home.path, mounts())
-    _make_folders(home)
+    home = make_home(path)
     finish_exchange(home)
     _refuse_newer(home, version)
     create_secret(home.password_file, secrets.token_urlsafe(_PASSWORD_BYTES))
+    return home
+
+
+def make_home(path: Path) -> Home:
+    """Make the folders of a home where they are missing. Raises HomeRefused where they cannot be, or cannot be used."""
+    home = Home(path.expanduser().absolute())
+    refuse_remote(home.path, mounts())
+    _make_folders(home)
     return home
 
 
@@ -204,8 +212,7 @@ def _make_folders(home: Home) -> None:
         for folder in (home.conf, home.leases, home.console_log.parent):
             folder.mkdir(exist_ok=True)
     except OSError as error:
-        remedy = "Let it be written, or set LIBRARIAN_HOME to a folder that can be."
-        raise HomeRefused(f"{home.path} cannot be used as a home: {error.strerror}. {remedy}") from error
+        raise HomeRefused(f"{home.path} cannot be used as a home: {error.strerror}. {UNWRITABLE_REMEDY}") from error
 
 
 def finish_exchange(home: Home) -> None:

@@ -240,10 +240,14 @@ def ensure_admin_key(keys: KeyFile, home: Path) -> str:
 
     It stands in a file that only the owner of the home can read. Deleting that file makes a new key, and the old one
     useless, at the next start. So does a `keys` that does not know the key, as after a change of LIBRARIAN_KEYS_FILE.
+    Raises KeysFileError, with nothing made.
     """
     path = home / ADMIN_KEY_FILE
     if path.exists() and keys.knows(secret := read_admin_key(home)):
         return secret
+    if not os.access(home, os.W_OK):  # before a key is made that nobody could read
+        remedy = "Let it be written, or set LIBRARIAN_HOME to a folder that can be."
+        raise KeysFileError(f"{path} cannot be written", field="LIBRARIAN_HOME", remedy=remedy)
     secret = _recreated(keys, ADMIN_KEY_NAME, "*", "admin")
     write_private(path, f"{secret}\n".encode())
     return secret

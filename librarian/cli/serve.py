@@ -21,6 +21,7 @@ from librarian.cli.runtime import report, run_async, say, settings_for
 
 if TYPE_CHECKING:
     from graph import errors as graph_errors
+    from graph.local import home as homes
     from librarian import app as service
     from librarian.app import Librarian
     from librarian.base import keys as key_files
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from librarian.http.web import session as web_session
     from librarian.items import room as items
 else:
-    graph_errors = deferred("graph.errors")
+    graph_errors, homes = deferred("graph.errors"), deferred("graph.local.home")
     service, items = deferred("librarian.app"), deferred("librarian.items.room")
     key_files, problems, tracing = (deferred(f"librarian.base.{name}") for name in ("keys", "problems", "tracing"))
     local_socket = deferred("librarian.base.settings.local_socket")
@@ -74,6 +75,8 @@ async def _serve(host: str | None, port: int | None, *, with_sample: bool, agent
     settings = settings_for("warning" if with_sample else "info").with_address(host, port)
     with http_server.listen(settings.http) as listening:
         base_url = _url(*listening.getsockname()[:2], tls=settings.http.tls_cert is not None)
+        if not (agent_only or settings.neo4j.uri):
+            homes.make_home(settings.home)  # one that is refused would never become ready
         keys = key_files.KeyFile(settings.keys_file)
         _make_admin_key(settings, keys)
         say(f"Listening on {base_url}; {'the search agent' if agent_only else 'the graph'} starts …")
@@ -169,13 +172,14 @@ async def _sweep_sample(librarian: "Librarian") -> None:
 
 def _make_admin_key(settings: "Settings", keys: "key_files.KeyFile") -> None:
     """Make the local admin key; a key file that others manage and we cannot write to needs none."""
-    try:
+    with suppress(OSError):  # the key that does not fit in is told of
         settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
         key_files.ensure_admin_key(keys, settings.home)
-    except KeysFileError:
+    except KeysFileError as error:
         if not keys.list():
             raise
-        say(f"warning: {settings.keys_file} cannot be written; no local admin key was made.")
+        say(f"warning: {error}; no local admin key was made.")
 
 
 def _sessions(settings: "Settings") -> "web_session.Sessions":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 
-from graph.local.home import Home, mounts, refuse_remote
+from graph.local.home import UNWRITABLE_REMEDY, Home, mounts, refuse_remote
 from librarian.base.findings import Check, Look
 from librarian.base.keys import ADMIN_KEY_FILE, KeyFile
 from librarian.base.settings.settings import BackupSettings, HttpSettings, Settings
@@ -39,10 +39,10 @@ def machine_checks(settings: Settings) -> dict[str, Look]:
 def _home(settings: Settings) -> Check:
     home = settings.home
     refuse_remote(home, mounts())
+    if not os.access(_nearest(home), os.R_OK | os.W_OK | os.X_OK):
+        return Check("home", "failed", f"{home} cannot be written", UNWRITABLE_REMEDY)
     if not home.exists():
         return Check("home", "ok", f"{home} will be made at the first start")
-    if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
-        return Check("home", "failed", f"{home} cannot be written to", f"Give it to this user: chown {str(home)!r}")
     for path in (home, Home(home).password_file, home / ADMIN_KEY_FILE):
         if _open_to_others(path):
             mode = "700" if path == home else "600"
@@ -51,7 +51,7 @@ def _home(settings: Settings) -> Check:
 
 
 def _disk(settings: Settings) -> Check:
-    folder = next(path for path in (settings.home, *settings.home.parents) if path.exists())
+    folder = _nearest(settings.home)
     free_mb = shutil.disk_usage(folder).free // _MIB
     detail = f"{free_mb:,} MiB are free in {folder}"
     remedy = "Make room, or move LIBRARIAN_HOME to a larger disk: a full one stops every write."
@@ -132,6 +132,11 @@ async def _phase_of_ours(http: HttpSettings) -> str | None:
     ours = REQUEST_ID_HEADER in answer.headers and isinstance(body, dict)
     phase = body.get("phase") if ours else None
     return phase if isinstance(phase, str) else None
+
+
+def _nearest(path: Path) -> Path:
+    """Return the folder itself, or the nearest one above it that is there."""
+    return next(each for each in (path, *path.parents) if each.exists())
 
 
 def _open_to_others(path: Path) -> bool:

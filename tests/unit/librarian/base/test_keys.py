@@ -160,6 +160,15 @@ def test_a_file_that_cannot_be_written_is_one_clear_error(tmp_path):
     assert "read-only" in caught.value.remedy
 
 
+def test_no_admin_key_is_made_that_the_home_cannot_hold(keys, tmp_path, monkeypatch):
+    """As where keys are mounted and the home is read-only: each start would leave another key that nobody knows."""
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(KeysFileError, match=r"admin\.key cannot be written") as caught:
+        ensure_admin_key(keys, tmp_path)
+    assert "LIBRARIAN_HOME" in caught.value.remedy
+    assert keys.list() == ()
+
+
 def test_a_failed_write_leaves_the_keys_and_no_scrap(keys, monkeypatch):
     _, secret = made(keys)
     before = set(keys.path.parent.iterdir())
