@@ -1,4 +1,4 @@
-"""A sweep whose database is killed while it writes, or has no room to write."""
+"""A sweep whose service or database is killed while it writes, or whose database has no room to write."""
 
 import asyncio
 import contextlib
@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 
+import httpx
 import pytest
 
 from graph.config import GraphConfig
@@ -18,7 +19,7 @@ from librarian.sweep.run import lease_name
 
 pytestmark = pytest.mark.slow
 
-COUNT, FEWER = 320, 220
+COUNT, FEWER, TWO_CHUNKS = 320, 220, 120
 DISK = "160m"
 
 
@@ -66,6 +67,47 @@ async def test_a_sweep_goes_on_after_its_database_was_killed(
     undone = await http.post(f"{service.url}/v1/sweeps/{sweep_id}/undo", headers=headers)
     assert undone.status_code == 200, undone.text
     assert await texts(graph, namespace) == before
+
+
+async def test_a_sweep_goes_on_or_back_after_its_service_was_killed(graph, serve, http, ready, headers, namespace):
+    """kill -9 of the service while two sweeps that were asked for over HTTP write: no memory is half written. The next
+    service resumes the one, which ends like an undisturbed one and does nothing twice, and undoes the other, where
+    nothing is left of it.
+    """
+    service = await serve(LIBRARIAN_ENCODER="none")
+    await ready(service)
+    resumed, undone, twin = spaces = [f"{namespace}-{name}" for name in ("resumed", "undone", "twin")]
+    to = {name: {**headers, "Librarian-Namespace": name} for name in spaces}
+    for name in spaces:
+        rows = [memory(n) for n in range(TWO_CHUNKS)]
+        stored = await http.post(f"{service.url}/v1/items", json=rows, headers=to[name])
+        assert stored.status_code == 200, stored.text
+    before = await texts(graph, twin)
+    undisturbed = await http.post(f"{service.url}/v1/sweeps", json={}, headers=to[twin])
+    running = {
+        name: asyncio.create_task(http.post(f"{service.url}/v1/sweeps", json={}, headers=to[name]))
+        for name in (resumed, undone)
+    }
+    ids = {name: await begun(graph, name, running[name]) for name in running}
+    await service.stop(signal.SIGKILL)
+    for answer in await asyncio.gather(*running.values(), return_exceptions=True):
+        assert isinstance(answer, httpx.TransportError)
+
+    again = await serve(LIBRARIAN_ENCODER="none")
+    await ready(again)
+    for name in running:
+        await end_lease(graph, name)
+        swept = await texts(graph, name)
+        written = [entry["text"].startswith("## ") for entry in swept]
+        assert [entry["type"] == "Decision" for entry in swept] == written
+    done = await http.post(f"{again.url}/v1/sweeps", json={"resume": ids[resumed]}, headers=to[resumed])
+    assert (done.status_code, done.json()["summary"]) == (200, undisturbed.json()["summary"])
+    assert await texts(graph, resumed) == await texts(graph, twin) != before
+    assert {entry["revisions"] for entry in await revisions(graph, resumed)} == {1}
+    for name in running:
+        back = await http.post(f"{again.url}/v1/sweeps/{ids[name]}/undo", headers=to[name])
+        assert (back.status_code, back.json()["changes_kept"]) == (200, 0), back.text
+        assert await texts(graph, name) == before
 
 
 @pytest.fixture
@@ -132,7 +174,7 @@ async def test_a_sweep_goes_on_after_the_disk_was_full(cramped, small_disk, serv
     await cramped.stop()
     async with started(cramped) as graph:
         await ready(service)
-        await graph.driver.execute_query("MATCH (lock:Lock {name: $name}) DELETE lock", {"name": lease_name(namespace)})
+        await end_lease(graph, namespace)
         swept = await texts(graph, namespace)
         written = [entry["text"].startswith("## ") for entry in swept]
         assert True in written
@@ -167,6 +209,11 @@ async def begun(graph, namespace, running):
             return found[0]["sweep_id"]
         assert not running.done(), running.result().text
         await asyncio.sleep(0.01)
+
+
+async def end_lease(graph, namespace):
+    """Let the lease of a sweep end now that nobody holds any more."""
+    await graph.driver.execute_query("MATCH (lock:Lock {name: $name}) DELETE lock", {"name": lease_name(namespace)})
 
 
 async def texts(graph, namespace):

@@ -1,11 +1,6 @@
-"""A sweep that is cut short: by its caller, by a killed process, in its undoing; and two at one time."""
+"""A sweep that is cut short: by its caller, in its undoing; and two at one time."""
 
-import asyncio
-import os
-import signal
-import sys
 from contextlib import aclosing
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +11,6 @@ from librarian.sweep.contracts import SweepQuery, SweepRequest
 from librarian.sweep.plan import PAGE
 from librarian.sweep.run import lease_name
 
-PROGRAM = Path(sys.executable).with_name("librarian")
 # Edges and texts of the two pages and the bit that `many` stores.
 PARTS = 6
 
@@ -59,31 +53,6 @@ async def test_a_sweep_goes_on_from_any_point(
     swept = (await stored())[0]
     undone = await librarian.undo_sweep(namespace, sweep_id)
     assert undone.memories_restored == sum(one != other for one, other in zip(before[0], swept, strict=True))
-    assert await stored() == before
-
-
-async def test_a_killed_process_leaves_nothing_half_done(
-    many, uninterrupted, sweep, shape, twice, stored, librarian, executor, settings, namespace
-):
-    """kill -9 in the middle of applying: what is committed stays, the run goes on where it ended, and undone all is as
-    it was.
-    """
-    await many()
-    before = await stored()
-    running = await started("sweep", "--namespace", namespace, settings=settings)
-    begun = "MATCH (:SweepRun {namespace: $namespace})-[c:CHANGED]->() RETURN c.sweep_id AS sweep_id LIMIT 1"
-    while not (found := await executor.run_migration(begun, {"namespace": namespace})):
-        assert running.returncode is None, await running.stderr.read()
-        await asyncio.sleep(0.01)
-    running.send_signal(signal.SIGKILL)
-    await running.wait()
-    (sweep_id,) = [row["sweep_id"] for row in found]
-    await expire(executor, namespace)
-    report = await sweep(resume=sweep_id)
-    assert (report.status, report.summary) == ("applied", uninterrupted[0].summary)
-    assert await shape(namespace) == uninterrupted[1]
-    assert await twice(sweep_id) == []
-    await librarian.undo_sweep(namespace, sweep_id)
     assert await stored() == before
 
 
@@ -140,16 +109,4 @@ async def expire(executor, namespace):
     await executor.run_migration(
         "MATCH (lock:Lock {name: $name}) SET lock.expires_at = datetime() - duration('PT1S')",
         {"name": lease_name(namespace)},
-    )
-
-
-async def started(*words, settings):
-    """The command line, in the run's home."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LIBRARIAN_")}
-    return await asyncio.create_subprocess_exec(
-        PROGRAM,
-        *words,
-        env={**inherited, "LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_CACHE": str(settings.cache)},
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
     )
