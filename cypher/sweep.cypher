@@ -89,18 +89,19 @@ RETURN count(m) AS items
 // name: expire_items
 // purpose: locked items get an end
 // params: namespace, rows (uid, expires_at)
-// returns: nothing
+// returns: uid, kind
 // access: write
 // scope: namespace
 CYPHER 25
 UNWIND $rows AS row
 MATCH (m:Item {namespace: $namespace, uid: row.uid})
 SET m.expires_at = row.expires_at, m.version = coalesce(m.version, 1) + 1, m.updated_at = datetime()
+RETURN m.uid AS uid, m.kind AS kind
 
 // name: unexpire_items
 // purpose: locked items lose the end that they were given, unless they have another one by now
 // params: namespace, rows (uid, expires_at)
-// returns: uid
+// returns: uid, kind
 // access: write
 // scope: namespace
 CYPHER 25
@@ -110,7 +111,7 @@ MATCH (m:Item {namespace: $namespace, uid: row.uid})
 WHERE m.expires_at.epochMillis = row.expires_at.epochMillis
 REMOVE m.expires_at
 SET m.version = coalesce(m.version, 1) + 1, m.updated_at = datetime()
-RETURN m.uid AS uid
+RETURN m.uid AS uid, m.kind AS kind
 
 // name: sweep_domains
 // purpose: the domains that memories name

@@ -229,19 +229,21 @@ def may_draw(edge_type: str, known: KnownPair | None) -> bool:
 
 
 async def _expire(transaction: Transaction, namespace: str, changes: Sequence[RecordedChange]) -> None:
-    if rows := _ends(changes):
-        await transaction.run("expire_items", {"namespace": namespace, "rows": rows})
+    await _give_ends(transaction, "expire_items", namespace, changes)
 
 
 async def _unexpire(transaction: Transaction, namespace: str, changes: Sequence[RecordedChange]) -> set[str]:
     """Take back that items expired; the uids of those that nobody has given another end since."""
-    rows = _ends(changes)
-    back = await transaction.run("unexpire_items", {"namespace": namespace, "rows": rows}) if rows else []
-    return {row["uid"] for row in back}
+    return await _give_ends(transaction, "unexpire_items", namespace, changes)
 
 
-def _ends(changes: Sequence[RecordedChange]) -> list[dict[str, Any]]:
-    return [{"uid": each.uid, "expires_at": each.expires_at} for each in changes if each.expires_at is not None]
+async def _give_ends(
+    transaction: Transaction, statement: str, namespace: str, changes: Sequence[RecordedChange]
+) -> set[str]:
+    rows = [{"uid": each.uid, "expires_at": each.expires_at} for each in changes if each.expires_at is not None]
+    done = await transaction.run(statement, {"namespace": namespace, "rows": rows}) if rows else []
+    transaction.changed(namespace, (Change("changed", row["kind"], row["uid"]) for row in done))
+    return {row["uid"] for row in done}
 
 
 async def _rewrite(

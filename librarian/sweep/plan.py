@@ -4,12 +4,13 @@
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from graph import sweep as graph
 from graph.executor import Executor
-from graph.sweep import Scope, SweptMemory
+from graph.sweep import ReadMessage, Scope, SweptMemory
 from graph.types import Kind, SpaceRecord
 from librarian.base.errors import InvalidInput
 from librarian.items.filters import item_filter
@@ -28,6 +29,8 @@ from librarian.sweep.texts import embeddings_of, plan_text, undecided
 from librarian_agents.sweep.classify import Verdict, judge
 from librarian_agents.sweep.label import MAX_CHARS
 from librarian_agents.sweep.memory_types import MemoryType
+
+Swept = TypeVar("Swept", SweptMemory, ReadMessage)
 
 PAGE = CHUNK
 """Memories that are planned together."""
@@ -73,20 +76,21 @@ async def planned_pages(
     adviser: Adviser | None = None,
     *,
     drawn: bool = False,
+    ending: Collection[str] = (),
 ) -> AsyncGenerator[Planned, None]:
     """Yield what is to be done, page by page, from where `state` says on; what messages state comes last.
 
     `drawn` says that the edges of a page are drawn before the next page is asked for, so that nobody has to remember
-    them.
+    them. Items that are `ending` are passed over, as they are once they have expired.
     """
     lessons = await learned(context.executor, context.namespace)
     state.findings.lessons = dict(lessons)
     if state.stage != "facts":
-        async for part in _memories(context, scope, config, state, adviser, lessons, drawn=drawn):
+        async for part in _memories(context, scope, config, state, adviser, lessons, drawn=drawn, ending=ending):
             yield part
     if config.facts:
         after, done = (state.after, state.done) if state.stage == "facts" else (graph.FIRST, 0)
-        async for part in _facts(context, config, after, done, lessons, adviser):
+        async for part in _facts(context, config, after, done, lessons, adviser, ending):
             yield part
 
 
@@ -99,6 +103,7 @@ async def _memories(
     lessons: Lessons,
     *,
     drawn: bool,
+    ending: Collection[str],
 ) -> AsyncGenerator[Planned, None]:
     most = await graph.count(context.executor, scope)
     total = most if config.limit is None else min(most, config.limit)
@@ -106,18 +111,20 @@ async def _memories(
     stage, after, done = state.stage, state.after, state.done
     if stage == "edges":
         async for page, done in pages(context, scope, after, done, config.limit):  # noqa: B020 - it goes on counting
-            changes = await relations.plan(page)
+            lasting = _lasting(page, ending)
+            changes = await relations.plan(lasting)
             yield Planned(
-                "edges", page, page[-1].position, changes, SweepProgress(stage="edges", done=done, total=total)
+                "edges", lasting, page[-1].position, changes, SweepProgress(stage="edges", done=done, total=total)
             )
             if drawn:
                 relations.planned.clear()
         after, done = state.start, 0
     async for page, done in pages(context, scope, after, done, config.limit):  # noqa: B020 - as above
-        rewrites, refused = await _texts(context, page, adviser, lessons)
+        lasting = _lasting(page, ending)
+        rewrites, refused = await _texts(context, lasting, adviser, lessons)
         left = max(0, most - state.swept_before - done)
         progress = SweepProgress(stage="texts", done=done, total=total)
-        yield Planned("texts", page, page[-1].position, rewrites, progress, refused, left)
+        yield Planned("texts", lasting, page[-1].position, rewrites, progress, refused, left)
 
 
 async def _facts(
@@ -127,15 +134,21 @@ async def _facts(
     done: int,
     lessons: Lessons,
     adviser: Adviser | None,
+    ending: Collection[str],
 ) -> AsyncGenerator[Planned, None]:
     """Yield what messages of the scope state; its domains, importance and limit are about memories only."""
     scope = _messages(context, config)
     total = await graph.count(context.executor, scope)
     while page := await graph.messages(context.executor, scope, after=after, limit=PAGE):
         after, done = page[-1].position, done + len(page)
-        changes = await plan_facts(context.executor, context.namespace, page, lessons, adviser)
+        lasting = _lasting(page, ending)
+        changes = await plan_facts(context.executor, context.namespace, lasting, lessons, adviser)
         progress = SweepProgress(stage="facts", done=done, total=total)
-        yield Planned("facts", (), after, changes, progress, messages=len(page))
+        yield Planned("facts", (), after, changes, progress, messages=len(lasting))
+
+
+def _lasting(page: Sequence[Swept], ending: Collection[str]) -> list[Swept]:
+    return [each for each in page if each.item.uid not in ending]
 
 
 def _messages(context: SweepContext, config: SweepConfig) -> Scope:

@@ -143,7 +143,7 @@ async def _dry(context: SweepContext, request: SweepRequest) -> SweepEvents:
         state.count(expired)
         ending.update(change.memory_id for change in expired)
         yield SweepPart(_retained(len(ending)), [to_wire(change) for change in expired])
-    async for part in planned_pages(context, scope, config, state, adviser):
+    async for part in planned_pages(context, scope, config, state, adviser, ending=ending):
         changes = [change for change in part.changes if ending.isdisjoint(needs_of(change))]
         state.count(changes)
         if part.stage == "texts":
