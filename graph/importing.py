@@ -17,7 +17,7 @@ from graph.executor import Executor, Row, Transaction
 from graph.exporting import Section
 from graph.portable import properties_from_json, take_moments, vector_from_json
 from graph.tokens import item_tokens, token
-from graph.tombstones import blank_outlines, hold_back, said_in, write_tombstones
+from graph.tombstones import Said, blank_outlines, hold_back, mark_resembling, said_in, write_tombstones
 from graph.types import FOREVER, UNKNOWN_TIME, Change, EdgeAction, Kind
 
 _LABELS: Mapping[str, str] = MappingProxyType(
@@ -37,10 +37,13 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a chunk: how many rows were created, and the uids of items that were forgotten before."""
+    """What became of a chunk: how many rows were created, and the uids of items that were forgotten before; what is
+    `resembling` was created, and may say what was forgotten in other words.
+    """
 
     created: int
     held_back: Sequence[str] = ()
+    resembling: Sequence[str] = ()
 
 
 async def begin_import(executor: Executor, namespace: str, owner: str) -> Import:
@@ -117,8 +120,7 @@ async def _write_items(transaction: Transaction, namespace: str, rows: _Rows, *,
     uids = [row["uid"] for row in rows]
     known = {row["uid"] for row in await transaction.run("import_known", {"namespace": namespace, "uids": uids})}
     new: _Rows = [row for row in rows if row["uid"] not in known]
-    coming = [said_in({**row["properties"], "uid": row["uid"], "kind": row["kind"]}) for row in new]
-    held = await hold_back(transaction, namespace, coming, lift=lift)
+    held = await hold_back(transaction, namespace, map(_said, new), lift=lift)
     if held:
         gone, new = _parted(new, held)
         lines = [
@@ -135,7 +137,13 @@ async def _write_items(transaction: Transaction, namespace: str, rows: _Rows, *,
     await _write_vectors(transaction, namespace, new)
     if refused := [{"uid": row["uid"], **refusal} for row in new for refusal in row["refused"]]:
         await transaction.run("import_refusals", {"namespace": namespace, "rows": refused})
-    return Written(len(new), held)
+    # A mark that comes with an item may be of a tombstone that comes later.
+    unmarked = [] if lift else [_said(row) for row in new if "resembles" not in row["properties"]]
+    return Written(len(new), held, await mark_resembling(transaction, namespace, unmarked))
+
+
+def _said(row: Mapping[str, Any]) -> Said:
+    return said_in({**row["properties"], "uid": row["uid"], "kind": row["kind"]})
 
 
 def _parted(rows: _Rows, uids: Sequence[str]) -> tuple[_Rows, _Rows]:

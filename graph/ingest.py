@@ -100,7 +100,7 @@ async def put_new(
     given = {new.item.uid: new for new in items}
     claimed = [locked.uid for locked in await claim(transaction, namespace, given) if locked.kind is None]
     held = await _held_back(transaction, namespace, [given[uid] for uid in claimed], even_if_forgotten=False)
-    await put(transaction, namespace, [given[uid] for uid in claimed if uid not in held], (), provenance)
+    await put_judged(transaction, namespace, [given[uid] for uid in claimed if uid not in held], (), provenance)
     await propose(transaction, namespace, proposed)
 
 

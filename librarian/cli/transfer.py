@@ -164,6 +164,10 @@ def _described_import(report: ImportReport) -> list[str]:
         lines.append(
             f"Held back {report.held_back:,} items that were forgotten before: see `librarian forgotten list`."
         )
+    if report.resembling:
+        lines.append(
+            f"{report.resembling:,} items may say in other words what was forgotten: see `librarian list --resembling`."
+        )
     return lines
 
 

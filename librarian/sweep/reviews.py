@@ -313,6 +313,8 @@ def _out(subject: Subject, items: dict[str, ItemBrief]) -> ReviewOut:
 def _sort_of(subject: Subject) -> ReviewSort:
     if isinstance(subject, StoredEdge):
         return "supersede" if subject.type == edges.SUPERSEDES else "edge"
+    if subject.fact_id:
+        return "fact"
     return "merge" if subject.action == "merge" else "flag"
 
 

@@ -195,6 +195,7 @@ class ExportReport(Struct, kw_only=True):
 class ImportReport(Struct, kw_only=True):
     """An import that is complete. `created` counts what it wrote; `skipped` what was there already or, of an edge,
     lacked an end. `held_back` items were forgotten before and are not stored; `held_back_uids` names the first 1,000.
+    What is `resembling` is stored: it may say in other words what was forgotten, which is for a human to judge.
     `resumed`: an earlier run had begun it, whose rows are not counted.
     """
 
@@ -205,6 +206,8 @@ class ImportReport(Struct, kw_only=True):
     pending_embeddings: int = 0
     held_back: int = 0
     held_back_uids: list[str] = msgspec.field(default_factory=list)
+    resembling: int = 0
+    resembling_uids: list[str] = msgspec.field(default_factory=list)
 
 
 class ImportNamespaceQuery(Struct, forbid_unknown_fields=True, kw_only=True):

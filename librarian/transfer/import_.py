@@ -160,6 +160,7 @@ class _Work:
     created: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     held_back: list[str] = field(default_factory=list)
+    resembling: list[str] = field(default_factory=list)
     settled: int = 0
 
     async def run(self, file: BinaryIO) -> None:
@@ -187,6 +188,8 @@ class _Work:
             pending_embeddings=await count_pending(self.executor),
             held_back=len(self.held_back),
             held_back_uids=self.held_back[:_MOST_UIDS],
+            resembling=len(self.resembling),
+            resembling_uids=self.resembling[:_MOST_UIDS],
         )
 
     async def _write(self, portion: Portion) -> None:
@@ -210,6 +213,7 @@ class _Work:
         self.created[portion.section] += written.created
         self.skipped[portion.section] += len(portion.rows) - written.created - len(written.held_back)
         self.held_back += written.held_back
+        self.resembling += written.resembling
         self.settled += len(portion.rows)
         if self.on_progress is not None:
             self.on_progress(self.settled, sum(self.facts.rows.values()))

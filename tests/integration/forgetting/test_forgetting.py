@@ -31,6 +31,7 @@ ROWS: list[dict[str, Any]] = [
     {"kind": "fact", "uid": "f1", "subject": "Ada", "predicate": "has locker", "object": "4711", "person_id": "ada"},
     {"kind": "edge", "source": "k1", "target": "k2", "type": "CAUSES"},
 ]  # fmt: skip
+REWORDED = "In the basement Ada's locker has number 4711, and the safe's code."
 FORGOTTEN = ("m1", "m2", "k1", "f1")
 
 
@@ -125,19 +126,20 @@ async def test_a_fact_whose_correction_was_forgotten_can_be_corrected_again(libr
 @pytest.mark.parametrize("existing", ["skip", "replace"])
 async def test_imports_and_restores_hold_it_back(librarian, executor, ingest, namespace, existing):
     """An export from before is read without what was forgotten since, also where everything else is deleted first;
-    neither people nor conversations come back that nothing is left of.
+    neither people nor conversations come back that nothing is left of. What comes in with it in other words is marked.
     """
-    await ingest(*ROWS)
+    await ingest(*ROWS, {"kind": "memory", "uid": "anew", "text": REWORDED})
     before = io.BytesIO()
     await librarian.export_into(before, [namespace], vectors=True)
     await forget(librarian, namespace, *FORGOTTEN)
     report = await librarian.import_from(before, existing=existing)
     assert (report.held_back, sorted(report.held_back_uids)) == (4, sorted(FORGOTTEN))
-    assert await uids_of(executor, namespace) == {"m3", "k2"}
+    assert report.resembling_uids == (["anew"] if existing == "replace" else [])
+    assert await uids_of(executor, namespace) == {"m3", "k2", "anew"}
     left, _, _ = await executor.driver.execute_query("MATCH (p:Person {namespace: $ns}) RETURN p", {"ns": namespace})
     assert left == []
     await librarian.import_from(before, existing="skip", even_if_forgotten=True)
-    assert await uids_of(executor, namespace) == {"m1", "m2", "m3", "k1", "k2", "f1"}
+    assert await uids_of(executor, namespace) == {"m1", "m2", "m3", "k1", "k2", "f1", "anew"}
 
 
 async def test_an_export_takes_its_tombstones_along(librarian, ingest, executor, forgetful, namespace):
@@ -191,13 +193,12 @@ async def test_a_sweep_a_plan_and_a_merge_bring_nothing_back(librarian, executor
 
 async def test_rewordings_are_kept_and_proposed(librarian, ingest, executor, forgetful):
     """They are reported, listed until somebody pins or forgets them, and no longer after a lift."""
-    told = "In the basement Ada's locker has number 4711, and the safe's code."
     report = await ingest(
-        {"kind": "memory", "uid": "anew", "text": told}, {"kind": "memory", "uid": "k3", "text": "Tea."}
+        {"kind": "memory", "uid": "anew", "text": REWORDED}, {"kind": "memory", "uid": "k3", "text": "Tea."}
     )
     assert (report.added, report.held_back, report.resembling_uids) == (2, 0, ["anew"])
     assert any("may say in other words" in note for note in report.notes)
-    other = await librarian.remember(forgetful, RememberInput(text=f"{told} So Bo says."))
+    other = await librarian.remember(forgetful, RememberInput(text=f"{REWORDED} So Bo says."))
     listed = ItemQuery(resembling=True)
     assert {each.uid for each in (await librarian.list_items(forgetful, listed)).items} == {"anew", other.item.uid}
     await librarian.patch_item(forgetful, "anew", {"pinned": True})

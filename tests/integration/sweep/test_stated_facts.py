@@ -97,6 +97,7 @@ async def test_reviews_decide_about_facts(sweep, said, facts, librarian, namespa
     """An accepted proposal is stored, a rejected fact goes; each decision can be revised."""
     await sweep(facts=True)
     (proposed,) = (await librarian.list_reviews(namespace, ReviewQuery(sorts=["fact"]))).reviews
+    assert proposed.sort == "fact"
     assert (proposed.fact.object, proposed.state, proposed.item.uid) == ("a new snare drum", "open", "bought")
     await librarian.review(namespace, proposed.review_id, ReviewInput(verdict="accept"))
     assert ("Raj", "bought", "a new snare drum") in await facts()

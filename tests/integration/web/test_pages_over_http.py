@@ -119,7 +119,7 @@ async def test_a_session_does_not_outlive_its_keys_replacement(client, logged_in
     [
         "/logout", "/reviews", "/reviews/all", "/edges/x", "/edges/x/unlink", "/remember",
         "/sweeps/sweep-20260101-001/undo",
-        *(f"/items/mem-chart-cleanup/{act}" for act in ("edit", "restore", "correct", "link", "forget")),
+        *(f"/items/mem-chart-cleanup/{act}" for act in ("edit", "restore", "correct", "link", "forget", "pin")),
     ],
 )  # fmt: skip
 async def test_a_form_without_its_token_is_refused(client, logged_in, key, path):
@@ -265,6 +265,30 @@ async def test_merges_and_types_are_decided_in_the_list(client, logged_in, keys,
     assert (await client.get("/items/shorter")).status_code == 404
     decided = (await client.get("/reviews?state=accepted")).text
     assert decided.count("seen") == 2
+
+
+async def test_rewordings_of_what_was_forgotten_are_judged_beside_reviews(
+    client, logged_in, keys, librarian, ingest, namespace
+):
+    """Each is shown with the way to forget it, which asks, and to keep it for good; then nothing is left to judge."""
+    secret = "Ada's locker in the basement has the number 4711 and the code of the safe"
+    await ingest({"kind": "memory", "uid": "told", "text": secret}, embed=False)
+    await librarian.delete_item(namespace, "told")
+    again = [{"kind": "memory", "uid": uid, "text": f"{secret}, says {uid}."} for uid in ("bo", "eve")]
+    assert (await ingest(*again, embed=False)).resembling == 2
+    _, key = keys.create("judge", namespaces=[namespace], scopes=["read", "write"])
+    await logged_in(key)
+    shown = (await client.get("/reviews")).text
+    assert shown.count("Keep for good") == 2
+    assert "Keep for good" in (await client.get("/items/bo")).text
+    form = {"token": shown.split('name="token" value="')[1].split('"')[0]}
+    kept = await client.post("/items/bo/pin", data=form)
+    assert kept.headers["location"] == f"/reviews?ns={namespace}&said=pinned"
+    preview = (await client.post("/items/eve/forget", data=form)).text
+    confirmed = {**form, "confirm_token": preview.split('name="confirm_token" value="')[1].split('"')[0]}
+    assert "It is forgotten." in (await client.post("/items/eve/forget", data=confirmed)).text
+    assert "Keep for good" not in (await client.get("/reviews")).text
+    assert (await librarian.get_item(namespace, "bo")).properties["pinned"]
 
 
 async def test_decisions_are_revised_on_pages_and_many_taken_at_once(

@@ -49,6 +49,12 @@ async def edit_item(call: Call[Form, None]) -> Response:
     return _go(call, f"/items/{uid}", "changed")
 
 
+async def pin_item(call: Call[Form, None]) -> Response:
+    """Keep an item that may say in other words what was forgotten, and go back to the others."""
+    await call.librarian.patch_item(call.namespace, call.path("uid"), {"pinned": True})
+    return _go(call, "/reviews", "pinned")
+
+
 async def restore_item(call: Call[Form, None]) -> Response:
     """Give an item the text and type of one of its revisions again."""
     uid, wanted = call.path("uid"), _number(call.body, "version")

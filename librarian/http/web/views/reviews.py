@@ -11,7 +11,7 @@ from librarian.http.endpoints import Call
 from librarian.http.web.forms import Form, struct_of
 from librarian.http.web.render import HEADERS, link, page
 from librarian.http.web.views.changes import check_reads
-from librarian.items.contracts import EdgeOut
+from librarian.items.contracts import EdgeOut, ForgottenQuery, ItemList, ItemQuery
 from librarian.sweep.contracts import ReviewInput, ReviewManyInput, ReviewQuery, ReviewSort, ReviewState
 
 STATES: tuple[ReviewState, ...] = ("open", "unreviewed", "accepted", "rejected")
@@ -30,10 +30,11 @@ class ReviewsPage(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 async def show_reviews(call: Call[Form, ReviewsPage]) -> Response:
-    """List what sweeps propose, or what was decided."""
-    found, kinds = await asyncio.gather(
+    """List what sweeps propose, or what was decided; and what may say in other words what was forgotten."""
+    found, kinds, resembling = await asyncio.gather(
         call.librarian.list_reviews(call.namespace, _query(call.query, _PAGE)),
         call.librarian.list_review_reasons(call.namespace),
+        _resembling(call),
     )
     return page(
         call.request,
@@ -41,10 +42,20 @@ async def show_reviews(call: Call[Form, ReviewsPage]) -> Response:
         query=call.query,
         found=found,
         kinds=kinds.reasons,
+        resembling=resembling,
         states=STATES,
         sorts=SORTS,
         types=TYPES,
     )
+
+
+async def _resembling(call: Call[Form, ReviewsPage]) -> ItemList:
+    """Return the newest of what somebody may want to forget too, beside all that is open."""
+    shown = call.query
+    asked = shown.state == "open" and not (shown.sort or shown.because or shown.cursor)
+    if not asked or not (await call.librarian.list_forgotten(call.namespace, ForgottenQuery(limit=1))).forgotten:
+        return ItemList(items=[], next_cursor=None)
+    return await call.librarian.list_items(call.namespace, ItemQuery(resembling=True, limit=_PAGE))
 
 
 async def decide_review(call: Call[Form, ReviewsPage]) -> Response:
