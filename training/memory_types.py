@@ -47,9 +47,9 @@ FOLDS = 4
 WORLDS = HERE / "sweep_worlds"
 # Documents are long, and the memories alike and from few sources; at full weight they drown the notes.
 WEIGHTS = {"memories": 0.4, "written documents": 0.7}
-INVERSE_PENALTY = 4.0
+INVERSE_PENALTY = 8.0
 SCALE_OF_WORDS = math.sqrt(2.0)
-SCALE_OF_SIGNS = {"first": math.sqrt(1 / 6), "label": 0.5, "marker": 0.5, "form": 0.5, "lexicon": 0.3}
+SCALE_OF_SIGNS = {"first": math.sqrt(1 / 6), "label": 0.5, "marker": 0.5, "form": 0.5, "lexicon": 0.3, "end": 0.4}
 SCALE_OF_VECTOR = 1.25
 LEAST_SOURCES = 2
 TOO_NEAR = 0.7

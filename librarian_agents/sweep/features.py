@@ -7,10 +7,11 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 
 from librarian_agents.sweep.markers import MAX_CHARS, markers
 
@@ -53,6 +54,10 @@ _FORMS = {
     }.items()
 }
 _LAYOUT = frozenset(f"form:{name}" for name in ("bold", "bullet", "heading", "label", "number", "table"))
+_KANA = re.compile(r"[\u3040-\u309f]{2,}")
+_SENTENCE_END = re.compile(r"[。！？\n]|\Z")
+_LETTERS = range(2, 5)
+_LAST_LETTERS = range(2, 6)
 _HAS_FORM = 0.5
 _FIRST_WORDS = 3
 _MOST = 2.0
@@ -60,9 +65,10 @@ _MOST = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """`words` with how often each stands there; `signs` with how much each counts (0..2): `first:n:word` for the words
-    a text begins with, `marker:type` for what it says of itself, `form:name` for how it is written, `lexicon:name` for
-    what it is full of.
+    """`words`, pairs of Latin ones that stand side by side and pieces of hiragana, with how often each stands there;
+    `signs` with how much each counts (0..2): `first:n:word` for the words a text begins with, `end:letters` for how its
+    Japanese sentences end, `marker:type` for what it says of itself, `form:name` for how it is written, `lexicon:name`
+    for what it is full of.
     """
 
     words: Mapping[str, int]
@@ -79,7 +85,30 @@ def features(text: str) -> Features:
     seen = text[:MAX_CHARS]
     words = [word.casefold() for word in _WORD.findall(mask(seen))]
     signs = {f"first:{index}:{word}": 1.0 for index, word in enumerate(words[:_FIRST_WORDS])}
-    return Features(Counter(words), {**signs, **dict(_marked(seen)), **dict(_formed(seen)), **dict(_told(seen))})
+    signs.update(dict.fromkeys(_endings(seen), 1.0))
+    counts = Counter([*words, *_pairs(words), *_pieces(seen)])
+    return Features(counts, {**signs, **dict(_marked(seen)), **dict(_formed(seen)), **dict(_told(seen))})
+
+
+def _pairs(words: Sequence[str]) -> Iterator[str]:
+    latin = [word.isascii() and word.isalpha() for word in words]
+    for place, (one, other) in enumerate(pairwise(words)):
+        if latin[place] and latin[place + 1]:
+            yield f"{one} {other}"
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield the pieces of hiragana of two to four letters: what a Japanese verb does stands in its ending."""
+    for run in _KANA.findall(text):
+        yield from (run[at : at + size] for size in _LETTERS for at in range(len(run) - size + 1))
+
+
+def _endings(text: str) -> Iterator[str]:
+    """Yield the last two to five letters of each sentence that ends in hiragana."""
+    for end in _SENTENCE_END.finditer(text):
+        last = text[max(0, end.start() - _LAST_LETTERS[-1]) : end.start()].rstrip()
+        if _KANA.search(last[-2:]):
+            yield from (f"end:{last[-size:]}" for size in _LAST_LETTERS if size <= len(last))
 
 
 def mask(text: str) -> str:
