@@ -24,6 +24,55 @@ RETURN m {.*, tokens: null, search_text: null} AS item, toString(m.created_at) A
   COLLECT { MATCH (m)<-[c:CHANGED]-(:SweepRun) WHERE c.state = 'proposed' RETURN DISTINCT c.action } AS proposed,
   COLLECT { MATCH (m)<-[c:CHANGED]-(:SweepRun) WHERE c.fact_id IS NOT NULL AND c.state <> 'undone' RETURN c.fact_id } AS facts
 
+// name: namespaces_to_read
+// purpose: namespaces with messages that were not read for facts yet
+// params: limit
+// returns: namespace
+// access: read
+// scope: admin
+CYPHER 25
+MATCH (m:PendingFacts)
+RETURN DISTINCT m.namespace AS namespace LIMIT $limit
+
+// name: messages_to_read
+// purpose: some messages that were not read for facts yet
+// params: namespace, limit
+// returns: item, created_at (as text), facts (ids of those found in it)
+// access: read
+// scope: namespace
+CYPHER 25
+MATCH (m:PendingFacts)
+WHERE m.namespace = $namespace
+WITH m LIMIT $limit
+RETURN m {.*, tokens: null, search_text: null} AS item, toString(m.created_at) AS created_at,
+  COLLECT { MATCH (m)<-[c:CHANGED]-(:SweepRun) WHERE c.fact_id IS NOT NULL AND c.state <> 'undone' RETURN c.fact_id } AS facts
+
+// name: have_read
+// purpose: messages were read for facts, as far as they have these versions
+// params: namespace, rows (uid, version)
+// returns: nothing
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+MATCH (m:Item {namespace: $namespace, uid: row.uid})
+REMOVE m:Locked
+WITH m, row
+WHERE coalesce(m.version, 1) = row.version
+REMOVE m:PendingFacts
+
+// name: told_before
+// purpose: facts that locked messages have told already
+// params: namespace, rows (uid, fact_id)
+// returns: fact_id
+// access: write
+// scope: namespace
+CYPHER 25
+UNWIND $rows AS row
+MATCH (m:Item {namespace: $namespace, uid: row.uid})<-[c:CHANGED {fact_id: row.fact_id}]-(:SweepRun)
+WHERE c.state <> 'undone'
+RETURN DISTINCT row.fact_id AS fact_id
+
 // name: sweep_held_facts
 // purpose: statements that a fact holds already
 // params: namespace, rows (subject, predicate, object), forever
@@ -324,7 +373,7 @@ RETURN {{run}} ORDER BY run.sweep_id DESC LIMIT $limit
 // name: save_sweep
 // purpose: a run's progress, in the transaction of what it tells of and only while the lease is ours
 // params: namespace, sweep_id, lease, owner, status, progress
-// returns: one row if the lease was still ours
+// returns: one row if the lease was still ours and the run goes on
 // access: write
 // scope: namespace
 CYPHER 25
@@ -333,6 +382,8 @@ SET lock.asked_at = datetime.realtime()
 WITH lock
 WHERE lock.owner = $owner
 MATCH (run:SweepRun {namespace: $namespace, sweep_id: $sweep_id})
+// Nothing is added to a run that is taken back.
+WHERE $status IN ['undoing', 'undone'] OR NOT run.status IN ['undoing', 'undone']
 SET run.status = $status, run.progress = $progress,
   run.finished_at = CASE WHEN $status IN ['applied', 'undone'] THEN datetime() END
 RETURN run.sweep_id AS sweep_id

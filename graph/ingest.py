@@ -302,7 +302,7 @@ def _row(namespace: str, new: NewItem) -> dict[str, Any]:
     return {
         "uid": item.uid,
         "properties": written_properties(item) | derived,
-        "labels": ["CjkText"] if new.cjk else [],
+        "labels": [*(["CjkText"] if new.cjk else []), *(["PendingFacts"] if new.read else [])],
         "conversation_id": item.conversation_id if isinstance(item, Message) else None,
         "person_id": item.person_id if isinstance(item, Fact) else None,
     }

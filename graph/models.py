@@ -36,6 +36,7 @@ from graph.item import stored_fields
 MARKERS: Mapping[str, str] = MappingProxyType(
     {
         "PendingEmbedding": "an Item that lacks a vector in the active embedding space; a worker clears it",
+        "PendingFacts": "a Message that came in and was not read for facts yet; a worker reads it",
         "EmbeddingRefused": "an Item whose text the encoder of the active space does not take",
         "CjkText": "an Item whose search_text holds Chinese, Japanese or Korean letters; the cjk full-text index",
         "UnresolvedReferences": "a Fact or Memory that names evidence or older facts which are not all there yet",

@@ -237,6 +237,17 @@ async def messages(executor: Executor, scope: Scope, *, after: Position, limit: 
     return [_read(row) for row in await executor.fetch_all("sweep_page", params)]
 
 
+async def namespaces_to_read(executor: Executor, *, limit: int) -> list[str]:
+    """Return up to `limit` namespaces with messages that came in and were not read for facts yet."""
+    return [row["namespace"] for row in await executor.fetch_all("namespaces_to_read", {"limit": limit})]
+
+
+async def messages_to_read(executor: Executor, namespace: str, *, limit: int) -> list[ReadMessage]:
+    """Return up to `limit` messages that came in and were not read for facts yet."""
+    rows = await executor.fetch_all("messages_to_read", {"namespace": namespace, "limit": limit})
+    return [_read(row) for row in rows]
+
+
 async def held_facts(
     executor: Executor, namespace: str, stated: Sequence[tuple[str, str, str]]
 ) -> set[tuple[str, str, str]]:

@@ -20,6 +20,7 @@ from graph.sweep import (
     Chunk,
     Edge,
     KnownPair,
+    ReadMessage,
     RecordedChange,
     Refusal,
     Rewrite,
@@ -63,19 +64,22 @@ async def apply_chunk(
     actor: str,
     first_seq: int,
     progress: Callable[[Applied], str],
+    status: Status = "applying",
 ) -> Applied:
-    """Apply a chunk in one transaction, and keep the progress that `progress` makes of the outcome. The changes that
-    are done get numbers from `first_seq` on, in their order. Raises LeaseLost, with nothing written.
+    """Apply a chunk in one transaction, and keep the `status` of the run and the progress that `progress` makes of the
+    outcome. The changes that are done get numbers from `first_seq` on, in their order. Raises LeaseLost, with nothing
+    written, also where the run is undone.
     """
 
     async def work(transaction: Transaction) -> Applied:
         versions = await _lock(transaction, namespace, chunk)
         refused = _refusals(chunk.needs, versions)
         drawn = await _draw(transaction, namespace, sweep_id, chunk.edges, versions)
+        told = await _told_before(transaction, namespace, chunk.rows)
         held = [
             index
             for index, row in enumerate(chunk.rows)
-            if index not in refused and (row.edge_id is None or row.edge_id in drawn)
+            if index not in refused and (row.edge_id is None or row.edge_id in drawn) and row.fact_id not in told
         ]
         by = Provenance(sweep_id, actor)
         await _rewrite(transaction, namespace, chunk.rewrites, versions, by)
@@ -87,10 +91,16 @@ async def apply_chunk(
         rows = [_row(replace(chunk.rows[index], seq=seq)) for seq, index in enumerate(held, start=first_seq)]
         await transaction.run("put_sweep_changes", {"namespace": namespace, "sweep_id": sweep_id, "rows": rows})
         applied = Applied(held, refused)
-        await _save(transaction, namespace, sweep_id, lease, "applying", progress(applied))
+        await _save(transaction, namespace, sweep_id, lease, status, progress(applied))
         return applied
 
     return await executor.transaction("apply_sweep", work)
+
+
+async def have_read(executor: Executor, namespace: str, messages: Sequence[ReadMessage]) -> None:
+    """Record that messages were read for facts, unless they have other words by now."""
+    rows = [{"uid": message.item.uid, "version": message.item.version} for message in messages]
+    await executor.write("have_read", {"namespace": namespace, "rows": rows})
 
 
 async def undo_page(
@@ -161,6 +171,13 @@ async def _lock_uids(transaction: Transaction, namespace: str, uids: set[str]) -
     """Lock items, in one order for all writers; the versions of those that exist."""
     rows = await transaction.run("lock_items", {"namespace": namespace, "uids": sorted(uids)})
     return {row["uid"]: row["version"] for row in rows}
+
+
+async def _told_before(transaction: Transaction, namespace: str, rows: Sequence[RecordedChange]) -> set[str]:
+    """Return the facts that another run has found in the same locked messages meanwhile."""
+    asked = [{"uid": row.uid, "fact_id": row.fact_id} for row in rows if row.fact_id is not None]
+    found = await transaction.run("told_before", {"namespace": namespace, "rows": asked}) if asked else []
+    return {row["fact_id"] for row in found}
 
 
 def _refusals(planned: Sequence[Mapping[str, int]], versions: Mapping[str, int]) -> dict[int, Refusal]:

@@ -73,18 +73,25 @@ class Librarian(Rooms, FacadeVerbs):
         retention = Retention(rules_of(settings.retention), timedelta(days=settings.purge_after_days))
 
         self.embeddings = EmbeddingsRoom(lifecycle)
-        wake = self.embeddings.wake
+        wake = self._wake
         self.search = SearchRoom(lifecycle, settings, Chat(model, llm.context_chars, llm.timeout_s) if model else None)
         declared = Declared(settings.single_valued, settings.multi_valued)
-        self.items = ItemsRoom(lifecycle, settings.max_text_chars, wake, declared)
+        read = settings.propose_facts != "off"
+        self.items = ItemsRoom(lifecycle, settings.max_text_chars, wake, declared, read_for_facts=read)
         self.capture = Delivery(settings.home, self.items.ingest)
         self.files = FilesRoom(lifecycle, settings.files, wake)
         self.causal = CausalRoom(lifecycle)
-        self.sweeps = SweepsRoom(lifecycle, Llm(model, llm.sweep_calls) if model else None, wake, declared, retention)
+        adviser = Llm(model, llm.sweep_calls) if model else None
+        self.sweeps = SweepsRoom(lifecycle, adviser, self.embeddings.wake, declared, retention, settings.propose_facts)
         self.reviews = ReviewsRoom(lifecycle, wake, declared)
         self.agent = AgentRoom(lifecycle, settings, self.search, professor, model)
         self.transfer = TransferRoom(lifecycle, settings.backup, wake)
         self.feed = FeedRoom(lifecycle)
+
+    def _wake(self) -> None:
+        """Let the workers look at texts that have changed."""
+        self.embeddings.wake()
+        self.sweeps.wake()
 
     @property
     def parts(self) -> Parts:
@@ -113,7 +120,8 @@ class Librarian(Rooms, FacadeVerbs):
         configure_embedded(self.settings.log)
         async with AsyncExitStack() as opening:
             await opening.enter_async_context(_opened(self, purpose="python"))
-            opening.push_async_callback(cancel, asyncio.create_task(self.embeddings.work()))
+            for work in (self.embeddings.work(), self.sweeps.work()):
+                opening.push_async_callback(cancel, asyncio.create_task(work))
             self._stack = opening.pop_all()
         return self
 
@@ -165,14 +173,15 @@ async def _opened(
             background = asyncio.create_task(supervisor.run())
             background.add_done_callback(functools.partial(_report_failure, librarian.lifecycle))
             stack.push_async_callback(cancel, background)
-            stack.push_async_callback(cancel, asyncio.create_task(_deliver(librarian)))
+            for work in (librarian.capture.work, librarian.sweeps.work):
+                stack.push_async_callback(cancel, asyncio.create_task(_once_ready(librarian, work)))
         yield
 
 
-async def _deliver(librarian: Librarian) -> None:
-    """Store what hooks keep, once the graph can be used for the first time."""
+async def _once_ready(librarian: Librarian, work: Callable[[], Awaitable[None]]) -> None:
+    """Work, such as storing what hooks keep, once the graph can be used for the first time."""
     if await caught(librarian.ready()) is None:
-        await librarian.capture.work()
+        await work()
 
 
 @asynccontextmanager

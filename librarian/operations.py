@@ -1113,6 +1113,7 @@ LOCAL: Mapping[str, Call] = {
     "pending_embeddings": lambda app: app.embeddings.pending_embeddings,
     "unread_items": lambda app: app.embeddings.unread_items,
     "calibrate": lambda app: app.embeddings.calibrate,
+    "propose_pending": lambda app: app.sweeps.propose_pending,
     "wake": lambda app: app.embeddings.wake,
     "work": lambda app: app.embeddings.work,
 }

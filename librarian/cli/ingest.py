@@ -18,7 +18,7 @@ from librarian.base.errors import InvalidInput
 from librarian.base.lines import numbered_lines
 from librarian.cli.display import Bar, table
 from librarian.cli.lazy import deferred, new_app
-from librarian.cli.opening import Connection, encode_pending, reached
+from librarian.cli.opening import Connection, encode_pending, propose_pending, reached
 from librarian.cli.options import EvenIfForgottenOption, NoEmbedOption
 from librarian.cli.runtime import namespace_or, print_answer, run_async, say, settings_for
 from librarian.cli.values import STDIN
@@ -84,6 +84,7 @@ def ingest(
         with _input(settings, request) as store:
             async with reached(settings, "ingest") as librarian:
                 report = await store(librarian)
+                await propose_pending(librarian)
                 waiting = await encode_pending(librarian, unless=no_embed)
                 if waiting is not None:
                     report.pending_embeddings = waiting

@@ -149,6 +149,12 @@ def _cannot_answer(error: "errors.ApiError") -> bool:
     return isinstance(error, errors.ServiceUnreachable) or error.status in _REFUSALS or error.status >= _SERVER_ERROR
 
 
+async def propose_pending(librarian: Connection) -> None:
+    """Read new messages for facts where that is set, as perhaps no service is there to do it."""
+    if not isinstance(librarian, client.AsyncLibrarianClient):
+        await librarian.propose_pending()
+
+
 async def encode_pending(librarian: Connection, *, unless: bool) -> int | None:
     """Encode what waits for its vector, as perhaps no service is there to do it; a service encodes by itself.
 

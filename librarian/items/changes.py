@@ -39,7 +39,9 @@ _READ_AGAIN = "Read it again and decide anew."
 _ITEM = cast("type[ItemIn]", ItemIn)  # a union of classes decodes like one
 
 
-async def put(executor: Executor, namespace: str, uid: str, row: ItemIn, if_version: int | None) -> PutOutput:
+async def put(
+    executor: Executor, namespace: str, uid: str, row: ItemIn, if_version: int | None, *, read_for_facts: bool = False
+) -> PutOutput:
     """Make the item what `row` says, whatever it was; the same row again changes nothing."""
     _check_uid(uid)
     await refuse_stale(executor, namespace, uid, if_version)
@@ -47,7 +49,7 @@ async def put(executor: Executor, namespace: str, uid: str, row: ItemIn, if_vers
         raise InvalidInput("the row names another uid than the request", field="$.uid")
     if row.namespace not in (None, namespace):
         raise InvalidInput("the row names another namespace than the request", field="$.namespace")
-    new = RowBuilder().item(namespace, msgspec.structs.replace(row, uid=uid))
+    new = RowBuilder(read=read_for_facts).item(namespace, msgspec.structs.replace(row, uid=uid))
 
     def decide(stored: StoredItem | None) -> NewItem | Unchanged:
         _check_version(stored, if_version)

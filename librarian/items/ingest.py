@@ -60,6 +60,7 @@ class Ingest:
         max_text_chars: int = MAX_TEXT_CHARS,
         declared: Declared = NOTHING_DECLARED,
         even_if_forgotten: bool = False,
+        read_for_facts: bool = False,
     ) -> None:
         self._declared = declared
         self._made: list[tuple[str, str]] = []
@@ -72,7 +73,7 @@ class Ingest:
         self._namespace = namespace
         self._mapping = mapping
         self._any_namespace = any_namespace
-        self._builder = RowBuilder()
+        self._builder = RowBuilder(read=read_for_facts)
         self._batches: dict[str, _Batch] = {}
         self._touched: set[str] = set()
 

@@ -63,12 +63,19 @@ _MOST_VALUES = 100
 class ItemsRoom:
     """Stores, reads, changes and deletes items, their edges and whole namespaces.
 
-    `wake` is called when texts have changed, so that they are encoded.
+    `wake` is called when texts have changed, so that they are encoded, and with `read_for_facts` messages are read.
     """
 
     def __init__(
-        self, lifecycle: Lifecycle, max_text_chars: int, wake: Callable[[], None], declared: Declared = NOTHING_DECLARED
+        self,
+        lifecycle: Lifecycle,
+        max_text_chars: int,
+        wake: Callable[[], None],
+        declared: Declared = NOTHING_DECLARED,
+        *,
+        read_for_facts: bool = False,
     ) -> None:
+        self._read_for_facts = read_for_facts
         self._declared = declared
         self._lifecycle = lifecycle
         self._max_text_chars = max_text_chars
@@ -115,6 +122,8 @@ class ItemsRoom:
             max_text_chars=self._max_text_chars,
             declared=self._declared,
             even_if_forgotten=even_if_forgotten,
+            # The sample brings the facts that its messages state.
+            read_for_facts=self._read_for_facts and namespace != SAMPLE_NAMESPACE,
         )
         report = await run.run(lines, on_progress)
         counts = {"added": report.added, "updated": report.updated, "failed": report.failed}
@@ -186,7 +195,8 @@ class ItemsRoom:
 
         Raises InvalidInput, Conflict when an item of another kind has this uid, PreconditionFailed at another version.
         """
-        put = await changing.put(self._lifecycle.parts.executor, namespace, uid, row, if_version)
+        executor = self._lifecycle.parts.executor
+        put = await changing.put(executor, namespace, uid, row, if_version, read_for_facts=self._read_for_facts)
         self._changed("item.put", put.item, outcome=put.outcome)
         return put
 

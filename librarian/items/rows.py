@@ -26,9 +26,12 @@ _IDENTITY = frozenset({"namespace", "uid"})
 
 
 class RowBuilder:
-    """Builds the items of one ingest. It counts equal anonymous rows, so that two messages "ok" stay two."""
+    """Builds the items of one ingest. It counts equal anonymous rows, so that two messages "ok" stay two. With `read`
+    its messages are read for facts once they are stored.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, *, read: bool = False) -> None:
+        self._read = read
         self._seen: Counter[str] = Counter()
 
     def item(self, namespace: str, row: ItemIn) -> NewItem:
@@ -37,7 +40,7 @@ class RowBuilder:
         """
         match row:
             case MessageIn():
-                return self._message(namespace, row)
+                return replace(self._message(namespace, row), read=self._read)
             case FactIn():
                 return self._fact(namespace, row)
             case MemoryIn():

@@ -60,7 +60,7 @@ class SweepScope(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults
 
 
 class SweepConfig(Struct, kw_only=True):
-    """How a sweep was asked for."""
+    """How a sweep was asked for. Nobody asked for an `ingested` one: it holds what messages stated as they came in."""
 
     domains: list[str] | None = None
     limit: int | None = None
@@ -69,6 +69,7 @@ class SweepConfig(Struct, kw_only=True):
     llm: bool = False
     retention: list[RetentionRule] = []
     facts: bool = False
+    ingested: bool = False
 
 
 class SweepSummary(Struct, kw_only=True):

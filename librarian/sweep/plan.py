@@ -177,7 +177,7 @@ async def first_state(context: SweepContext, scope: Scope, config: SweepConfig) 
 
 
 def _scope_key(config: SweepConfig) -> tuple[object, ...]:
-    return config.domains, config.min_importance, config.filters
+    return config.domains, config.min_importance, config.filters, config.ingested
 
 
 async def pages(
@@ -299,5 +299,6 @@ async def scope_of(context: SweepContext, config: SweepConfig, *, ask: bool = Tr
 
 def config_of(request: SweepRequest) -> SweepConfig:
     """Return how the sweep was asked for."""
-    given = {name: getattr(request, name) for name in SweepConfig.__struct_fields__}
+    names = [name for name in SweepConfig.__struct_fields__ if name != "ingested"]
+    given = {name: getattr(request, name) for name in names}
     return SweepConfig(**given | {"retention": request.retention or []})

@@ -1,11 +1,15 @@
 """Sweeps of one graph, run, shown and undone; and reviews of what they propose."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
+import structlog
 from msgspec.structs import asdict, replace
 
 from librarian.base.audit import actor, audit
+from librarian.base.problems import caught
+from librarian.base.settings.values import ProposeFacts
 from librarian.items.room import SAMPLE_NAMESPACE
 from librarian.items.succession import Declared
 from librarian.runtime.lifecycle import Lifecycle
@@ -28,6 +32,7 @@ from librarian.sweep.contracts import (
 )
 from librarian.sweep.llm import Llm
 from librarian.sweep.plan import SweepContext
+from librarian.sweep.reading import Reader
 from librarian.sweep.reports import get_sweep, list_sweeps, shortened
 from librarian.sweep.retention import NO_RETENTION, Retention
 from librarian.sweep.reviews import Label, labels
@@ -38,12 +43,18 @@ OnSweepProgress = Callable[[SweepProgress], None]
 
 _SAMPLE_TEAM = "sample"
 """Who sweeps the sample and decides about it, in its history."""
+_READER = "ingest"
+"""Who reads messages as they come in."""
+_READER_POLL_S = 2.0
+_READER_REST_S = 5.0
+
+log = structlog.get_logger("librarian.sweep")
 
 
 class SweepsRoom:
     """Cleans and connects the memories of a namespace, lets items expire, and takes that back. `wake` is called when
     texts have changed; `llm` is asked by sweeps that want a language model; `declared` says which predicates have one
-    value, `retention` what expires.
+    value, `retention` what expires, `propose_facts` what becomes of what messages state as they come in.
     """
 
     def __init__(
@@ -53,12 +64,42 @@ class SweepsRoom:
         wake: Callable[[], None],
         declared: Declared,
         retention: Retention = NO_RETENTION,
+        propose_facts: ProposeFacts = "off",
     ) -> None:
+        self._propose_facts = propose_facts
+        self._new_messages = asyncio.Event()
         self._declared = declared
         self._lifecycle = lifecycle
         self._llm = llm
         self._wake = wake
         self._retention = retention
+
+    async def work(self) -> None:
+        """Read messages for facts as they come in, until cancelled. Faults are logged and tried again."""
+        actor.set(_READER)
+        self._new_messages = asyncio.Event()  # of the loop that runs now
+        while self._propose_facts != "off":
+            self._new_messages.clear()
+            error = await caught(self.propose_pending())
+            if error is not None:
+                log.warning("messages wait to be read for facts", reason=str(error))
+                await asyncio.sleep(_READER_REST_S)
+                continue
+            with suppress(TimeoutError):  # another process may have added messages
+                async with asyncio.timeout(_READER_POLL_S):
+                    await self._new_messages.wait()
+
+    def wake(self) -> None:
+        """Let the worker read messages that have come in."""
+        self._new_messages.set()
+
+    async def propose_pending(self) -> None:
+        """Read every message that came in while LIBRARIAN_PROPOSE_FACTS was on and was not read yet."""
+        if self._propose_facts == "off":
+            return
+        reader = Reader(self._lifecycle.parts.executor, self._declared, self._propose_facts)
+        if await reader.read_pending():
+            self._wake()
 
     async def sweep(
         self, namespace: str, request: SweepRequest, on_progress: OnSweepProgress | None = None

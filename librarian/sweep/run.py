@@ -324,6 +324,8 @@ async def _resume_run(context: SweepContext, request: SweepRequest) -> graph.Run
     run = await graph.get(context.executor, context.namespace, str(request.resume))
     if run is None:
         raise reports.no_sweep(context.namespace)
+    if reports.config_of(run).ingested:
+        raise Conflict("messages are read as they come in, and nobody resumes that", field="$.resume")
     if reports.decoded(run.progress).llm is not None and context.llm is None:
         raise InvalidInput(
             "the sweep was begun with a language model", field="$.resume", remedy="Set LLM_BASE_URL and LLM_MODEL."

@@ -20,6 +20,7 @@ from librarian.base.settings.reader import Entry, Env, Reader
 from librarian.base.settings.values import (
     LogFormat,
     LogLevel,
+    ProposeFacts,
     Rate,
     ReasonerChoice,
     Seconds,
@@ -291,6 +292,7 @@ class LogSettings:
 class Settings:
     """Everything that can be set; `max_text_chars` bounds every single text that comes in, by whatever way. Of the
     predicates `single_valued` a newer fact supersedes the older one of the same subject, of `multi_valued` ones never.
+    What messages state as they come in becomes a fact as `propose_facts` says.
     Sweeps let items expire by the rules in `retention`, a JSON array; `purge_after_days` later they purge them.
     """
 
@@ -303,6 +305,7 @@ class Settings:
     max_text_chars: Annotated[int, Env("LIBRARIAN_MAX_TEXT_CHARS"), Meta(ge=1000, le=1_000_000)] = 1_000_000
     single_valued: Annotated[frozenset[str], Env("LIBRARIAN_SINGLE_VALUED"), predicates] = frozenset()
     multi_valued: Annotated[frozenset[str], Env("LIBRARIAN_MULTI_VALUED"), predicates] = frozenset()
+    propose_facts: Annotated[ProposeFacts, Env("LIBRARIAN_PROPOSE_FACTS")] = "off"
     retention: Annotated[str, Env("LIBRARIAN_RETENTION")] = "[]"
     purge_after_days: Annotated[int, Env("LIBRARIAN_PURGE_AFTER_DAYS"), Meta(ge=0, le=36_500)] = 30
     eval_data: Annotated[Path | None, Env("LIBRARIAN_EVAL_DATA")] = None

@@ -13,6 +13,7 @@ from msgspec import Meta
 LogFormat = Literal["json", "console"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 ReasonerChoice = Literal["auto", "heuristic", "llm"]
+ProposeFacts = Literal["off", "propose", "accept"]
 Seconds = Annotated[float, Meta(gt=0, le=86_400, description="a number of seconds")]
 Share = Annotated[float, Meta(ge=0, le=1)]
 

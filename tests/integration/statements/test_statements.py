@@ -92,6 +92,8 @@ ADMIN_STATEMENTS = {
     "sample_noise", "space_index_state",
     # answers to requests that may be sent twice
     "delete_expired_idempotency_keys",
+    # the worker that reads messages for facts
+    "namespaces_to_read",
     # changes that nobody asks for any more
     "delete_old_changes",
     # which namespaces there are, and what runs and waits in all of them
