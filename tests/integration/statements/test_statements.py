@@ -36,6 +36,7 @@ _TENANT_LABELS = {
     "Embedding",
     "UnresolvedReferences",
     "Unlinked",
+    "PendingFacts",
 }
 
 

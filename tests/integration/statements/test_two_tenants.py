@@ -67,6 +67,9 @@ async def poisoned(librarian: Librarian, executor: Executor) -> AsyncIterator[Li
     )
     await plant_sweeps(executor)
     await executor.driver.execute_query(
+        "MATCH (m:Message) WHERE m.namespace IN $both SET m:PendingFacts", {"both": [OURS, THEIRS]}
+    )
+    await executor.driver.execute_query(
         "UNWIND [[$a, ''], [$b, $secret]] AS pair "
         "CREATE (:TombstoneSalts {namespace: pair[0], salts: ['00' + pair[1]]}) "
         "CREATE (:Tombstone {namespace: pair[0], identity: 'i', kind: 'memory' + pair[1], actor: pair[1], "
