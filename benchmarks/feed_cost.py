@@ -37,7 +37,7 @@ def without_feed() -> Iterator[None]:
     try:
         yield
     finally:
-        Transaction.number_changes = numbering  # type: ignore[method-assign]
+        Transaction.number_changes = numbering  # type: ignore[method-assign]  # as it was
 
 
 async def benchmark() -> None:

@@ -30,7 +30,7 @@ NAMESPACE = "readable"
 _LONGEST_S = 30.0
 _TEXT = "My badge number is {word}, and the deploy of the booking service waits for the schema of the invoice cache."
 
-Found = Callable[[Hit], bool]
+Condition = Callable[[Hit], bool]
 
 
 async def benchmark() -> None:
@@ -64,7 +64,7 @@ async def _written(client: AsyncLibrarianClient, run: int) -> tuple[float, float
     return acknowledged, by_words, by_meaning
 
 
-async def _until(client: AsyncLibrarianClient, word: str, started: float, found: Found) -> float:
+async def _until(client: AsyncLibrarianClient, word: str, started: float, found: Condition) -> float:
     asked = SearchInput(queries=[word], limit=5)
     while not any(map(found, await _hits(client.search(NAMESPACE, asked)))):
         if _ms(started) > _LONGEST_S * 1000:

@@ -79,15 +79,14 @@ async def apply_chunk(
         held = [
             index
             for index, row in enumerate(chunk.rows)
-            if index not in refused and (row.edge_id is None or row.edge_id in drawn) and row.fact_id not in told
+            if index not in refused and row.edge_id in {None, *drawn} and row.fact_id not in told
         ]
         by = Provenance(sweep_id, actor)
         await _rewrite(transaction, namespace, chunk.rewrites, versions, by)
         await _expire(transaction, namespace, [chunk.rows[index] for index in held])
         kept = {chunk.rows[index].fact_id for index in held}
-        await put_new(
-            transaction, namespace, [new for uid, new in chunk.facts.items() if uid in kept], by, chunk.successions
-        )
+        facts = [new for uid, new in chunk.facts.items() if uid in kept]
+        await put_new(transaction, namespace, facts, by, chunk.successions)
         rows = [_row(replace(chunk.rows[index], seq=seq)) for seq, index in enumerate(held, start=first_seq)]
         await transaction.run("put_sweep_changes", {"namespace": namespace, "sweep_id": sweep_id, "rows": rows})
         applied = Applied(held, refused)
