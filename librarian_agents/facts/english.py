@@ -68,12 +68,10 @@ _ASKS = _any(
     r"\bwonder(?:s|ing)?\b|\banyone knows?\b|\bknow (?:where|when|who|what|how|why|which)\b",
 )
 _ORDERS = _any(
-    r"^(?:(?:and|so|but|then|also|ok|ah|oh|now|from now on|next time)[ ,]+)*(?:please|pls|plz|kindly|don['’]?t"
-    r"|do not|never"
-    r"|always|remember|note|make|be|check|ensure|use|set|keep|let|see|put|call|send|bring|take|give|tell|ask"
-    r"|store|save|stay"
-    r"|record|add|ignore|forget|act|answer|reply|respond|write|say|stop|try|go|come|get|wait|look|read|bump"
-    r"|change|update"
+    r"^(?:(?:and|so|but|then|also|ok|ah|oh|now|from now on|next time)[ ,]+)*(?:please|pls|plz|kindly|don['’]?t|do not"
+    r"|never|always|remember|note|make|be|check|ensure|use|set|keep|let|see|put|call|send|bring|take|give|tell|ask"
+    r"|store|save|stay|record|add|ignore|forget|act|answer|reply|respond|write|say|stop|try|go|come|get|wait|look|read"
+    r"|bump|change|update"
     r"|remove|delete|feel|thanks?|gotta)\b",
     r"\b(?:please|pls|plz|make sure)\b|^you(?:r|rs)?\b",
 )
@@ -84,8 +82,7 @@ _DENIES = _any(
 )
 _CONTRAST = re.compile(r", not (?:the |a |an |on |in |at )?[\w .-]{1,30}$", re.IGNORECASE)
 _FLEETING = _any(
-    r"\b(?:today|tonight|tomorrow|yesterday|this (?:morning|afternoon|evening|weekend)|just now|soon|later"
-    r"|a minute)\b"
+    r"\b(?:today|tonight|tomorrow|yesterday|this (?:morning|afternoon|evening|weekend)|just now|soon|later|a minute)\b"
 )
 _QUOTE = re.compile(r"[\"“”«»„]|(?<!\w)['‘][^'’]{3,}['’](?!\w)")
 _TITLE = re.compile(r"[\"“«„]([^\"”»“]{2,60})[\"”»“]")
@@ -105,7 +102,8 @@ _WHEN = (
     rf"(?:{_DAY}|{_MONTH}|{_CLOCK}|weekdays?|weekends?|mornings?|evenings?)\b"
 )
 _KIN = (
-    r"(?:(?:older|younger|elder|little|big|twin|half|step|great|grand|eldest|youngest|new|old|late)[ -])*"
+    r"(?:(?:best|closest|oldest|older|younger|elder|little|big|twin|half|step|great|grand|eldest|youngest|new|old"
+    r"|late)[ -])*"
     r"(?:mother|father|mum|mom|dad|parents|sister|brother|son|daughter|wife|husband|partner|girlfriend|boyfriend"
     r"|fianc[ée]e?|child|kids?|children|twins?|baby|aunt|uncle|cousin|niece|nephew|grandmother|grandfather|grandma"
     r"|grandpa|granny|friend|neighbou?r|flatmate|roommate|colleague|boss|manager|dog|cat|horse|rabbit|parrot|hamster"
@@ -120,11 +118,9 @@ _NAME = (
 
 _WORD = r"\w[\w'’&/#.+-]*(?<!\.)"
 _STOP = (
-    r"(?!(?:is|are|was|were|be|been|being|am|has|have|had|do|does|did|will|can|that|which|who|when|because|and"
-    r"|or|but|if"
-    r"|so|it|he|she|they|i|we|you|your|me|us|him|them|this|these|those|there|then|not|now|currently|just|also"
-    r"|still|only"
-    r"|always|usually|to|since|until|than|while|really|very|glad|lot|my|our|last)\b)"
+    r"(?!(?:is|are|was|were|be|been|being|am|has|have|had|do|does|did|will|can|that|which|who|when|because|and|or|but"
+    r"|if|so|it|he|she|they|i|we|you|your|me|us|him|them|this|these|those|there|then|not|now|currently|just|also|still"
+    r"|only|always|usually|to|since|until|than|while|really|very|glad|lot|my|our|last)\b)"
 )
 _NOUNS = rf"{_STOP}{_WORD}(?: {_STOP}{_WORD}){{0,4}}?"
 _ME = r"(?P<i>i|we)\b"
@@ -143,9 +139,9 @@ things people love
 """
 _NO_SUBJECT = frozenset(_NOT_SUBJECTS.split())
 _GERUNDS = re.compile(
-    r"(?!(?:meeting|training|parking|building|wedding|rehearsing|spring|morning|evening|string|ring|king|boxing"
-    r"|swimming"
-    r"|ceiling|staging|heating|pricing|shipping|billing|booking|clothing|washing|bowling|climbing"
+    r"(?!(?:meeting|visiting|opening|closing|working|training|parking|building|wedding|rehearsing|spring|morning"
+    r"|evening|string|ring|king|boxing|swimming|ceiling|staging|heating|pricing|shipping|billing|booking|clothing"
+    r"|washing|bowling|climbing"
     r"|boarding)\b)\w+ing\b",
     re.IGNORECASE,
 )
@@ -156,65 +152,54 @@ _ADVERB = r"(?:(?:now|currently|still|already|also|always|usually|just|all|both|
 _BE = rf"(?P<be>\s+(?:is|are|am)|['’](?:s|re|m)|(?<=\b[Ii])m)\s+{_ADVERB}"
 _HAVE = r"(?:['’]ve| have| has)? (?:just |recently |finally )?"
 _STATES = (
-    r"vegetarian|vegan|pescatarian|coeliac|celiac|diabetic|asthmatic|epileptic|dyslexic|colou?r-?blind|deaf"
-    r"|blind|pregnant"
-    r"|divorced|widowed|engaged|married(?: to .+)?|retired|single|(?:left|right)-handed|bilingual|self-employed"
-    r"|unemployed"
-    r"|teetotal|\w+[ -]intolerant|(?:addicted|intolerant|sensitive) to .+|(?:scared|afraid) of .+|fluent in .+"
+    r"vegetarian|vegan|pescatarian|coeliac|celiac|diabetic|asthmatic|epileptic|dyslexic|colou?r-?blind|deaf|blind"
+    r"|pregnant|divorced|widowed|engaged|married(?: to .+)?|retired|single|(?:left|right)-handed|bilingual"
+    r"|self-employed|unemployed|teetotal|\w+[ -]intolerant|(?:addicted|intolerant|sensitive) to .+|(?:scared"
+    r"|afraid) of .+|fluent in .+"
     rf"|(?:responsible for|in charge of) .+|{_NUMBER}(?: years old)?"
 )
 _CONDITIONS = (
-    r"banned|closed|open|mandatory|optional|forbidden|required|compulsory|deprecated|read-only|poor"
-    r"|free(?: (?:for|of|within) .+)?"
+    r"banned|closed|open|mandatory|optional|forbidden|required|compulsory|deprecated|read-only|poor|free(?: (?:for|of"
+    r"|within) .+)?"
 )
 _PARTICIPLES = (
-    r"(?:closed|open|shut|held|served|kept|stored|paid|collected|located|based|registered|reserved|booked|set"
-    r"|hosted|written"
-    r"|built|made|run|owned|managed|led|scheduled|due|delivered|published|deployed|limited|banned|maintained"
-    r"|funded|moored"
-    r"|parked|installed|stationed|capped|handled|turned on|turned off|sold)"
+    r"(?:closed|open|shut|held|served|kept|stored|paid|collected|located|based|registered|reserved|booked|set|hosted"
+    r"|written|built|made|run|owned|managed|led|scheduled|due|delivered|published|deployed|limited|banned|maintained"
+    r"|funded|moored|parked|installed|stationed|capped|handled|turned on|turned off|sold)"
     r" (?:on|in|at|by|to|under|for|from|as|between|until|every)"
 )
 _CHANGES = (
-    r"(?:replaced|released|founded|built|raised|lowered|changed|moved|renamed|set|increased|reduced|extended"
-    r"|postponed"
+    r"(?:replaced|released|founded|built|raised|lowered|changed|moved|renamed|set|increased|reduced|extended|postponed"
     r"|promoted) (?:in|on|to)"
 )
 _PLACE = (
     r"(?:in|on|at|under|behind|above|below|next to|opposite|beside|between|inside|near|outside|just behind"
-    r"|just opposite"
-    r"|across from) (?!the (?:way|go|fence|same|moment|end|mood|middle|loop|works|future|table|bright|other"
-    r"|verge|phone|lookout"
-    r"|rise|right|wrong|best|process|back|hunt|road|air|market|edge|first|long|dark|zone|heart|details?|little"
-    r"|small)\b|(?-i:I)\b)"
+    r"|just opposite|across from) (?!the (?:way|go|fence|same|moment|end|mood|middle|loop|works|future|table|bright"
+    r"|other|verge|phone|lookout|rise|right|wrong|best|process|back|hunt|road|air|market|edge|first|long|dark|zone"
+    r"|heart|details?|little|small)\b|(?-i:I)\b)"
     rf"(?:(?:the|our|my|a|an|bay|room|building|class|hall|aisle|gate|platform|row|seat|street) \S|{_NAME}|\d)"
 )
 _PRAISE = (
-    r"(?!(?:an?|the) (?:\w+ )?(?:bit|lot|mess|joke|shame|pity|idea|question|pain|disaster|pleasure|things?|one"
-    r"|ways?|point|reason"
-    r"|deal|nightmare|dream|surprise|best|worst|problems?|issues?|mistake|fan|good|great|bad|nice|big|huge|real"
-    r"|total|perfect"
-    r"|little|few|same|only|right|wrong|case|matter|start|rest|most|bummer|relief|blast|hit|treat|delight"
-    r"|challenge|fact|truth"
-    r"|answer|win|gem|star|legend|genius|lifesaver|such|what|sign|while|long|hard|reminder|example|step|chance"
-    r"|risk|part|kind"
-    r"|sort|type|beautiful|lovely|amazing|wonderful|terrible|difficult|different|reflection|result|sense"
-    r"|testament|focus|mix"
-    r"|work|believer|joy|person|people|place|world|life|journey|man|woman|guy|girl|process|moment|time|day|week"
-    r"|year)\b)"
+    r"(?!(?:an?|the) (?:\w+ )?(?:bit|lot|mess|joke|shame|pity|idea|question|pain|disaster|pleasure|things?|one|ways?"
+    r"|point|reason|deal|nightmare|dream|surprise|best|worst|problems?|issues?|mistake|fan|good|great|bad|nice|big|huge"
+    r"|real|total|perfect|little|few|same|only|right|wrong|case|matter|start|rest|most|bummer|relief|blast|hit|treat"
+    r"|delight|challenge|fact|truth|answer|win|gem|star|legend|genius|lifesaver|such|what|sign|while|long|hard|reminder"
+    r"|example|step|chance|risk|part|kind|sort|type|beautiful|lovely|amazing|wonderful|terrible|difficult|different"
+    r"|reflection|result|sense|testament|focus|mix|work|believer|joy|person|people|place|world|life|journey|man|woman"
+    r"|guy|girl|process|moment|time|day|week|year)\b)"
 )
 _LIVES = (
-    r"live(?P<s>s)? (?:in|with|at|near)|work(?:s)? (?:at|for|as|in)|stud(?:y|ies) (?:at|in)|teach(?:es)?(?: at)?"
-    r"|speaks?|drives?|uses?"
-    r"|prefers?|plays?(?: for)?|sings?(?: in)?|grows?(?! (?:as|closer|into|up|in)\b)|wears?|owns?(?! (?:my"
-    r"|our)\b)|leads?|manages?|supervises?"
-    r"|rehearses? on|meets? (?:on|at|every|in)|ships? (?:to|on)|deploys? (?:to|on)|rows? in|banks? with|coach(?:es)?"
-    r"|commutes? (?:from|to|by)|rents?|reports? to|works? on(?= (?:mon|tues|wednes|thurs|fri|satur|sun|week))"
+    r"live(?P<s>s)? (?:in|with|at|near)|works? (?:at|for|as|in|from)|works? (?=(?:nights?|evenings?|weekends|part-time"
+    r"|full-time|shifts)\b)|shops? at|stud(?:y|ies) (?:at|in)|teach(?:es)?(?: at)?|speaks?|drives?|uses?|prefers?"
+    r"|plays?(?: for)?|sings?(?: in)?|grows?(?! (?:as|closer|into|up|in)\b)|wears?|owns?(?! (?:my|our)\b)|leads?"
+    r"|manages?|supervises?|rehearses? on|meets? (?:on|at|every|in)|ships? (?:to|on)|deploys? (?:to|on)|rows? in"
+    r"|banks? with|coach(?:es)?|commutes? (?:from|to|by)|rents?|reports? to|works? on(?= (?:mon|tues|wednes|thurs|fri"
+    r"|satur|sun|week))"
 )
 _LASTS = (
     r"runs? (?:on|in|at)|comes? from|belongs? to|lives? in|meets? (?:on|at|every|in)|takes? place (?:on|in|at)"
-    r"|expires? in"
-    r"|reports? to|contains?|plays? for|walks? to|(?:hates?|eats?) (?=the\b)|happens? (?:on|in|at|between|every)"
+    r"|expires? in|reports? to|contains?|plays? for|walks? to|(?:hates?|eats?) (?=the\b)|happens? (?:on|in|at|between"
+    r"|every)"
 )
 _GOES_ON: Mapping[str, str] = MappingProxyType(
     {
@@ -228,8 +213,51 @@ _GOES_ON: Mapping[str, str] = MappingProxyType(
         "studying at": "studies at",
         "learning": "learns",
         "using": "uses",
+        "taking": "takes",
+        "attending": "attends",
+        "reading": "reads",
+        "practicing": "practices",
+        "practising": "practises",
+        "playing": "plays",
+        "training for": "trains for",
+        "saving for": "saves for",
+        "growing": "grows",
+        "staying with": "stays with",
+        "working in": "works in",
+        "working from": "works from",
         "renting": "rents",
     }
+)
+_DID = (
+    r"joined|adopted|bought|purchased|ordered|rented|leased|sold|opened|launched|founded|started|quit|lost|finished"
+    r"|completed|built|planted|inherited|won|published|married|graduated from|enrolled (?:in|at)|(?:signed up"
+    r"|registered|applied) (?:for|to)|dropped out of|moved into"
+)
+_ATTENDED = r"attended|visited|went to|ran|hosted|organi[sz]ed|competed in|performed (?:at|in)|spoke at"
+_OCCASION = (
+    r"concert|festival|conference|workshop|convention|meeting|parade|wedding|fair|reading|marathon|triathlon|race"
+    r"|retreat|reunion|exhibition|museum|gala|fundraiser|tournament|competition|show|class|lecture|seminar|hackathon"
+    r"|camp|party|hospital|shelter|school|funeral|audition|group"
+)
+_TURNED = (
+    r"promoted(?: at work)?|engaged|married|divorced|hired|fired|laid off|pre-approved for .+|accepted (?:to|into|for"
+    r"|at) .+"
+)
+_OBTAINED = (
+    r"dog|cat|puppy|pup|kitten|rabbit|horse|parrot|hamster|job|gig|internship|scholarship|degree|car|bike|flat|tattoo"
+)
+_OWNED = (
+    rf"{_OBTAINED}|fish tank|aquarium|truck|van|motorbike|scooter|boat|caravan|house|apartment|cabin|cottage|garden"
+    r"|balcony|garage|workshop|farm|allotment|laptop|computer|tablet|phone|camera|printer|router|server|console|guitar"
+    r"|piano|violin|drum kit|fridge|freezer|oven|cooker|grill|fryer|mixer|dishwasher|washing machine|tent|kayak"
+    r"|certification|certificate|licen[cs]e|diploma|visa|passport|son|daughter|sister|brother|twin|toddler|business"
+    r"|shop|store|company|startup|blog|podcast|channel|subscription|membership|\w+-year-old|allergy"
+)
+_ONE = rf"(?:(?:an?|another|my|our) |{_NUMBER} |(?:the )?{_NAME})"
+_GENERIC = (
+    r"(?!(?:the|this|that|these|those|it|its|how|what|when|where|why|who|your|his|her|hers|their|my|our|being|hearing"
+    r"|seeing|having|getting|knowing|spending|doing|an?|all|every|everything|each|some|any|anything|you|him|them|me|us"
+    r"|one|here|there|so|both|such|most|more|very|whatever|to)\b)"
 )
 _TIMED = r"(?:open|close|start|begin|end|leave|arrive|expire|finish|depart|land|happen|run|launch)s?"
 
@@ -254,7 +282,7 @@ _SCHEDULED = "is scheduled on"
 _REST = r"\s+(?P<object>\S.*?)$"
 _FORMS: Sequence[_Form] = (
     _form("name", 0.95, "knt", rf"['’]s (?:full |first |last |real )?name{_BE}(?P<object>{_NAME})$", "is named"),
-    _form("name", 0.95, "kntb", rf"{_BE}(?:called|named){_REST}", "is named"),
+    _form("name", 0.95, "ikntb", rf"{_BE}(?:called|named){_REST}", "is named"),
     _form("allergy", 0.95, "ikn", rf"{_BE}allergic to{_REST}", "is allergic to"),
     _form("origin", 0.92, "ikn", rf"{_BE}(?:originally )?from (?P<object>{_NAME})$", "is from"),
     _form("state", 0.92, "ikn", rf"{_BE}(?P<object>{_STATES})$", "is known to be"),
@@ -263,9 +291,8 @@ _FORMS: Sequence[_Form] = (
     _form("participle", 0.92, "tb", rf"{_BE}(?P<verb>{_PARTICIPLES}){_REST}"),
     _form("closed", 0.92, "itb", rf"{_BE}(?P<verb>(?:closed|open|shut) (?:on|in|from|until|between)){_REST}"),
     _form("when", 0.92, "tb", rf"{_BE}(?:on|at|in|every|due)\s+(?P<object>{_WHEN}.*?)$", _SCHEDULED),
-    _form("value", 0.92, "tb", rf"{_BE}(?P<object>(?:from |between |number |every |version |at |v)?(?:{_WHEN}"
-        rf"|{_NUMBER}).*?)$",
-          "is"),
+    _form("value", 0.92, "tb", rf"{_BE}(?P<object>(?:from |between |number |every |version |at |about |around"
+        rf" |roughly |v)?(?:{_WHEN}|{_NUMBER}).*?)$", "is"),
     _form("place", 0.9, "t", rf"{_BE}(?P<object>{_PLACE}.*?)$", "is"),
     _form("identity", 0.92, "t", rf"{_BE}(?P<object>(?:(?:an?|the) )?{_NAME}.*?)$", "is"),
     _form("identity", 0.92, "tb", rf"{_BE}(?P<object>\w*[\d@#/_.-][\w@#/_.-]*)$", "is"),
@@ -290,8 +317,8 @@ _FORMS: Sequence[_Form] = (
           rf"(?:['’]ve got| {_ADVERB}(?:has|have)(?: got)?) (?P<object>(?:{_NUMBER}|(?:its|his|her"
           rf"|their) own) {_WORD}.*?)$", "has"),
     _form("has", 0.9, "ikn",
-          r" (?:have|has) (?P<object>an? (?:dog|cat|son|daughter|sister|brother|twin|(?:\w+ )?allergy)\b.*?"
-          r"|asthma|diabetes"
+          r" (?:have|has) (?P<object>an? (?:dog|cat|son|daughter|sister|brother|twin|(?:\w+ )?allergy)\b.*?|asthma"
+          r"|diabetes"
           r"|epilepsy|coeliac disease|arthritis|migraines?|hay fever)$", "has"),
     _form("not eaten", 0.92, "ikn",
           rf" (?P<verb>(?:can['’]?t|cannot|don['’]?t|doesn['’]?t|do not|does not|never) (?:eat|drink|smoke"
@@ -299,7 +326,24 @@ _FORMS: Sequence[_Form] = (
     _form("lives", 0.9, "ikn", rf" {_ADVERB}(?P<verb>{_LIVES}){_REST}"),
     _form("lasts", 0.9, "tn", rf" {_ADVERB}(?P<verb>{_LASTS}){_REST}"),
     _form("team", 0.85, "t", rf" {_ADVERB}(?P<verb>{_LIVES}){_REST}"),
-    _form("got", 0.85, "ik", rf"{_HAVE}(?P<verb>adopted|bought|married){_REST}"),
+    _form("turned", 0.9, "ikn", rf"{_HAVE}(?:even )?got (?P<object>{_TURNED})$", "is"),
+    _form("turned", 0.9, "ikn", rf"{_HAVE}(?:was|were|been) (?P<object>{_TURNED})$", "is"),
+    _form("did", 0.85, "ikn", rf"{_HAVE}(?:also |even )?(?P<verb>{_DID}) (?:this (?=\w+ \w))?(?P<object>{_ONE}.*?)$"),
+    _form("attended", 0.85, "ikn",
+        rf"{_HAVE}(?:also |even )?(?P<verb>{_ATTENDED}) (?P<object>(?:an?|the|my|our) {_NAME}"
+        rf"|(?:an? )(?:[\w-]+ ){{0,3}}?(?:{_OCCASION})\b.*?|{_NAME})$"),
+    _form("took up", 0.85, "ikn", rf"{_HAVE}(?:also |even )?started (?P<doing>{'|'.join(_GOES_ON)}){_REST}"),
+    _form("got", 0.9, "ikn", rf"{_HAVE}(?:also |even )?got (?P<object>(?:an?|another|two|three) (?:[\w-]+ ){{0,2}}?"
+        rf"(?:{_OBTAINED})s?\b.*?)$", "has"),
+    _form("owns", 0.9, "ikn", rf"(?:['’]ve got| {_ADVERB}(?:have|has)(?: got)?) (?P<object>an? (?:[\w-]+ ){{0,2}}?"
+        rf"(?:{_OWNED})\b.*?)$", "has"),
+    _form("likes", 0.85, "ikn", rf" (?:(?:really|absolutely|also|just|always|truly|both|all) )*"
+        rf"(?P<verb>loves?|likes?|enjoys?|hates?|dislikes?)\s+(?P<object>{_GENERIC}.*?)$"),
+    _form("fan", 0.85, "ikn", rf"{_BE}(?:an? )?(?:[\w-]+ )?fans? of (?P<object>{_GENERIC}.*?)$", "is a fan of"),
+    _form("is in", 0.85, "ikn", rf"{_BE}(?:based |still )?in (?P<object>(?:the )?{_NAME})$", "is in"),
+    _form("raised", 0.92, "ikn", r" (?P<verb>grew up) in\s+(?P<object>\S.*?)$", "grew up in"),
+    _form("since", 0.92, "ikn", rf"(?:['’]ve|['’]s| have| has) been (?:an? )?"
+        rf"(?P<object>(?:{_STATES})(?: (?:since|for) .+)?)$", "is known to be"),
     _form("dose", 0.85, "ikn", rf" {_ADVERB}(?P<verb>takes?)\s+(?P<object>(?:{_NUMBER} ?(?:mg|ml|g|mcg)\b"
         rf"|[a-z]+, {_NUMBER} ?mg).*?)$"),
 )  # fmt: skip
@@ -307,15 +351,14 @@ _FORMS: Sequence[_Form] = (
 # Where a clause begins and ends.
 
 _OPENERS = re.compile(
-    r"(?:(?:yes|yep|yeah|no|nope|nah|sure|ok|okay|well|you know|um|uh|so|and|but|also|oh|ah|hi|hello|hey|wow"
-    r"|thanks|noted|sorry"
-    r"|fyi|btw|heads up|by the way|anyway|actually|currently|now|today|these days|from now on|ps|p\.s\.|update"
-    r"|note|news"
-    r"|reminder|ok so|right|great|cool|congrats|mostly|personally|finally|recently|in general|as of (?:now|today)"
-    r"|dear [\w ]{1,30}|(?:welcome|hi|hello|hey|thanks)[\w ]{0,25}|(?:after|before|since|in|on|at|during|for"
-    r"|as) [\w' ]{2,40}"
-    r"|last \w+|this \w+|[\w' -]{2,30}(?=:))\s*[,:!.–—-]+\s+"
-    r"|(?:so|and|but|well|now|ok|um|today|currently|actually|also|fyi|btw|that|as)\s+)+",
+    r"(?:(?:yes|yep|yeah|no|nope|nah|sure|ok|okay|well|you know|um|uh|so|and|but|also|oh|ah|hi|hello|hey|wow|thanks"
+    r"|noted|sorry|fyi|btw|heads up|by the way|anyway|actually|currently|now|today|these days|from now on|ps|p\.s\."
+    r"|update|note|news|unfortunately|luckily|sadly|fun fact|guess what|as for me|on another note"
+    r"|speaking of [\w ]{2,20}|best of all|reminder|ok so|right|great|cool|congrats|mostly|personally|finally|recently"
+    r"|in general|as of (?:now|today)|dear [\w ]{1,30}|(?:welcome|hi|hello|hey|thanks)[\w ]{0,25}|(?:after|before|since"
+    r"|in|on|at|during|for|as) [\w' ]{2,40}|last \w+|this \w+|[\w' -]{2,30}(?=:))\s*[,:!.–—-]+\s+|(?:so|and|but|well"
+    r"|now|ok|um|today|currently|actually|also|fyi|btw|that|as|(?:just )?yesterday"
+    rf"|last (?:{_DAY}|fri|week|month|year|weekend|night|summer|winter|spring|fall)(?=,? (?:i|we|my|our)\b))\s+)+",
     re.IGNORECASE,
 )
 _BREAK = re.compile(
@@ -323,68 +366,130 @@ _BREAK = re.compile(
     r"|\s[–—-]+\s"
 )
 _TAIL = re.compile(
-    r"(?:,? (?:because|since (?=\w+ (?:is|are|went|was))|so that|as (?=i|we|it|the )|which|who|where|although"
-    r"|though|but|while"
-    r"|whereas|when|so (?=i|we|it|the|you))\b.*"
-    r"|, (?:and|so|by the way|btw|though|too|as (?:always|usual|you know)|you asked|finally|right|i |we |he "
-    r"|she |it |they |you "
-    r"|not |please|in (?:the|our|my) ).*|\s\(.*\)|\s[–—-]+\s.*|[;:]\s.*"
-    r"|,? (?:now|nowadays|these days|right now|at the moment|btw|by the way|currently|too|as well|again|already"
-    r"|finally"
+    r"(?:,? (?:because|['’]?cause|since (?=\w+ (?:is|are|went|was))|so that|as (?=i|we|it|the )|which|who|where"
+    r"|although|though|but|while|whereas|when|after|until|so (?=(?:i|we|it|the|you|he|she|they|my|our)\b))\b.*|, (?:and"
+    r"|so|by the way|btw|though|too|as (?:always|usual|you know)|you asked|finally|right|i |we |he |she |it |they |you "
+    r"|not |please|in (?:the|our|my) ).*|\s\(.*\)|\s[–—-]+\s.*|[;:]\s.*|,? (?:(?:about|around|over|almost|nearly"
+    r"|just) )?(?:an? |a few |a couple of |\w+ )?(?:days?|weeks?|months?|years?) ago|,? (?:so much|a lot|either"
+    r"|yesterday|lately|so far|here|there|today|together)|,? for (?:a|an|the (?:past|last)|about|around|over|almost"
+    r"|nearly|some|many|\w+) (?:\w+ )?(?:bit|while|time|days?|weeks?|months?|years?)(?: or so)?|,? (?:in (?:early "
+    r"|late )?|last )(?:mon|tues?|wed|thurs?|fri|sat|sun)|,? (?:now|nowadays|these days|right now|at the moment|btw"
+    r"|by the way|currently|too|as well|again|already|finally"
     rf"|since (?:last |{_MONTH}|\d).*|last (?:week|month|year|summer|winter|spring|autumn|fall)"
     r"|this (?:week|month|quarter|year|term|season)|recently|:\)|:\(|:D|❤.*))+[\s.!,]*$",
     re.IGNORECASE,
 )
 _APPENDED = re.compile(rf",\s+(?!(?:in )?{_NUMBER}|{_DAY}|(?-i:[A-Z][\w-]+)$|{_MONTH}).*$", re.IGNORECASE)
 _NEXT_CLAUSE = re.compile(
-    r"(?:,| and| or) (?:and )?(?:(?:i|we|you|he|she|it|they|there|that|this)\b|(?:(?:my|our|his|her|its|their"
-    r"|the|a|an) )?"
-    rf"(?:{_WORD} ){{1,4}}?(?:is|are|was|were|has|have|will|plays?|takes?|costs?|lives?|works?|runs?|uses?"
-    rf"|teaches|walks?|starts?"
-    r"|opens?|closes?|made|looks)\b|(?:is|are|was|were|has|have|will|takes?|plays?|lives?|works?|wears?|uses?"
-    r"|speaks?|teaches"
+    r"(?:,| and| or) (?:and )?(?:(?:i|we|you|he|she|it|they|there|that|this)\b|(?:(?:my|our|his|her|its|their|the|a"
+    r"|an) )?"
+    rf"(?:{_WORD} ){{1,4}}?(?:is|are|was|were|has|have|will|plays?|takes?|costs?|lives?|works?|runs?|uses?|teaches"
+    rf"|walks?|starts?"
+    r"|opens?|closes?|made|looks)\b|(?:is|are|was|were|has|have|will|takes?|plays?|lives?|works?|wears?|uses?|speaks?"
+    r"|teaches"
     r"|needs?|wants?|likes?|loves?|still|got|find)\b).*$",
     re.IGNORECASE,
 )
+_ELSE = re.compile(
+    r"(?:,|;|\s[–—-])\s+(?P<asks>(?:and |but |so )?(?:which|what|how|where|when|why|who|can|could|do|does|did|should"
+    r"|would|will|any|shall|(?:is|are) (?!(?:it|that|this|he|she|they|not)\b))\b[^?]*\?)|(?:,|;|\s[–—-])?\s+(?:and|but"
+    r"|so)\s+(?:now )?(?:i|we|you|he|she|it|they|that|there|this|my|our|the|no|please|thats|im|ive|ill|its|dont)\b|(?:,"
+    r"|;|\s[–—-])\s+(?:(?:i|we|he|she|they|that|it|you)(?:['’](?:d|ll|s|m|re|ve))?|that|please|ask|see|call"
+    r"|text|come|check|try|let me)\s",
+    re.IGNORECASE,
+)
+"""Where a clause begins that speaks of something else than what stands before it."""
+_OFFERED = re.compile(r",? (?:if|in case) you (?:need|want|like|care|wonder|ask|ever)\b[^,]*$", re.IGNORECASE)
+"""No condition: it says for whom the statement may be of use."""
+_TAKES_BACK = _any(
+    r"\b(?:i (?:think|guess|believe|suppose|hope|heard|bet|wish)|not sure|right|correct|huh|kidding|joking|jk|lol|haha+"
+    r"|yeah|maybe(?! (?:i|we|you) (?:should|could|can)\b)|perhaps|apparently|supposedly|(?:he|she|they|who|you"
+    r"|(?-i:[A-Z]\w+)) (?:said|says|told)|isn|aren|weren|wasn|doesn|didn|if|unless|as long as|provided"
+    r"|lie|lying|dream|untrue|false|wrong)\b|[😂🤣😜😉🙄]|/s\b",
+)
+"""What a clause may say to take back what stands before it."""
 _VAGUE = re.compile(
-    r"(?:it|this|that|these|those|them|him|her|you|your|me|us|one|so|there|here|something|anything|everything"
-    r"|nothing|someone"
-    r"|yours?|mine|what|how|who|which|to|very|too|really|quite|pretty|more|less|much|as|like|well|up|out|off"
-    r"|over|down|back"
-    r"|good|great|fine|nice|around|together|such|many|lots|some|every \w+ of|a (?:lot|bit|ton|bunch|few|huge|big"
+    r"(?:it|this|that|these|those|them|him|her|you|your|me|us|one|so|there|here|something|anything|everything|nothing"
+    r"|someone|yours?|mine|what|how|who|which|to|very|too|really|quite|pretty|more|less|much|as|like|well|up|out|off"
+    r"|over|down|back|good|great|fine|nice|around|together|such|many|lots|some|every \w+ of|a (?:lot|bit|ton|bunch|few"
+    r"|huge|big"
     r"|great|good))\b",
     re.IGNORECASE,
 )
 _AIM = re.compile(r"\bto (?!\d|(?:the|a|an|my|our|his|her|their)\b)(?-i:[a-z]{2,})", re.IGNORECASE)
 _FEELS = _any(
-    r"\b(?:dreams?|support|passion\w*|journey|heart|feelings?|goals?|potential|awesome|amazing|exciting|true"
-    r"|roles?|joy|happiness"
-    r"|memories|difference|important|fun|happy|sad|success\w*|progress|positiv\w*|self|soul|spirit|life|lives)\b"
+    r"\b(?:dreams?|support|passion\w*|journey|heart|feelings?|goals?|potential|awesome|amazing|exciting|true|roles?|joy"
+    r"|happiness|memories|difference|important|fun|happy|sad|success\w*|progress|positiv\w*|self|soul|spirit|life"
+    r"|lives)\b"
+)
+_ACCOMPANIES = re.compile(rf"(?:,| that | (?:back )?in {_MONTH}| on {_MONTH} \d| on the \d| since ).*$", re.IGNORECASE)
+"""What stands behind an object and tells more of it, or when."""
+_POINTS = re.compile(r"\b(?:them|it|him|her|you|this|that|these|those|there|too|one)$", re.IGNORECASE)
+_SOME_JOB = re.compile(r"(?:a|another) (?:new |great |better )*(?:job|gig)(?: to .*)?", re.IGNORECASE)
+_ABSTRACT = _any(
+    r"\b(?:time|care|breaks?|steps?|notes|turns?|advantage|ideas?|pictures?|pics?|photos?|shots?|lots?|few|bunch|chance"
+    r"|feelings?|sense|conversation|chat|talk|race|fight|battle|war|war|game|bet|track|touch|hope|weight|way|mind"
+    r"|interest|sleep|count|voice|temper|fire|new (?:chapter|phase|journey|life)|list|thread|one|of (?:them|those|these"
+    r"|it))\b"
 )
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
 _COUNTED = _any(
-    r"\b(?:questions?|meetings?|ideas?|things?|options?|minutes?|hours?|days?|weeks?|points?|issues?|problems?"
-    r"|choices?|calls?"
-    r"|appointments?|reasons?|suggestions?|more|of (?:them|those|these|us))\b"
+    r"\b(?:questions?|meetings?|ideas?|things?|options?|minutes?|hours?|days?|weeks?|points?|issues?|problems?|choices?"
+    r"|calls?|appointments?|reasons?|suggestions?|more|of (?:them|those|these|us))\b"
 )
 _FINITE = _any(r"\s(?:is|are|was|were|has|had|have|will|happens?|comes?|goes|makes?)\s")
 _MOST_WORDS = 10
 _SOFT = frozenset(
-    {"role", "place", "identity", "lives", "lasts", "team", "got", "became", "hired", "what it is", "goes on"}
+    {
+        "role",
+        "place",
+        "identity",
+        "lives",
+        "lasts",
+        "team",
+        "became",
+        "hired",
+        "what it is",
+        "goes on",
+        "did",
+        "owns",
+        "likes",
+        "fan",
+        "took up",
+        "attended",
+    }
 )
+_EVENTS = frozenset({"did", "attended", "got", "turned", "moved", "hired", "became"})
+_CUT = frozenset({"did", "attended", "got", "owns", "has", "goes on", "took up", "hired", "moved"})
+"""Forms whose object ends where an aim begins."""
 _OF_THINGS = frozenset({"when", "participle", "closed", "condition", "moved on", "changed"})
 
 
 def english_statements(sentence: str, author: str) -> Iterator[Statement]:
     """Yield what a sentence of `author` states; nothing where it asks, orders, doubts or passes on."""
-    if not is_plain_english(sentence):
-        return
-    own = _untitled(sentence)
+    own = _plain_part(_OFFERED.sub("", _untitled(sentence)))
     opened = _opened(own)
     for start in _starts(own):
         said = _read(own[start:], author, opening=start <= opened)
         if said is not None:
             yield said
+
+
+def _plain_part(sentence: str) -> str:
+    """Return a sentence without the clauses behind it that ask, wish or plan and speak of something else; nothing where
+    what stands before them is not plain either.
+    """
+    if is_plain_english(sentence):
+        return sentence
+    for found in reversed(list(_ELSE.finditer(sentence))):
+        head, tail = sentence[: found.start()], sentence[found.start() :]
+        if (
+            not _TAKES_BACK.search(tail)
+            and (found["asks"] or not tail.rstrip().endswith("?"))
+            and is_plain_english(head)
+        ):
+            return head
+    return ""
 
 
 def is_plain_english(sentence: str) -> bool:
@@ -442,8 +547,9 @@ def _statement(form: _Form, said: Mapping[str, str | None], author: str) -> Stat
     by_author = said.get("i") is not None
     subject, object_ = str(said["subject"]).strip(" ,"), str(said["object"]).strip(" .!,;:")
     predicate = form.predicate or _predicate(form, said)
-    if predicate == "uses":
+    if predicate == "uses" or form.name in _CUT:
         object_ = _AIM.split(object_)[0].strip()
+        object_ = _ACCOMPANIES.sub("", re.sub(r"^(?:my|our) ", "", object_))
     if predicate == _SCHEDULED and subject.casefold().endswith("s"):
         predicate = predicate.replace("is", "are", 1)
     subject = _whose(_plain(form, subject), author, by_author=by_author)
@@ -462,6 +568,8 @@ def _predicate(form: _Form, said: Mapping[str, str | None]) -> str:
     if form.name == "hired":
         return f"works {said['verb']}"
     verb = " ".join(str(said["verb"]).casefold().split())
+    if form.name in _EVENTS:
+        return verb
     if said.get("be"):
         plural = str(said["be"]).strip().casefold() in {"are", "'re", "’re"}
         return f"{'are' if plural else 'is'} {verb}"
@@ -482,16 +590,24 @@ def _third_person(verb: str) -> str:
 def _stands(form: _Form, said: Mapping[str, str | None], clause: str, *, opening: bool) -> bool:
     """Return whether the subject says by itself who or what it is, and the object what of it."""
     subject, object_ = str(said["subject"]), str(said["object"])
-    if not object_ or len(object_.split()) > _MOST_WORDS or _VAGUE.match(object_) or _FLEETING.search(clause):
+    if not object_ or len(object_.split()) > _MOST_WORDS or _VAGUE.match(object_):
+        return False
+    if _POINTS.search(object_) or (form.name == "got" and _SOME_JOB.fullmatch(object_)):
+        return False
+    if _FLEETING.search(clause) and form.name not in _EVENTS:
+        return False
+    if form.name in ("did", "owns", "attended", "goes on", "took up") and _ABSTRACT.search(object_):
         return False
     if form.name != "not eaten" and _DENIES.search(clause):
         return False
+    if form.name == "what it is" and opening and " " not in subject:
+        return False  # "Patience is a virtue" begins with a capital, too
     if form.name in ("identity", "value") and _FINITE.search(object_):
         return False
     if form.name == "has" and _COUNTED.search(object_):
         return False
     soft = form.name in _SOFT
-    if soft and ((_AIM.search(object_) and not _tool(form, said)) or _FEELS.search(clause)):
+    if soft and ((_AIM.search(object_) and form.name not in _CUT and not _tool(form, said)) or _FEELS.search(clause)):
         return False
     return said.get("i") is not None or (_names(subject, opening=opening) and _agrees(form, subject, said))
 

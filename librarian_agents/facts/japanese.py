@@ -35,10 +35,10 @@ _SELF_WORDS = """
 _SELF = frozenset(_SELF_WORDS.split())
 _KIN = re.compile(
     r"(?:義?(?:父|母|兄|姉|弟|妹)|夫|妻|旦那|主人|嫁|家内|息子|娘|長男|次男|三男|長女|次女|三女|祖父|祖母|子供"
-    r"|子ども|両親|彼氏|彼女|実家|飼い犬|飼い猫|愛犬|愛猫|上司)"
+    r"|子ども|両親|彼氏|彼女|実家|お(?:父|母|兄|姉|じい|ばあ|爺|婆)(?:さん|ちゃん)|妹さん|弟さん|いとこ|叔[父母]|友達|友人|親友|同僚|隣人|飼い犬|飼い猫|愛犬|愛猫|上司)"
 )
 _ATTRIBUTE = re.compile(
-    r"(?:お?名前|氏名|愛称|あだ名|ご?住所|所在地|(?:電話|携帯|内線|口座|会員|部屋|代表|社員|注文|予約)?番号"
+    r"(?:お?名前|内線|氏名|愛称|あだ名|ご?住所|所在地|(?:電話|携帯|内線|口座|会員|部屋|代表|社員|注文|予約)?番号"
     r"|メール(?:アドレス)?|アドレス|IP(?:アドレス)?|ポート|パスワード|誕生日|生年月日|年齢|身長|体重|血液型"
     r"|出身地?|職業"
     r"|勤務先|仕事|専門|趣味|担当者?|主治医|定休日|休み|営業時間|家賃|会費|月謝|料金|値段|価格|上限|下限"
@@ -51,7 +51,7 @@ _NOT_TOPIC_WORDS = """
 """
 _NOT_TOPIC = frozenset(_NOT_TOPIC_WORDS.split())
 _NOT_OBJECT = re.compile(
-    r"(?:こと|事|もの|物|ところ|の|わけ|ため|とき|時|方|ほう|感じ|様子|状態|気分|気持ち|次第|通り|とおり|程度"
+    r"(?:こと|事|もの|物|ところ|の|わけ|ため|とき|(?<![\d一二三四五六七八九十])時|方|ほう|感じ|様子|状態|気分|気持ち|次第|通り|とおり|程度"
     r"|くらい|ぐらい|ばかり|だけ|本当|嘘|大丈夫|無理|駄目|だめ|ダメ|最高|最悪|残念|秘密|内緒|初めて|同じ|別|問題"
     r"|必要|大変"
     r"|今日|明日|昨日|今|後|先|前|途中|最中|これ|それ|あれ|そう|何|誰|どこ|一緒|久しぶり|楽しみ|心配|好き|嫌い"
@@ -96,6 +96,12 @@ class _Verb:
 
 _BECOMES = _Verb(("に", "へ"), "である")
 _TIMED = ("に", "から")
+_CONJUNCTION = re.compile(
+    r"(?:(?<=です)|(?<=ます)|(?<=した)|(?<=だ)|(?<=る)|(?<=た))(?:から|けれども?|けど|ので|し|が)(?:[、,]|(?=[^、,ねよ]{4}))"
+)
+_GOES_ON = re.compile(r"(?<=[てで])い(?:て|まして)、")
+_TAKES_BACK = re.compile(r"かも|らしい|はず|冗談|嘘|うそ|違|間違|です[か?？]|ますか")
+"""What a clause may say to take back what stands before it."""
 _VERBS: Mapping[str, _Verb] = {
     "住む": _Verb(("に",), "住んでいる", lasting=True, own=True),
     "引っ越す": _Verb(("に", "へ"), "住んでいる", own=True),
@@ -108,6 +114,15 @@ _VERBS: Mapping[str, _Verb] = {
     "通う": _Verb(("に", "へ"), "通っている", lasting=True, own=True),
     "勤める": _Verb(("に",), "勤務先", lasting=True, own=True),
     "働く": _Verb(("で",), "勤務先", lasting=True, own=True),
+    "転職": _Verb(("に", "へ"), "勤務先", own=True),
+    "入社": _Verb(("に", "へ"), "勤務先", own=True),
+    "買う": _Verb(("を",), "買った", own=True, confidence=0.85),
+    "辞める": _Verb(("を",), "辞めた", own=True, confidence=0.85),
+    "卒業": _Verb(("を",), "卒業した", own=True),
+    "弾く": _Verb(("を",), "弾いている", lasting=True, own=True),
+    "乗る": _Verb(("に",), "乗っている", lasting=True, confidence=0.85),
+    "経営": _Verb(("を",), "経営している", lasting=True, own=True),
+    "やる": _Verb(("を",), "している", lasting=True, confidence=0.85),
     "習う": _Verb(("を",), "習っている", lasting=True),
     "飼う": _Verb(("を",), "飼っている", lasting=True, own=True),
     "持つ": _Verb(("を",), "持っている", lasting=True),
@@ -146,13 +161,22 @@ def is_plain_japanese(sentence: str) -> bool:
 
 def japanese_statements(sentence: str, author: str) -> Iterator[Statement]:
     """Yield what a sentence of `author` states; nothing where it asks, orders, doubts or passes on."""
-    if not is_plain_japanese(sentence):
-        return
-    words = _words(sentence)
+    words = _words(_plain_part(sentence))
     topic, rest = _topic(words)
     said = _verbal(topic, rest, author) or (_nominal(topic, rest, author) if topic else None)
     if said is not None and _worth(said):
         yield said
+
+
+def _plain_part(sentence: str) -> str:
+    """Return the first clause of a sentence, or all of it where there is only one; nothing where it is not plain."""
+    if found := _GOES_ON.search(sentence):
+        head, tail = f"{sentence[: found.start()]}いる", sentence[found.end() :]
+    elif found := _CONJUNCTION.search(sentence):
+        head, tail = sentence[: found.start()], sentence[found.end() :]
+    else:
+        head, tail = sentence, ""
+    return head if is_plain_japanese(head) and not _TAKES_BACK.search(tail) else ""
 
 
 def _words(sentence: str) -> list[_Word]:
@@ -172,7 +196,7 @@ def _words(sentence: str) -> list[_Word]:
 def _topic(words: Sequence[_Word]) -> tuple[str, Sequence[_Word]]:
     """Return what a sentence speaks of, empty where it does not name it, and what it says of that."""
     for index, word in enumerate(words):
-        spoken_of = word.surface == "は" and word.detail == "係助詞"
+        spoken_of = word.surface in ("は", "も") and word.detail == "係助詞" and bool(_phrase(words[:index]))
         pronoun = word.surface in _PAUSE and index == 1 and words[0].surface in _SELF
         if spoken_of or pronoun:
             return _phrase(words[:index]), words[index + 1 :]
@@ -244,6 +268,8 @@ def _argument(words: Sequence[_Word], verb: _Verb) -> str:
     for index in range(len(words) - 1, -1, -1):
         if words[index].kind == "助詞" and words[index].surface in verb.particles:
             found = _phrase(words[:index])
+            if verb.predicate == "ある" and _TIME.search(found):
+                return ""
             if verb.predicate in ("始まる", "終わる", "開く", "閉まる", "走る") and not _TIME.search(found):
                 return ""
             return found
@@ -273,7 +299,14 @@ def _nominal(topic: str, rest: Sequence[_Word], author: str) -> Statement | None
         copula = copula or words[-1].base in _COPULAS or words[-1].base == "ござる"
         words.pop()
     said = "".join(word.surface for word in words)
-    if not words or not all(_may_name(word) for word in words) or words[-1].kind in ("形状詞", "助詞", "形容詞"):
+    if (
+        not words
+        or not all(_may_name(word) for word in words)
+        or (
+            words[-1].kind in ("形状詞", "助詞", "形容詞")
+            and not (words[-1].surface in ("から", "まで") and _TIME.search(said))
+        )
+    ):
         allergic = re.fullmatch(
             r"(.{1,12}?アレルギー)(?:が|は)(?:ある|あり|あるん|持っ).*", "".join(word.surface for word in rest)
         )
@@ -306,8 +339,8 @@ def _may_name(word: _Word) -> bool:
 def _statement(topic: str, predicate: str, object_: str, author: str, form: str, confidence: float) -> Statement:
     """Return the statement with the author instead of "I", and of "B of A" A's attribute B where B is one."""
     owner, _, name = topic.rpartition("の")
-    object_ = re.sub(r"^全部で|^今は", "", object_).strip("、 ")
-    if predicate == "である" and owner and _ATTRIBUTE.fullmatch(name):
+    object_ = re.sub(r"^(?:全部で|今は|相変わらず|現在|実は)", "", object_).strip("、 ")
+    if predicate == "である" and owner and owner not in _NOT_TOPIC and _ATTRIBUTE.fullmatch(name):
         topic, predicate = owner, name
     by_author = topic in _SELF
     if by_author and predicate == "である":
@@ -325,6 +358,8 @@ def _statement(topic: str, predicate: str, object_: str, author: str, form: str,
 def _worth(said: Statement) -> bool:
     """Return whether both ends say by themselves what they are."""
     bare = said.subject.rpartition("の")[2]
+    if said.subject in ("名前", "お名前", "愛称"):
+        return False  # of somebody whom another sentence names
     fleeting = re.search(
         r"今日|きょう|明日|あした|昨日|きのう|今朝|今夜|今晩|さっき"
         r"|本日",

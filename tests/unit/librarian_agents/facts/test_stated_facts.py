@@ -27,7 +27,24 @@ def told(text: str, author: str = "Ines") -> list[tuple[str, str, str]]:
         ("The ten-visit card costs 120 francs.", ("ten-visit card", "costs", "120 francs")),
         ("I don't drink alcohol.", ("Ines", "does not drink", "alcohol")),
         ("I've been using Kayak to compare prices.", ("Ines", "uses", "Kayak")),
+        ("I just moved to Leeds two weeks ago and I'm surrounded by boxes.", ("Ines", "lives in", "Leeds")),
+        ("My brother Eli works at a zoo, he'd love to hear about it.", ("Ines's brother Eli", "works at", "a zoo")),
+        ("We've got a pup and a kitty.", ("Ines", "has", "a pup and a kitty")),
+        ("I have an air fryer, which one is better for chickpeas?", ("Ines", "has", "an air fryer")),
+        ("Last Friday I went to a food festival.", ("Ines", "went to", "a food festival")),
+        ("I got some news to share - I joined a gym last week!", ("Ines", "joined", "a gym")),
+        ("I lost my job at the bank this month.", ("Ines", "lost", "job at the bank")),
+        ("I started volunteering at a shelter, so I'd like some tips.", ("Ines", "volunteers at", "a shelter")),
+        ("I've been vegetarian since January, can I have the recipe?", ("Ines", "is known to be", "vegetarian")),
+        ("I really enjoy baking.", ("Ines", "enjoys", "baking")),
+        ("My daughter hates mushrooms. Any ideas?", ("Ines's daughter", "hates", "mushrooms")),
+        ("My kitchen is about 8 square meters if you need to know.", ("Ines's kitchen", "is", "about 8 square meters")),
         ("うちは木曜休みです。", ("Ines", "休み", "木曜")),
+        ("私は京都に住んでいて、大阪へ通勤しています。", ("Ines", "住んでいる", "京都")),
+        ("うちの娘も保育園に通っています。", ("Inesの娘", "通っている", "保育園")),
+        ("仙台の会社に転職したんだ。", ("Ines", "勤務先", "仙台の会社")),
+        ("妻が猫アレルギーだから飼えないんだ。", ("Inesの妻", "アレルギー", "猫")),
+        ("次の会議は水曜の14時です。", ("次の会議", "である", "水曜の14時")),
         ("先月、名古屋に引っ越しました。", ("Ines", "住んでいる", "名古屋")),
         ("妹の名前はミカです。", ("Inesの妹", "名前", "ミカ")),
         ("定休日が火曜日に変わりました。", ("定休日", "である", "火曜日")),
@@ -60,6 +77,13 @@ def test_what_is_plainly_stated(text: str, fact: tuple[str, str, str]) -> None:
         "I used to live in Lima.",
         "Hard work pays off. Your support means a lot.",
         "It is on the table. They live in Porto.",
+        "I love this idea! I like that. We love it.",
+        "I have a feeling you would get along. I got a new job!",
+        "I'm taking the time to reflect.",
+        "I live in Porto, I guess. I live in Porto, or so they said.",
+        "The office is in Porto, right? We live in Porto, and you too?",
+        "I have an air fryer if I remember right.",
+        "Friendship is the greatest gift. Patience is a virtue.",
         "上限は500件ですか?",
         "もし雨なら集会は土曜です。",
         "上限は500件だといいですね。",
@@ -69,6 +93,8 @@ def test_what_is_plainly_stated(text: str, fact: tuple[str, str, str]) -> None:
         "「上限は500件です」と言っていました。",
         "上限は500件かもしれません。",
         "音楽は心の支えです。",
+        "本社は品川だけど、変わるかも。",
+        "名前はクロとシロ。",
     ],
 )
 def test_what_states_nothing(text: str) -> None:
@@ -92,7 +118,7 @@ def test_two_facts_of_one_sentence() -> None:
     ]
 
 
-@pytest.mark.parametrize("part", ["train", "heldout"])
+@pytest.mark.parametrize("part", ["train", "heldout", "heldout_chats"])
 def test_what_is_accepted_is_right_in_the_worlds(part: str) -> None:
     """Nothing is accepted from a message that states nothing, whoever wrote the world."""
     wrong = []
