@@ -258,7 +258,7 @@ CALL (id) {
 RETURN DISTINCT known AS id
 
 // name: import_edges
-// purpose: create relationships between items unless their like is there
+// purpose: create relationships between items unless their like is there; what loses or regains its support by that is unsettled
 // params: namespace, rows (source, type, target, properties)
 // returns: created, edges (typed ones among them: list of {edge_id, type, label, source, target})
 // access: write
@@ -274,5 +274,9 @@ WHERE NOT EXISTS {
 }
 CREATE (source)-[r:$(row.type)]->(target)
 SET r = row.properties
+// All else comes with its marks.
+FOREACH (_ IN CASE WHEN row.type = 'EVIDENCED_BY' AND source.support_ends IS NOT NULL THEN [1] ELSE [] END |
+  SET source:Unsettled)
+FOREACH (_ IN CASE WHEN row.type = 'SUPERSEDES' THEN [1] ELSE [] END | SET target:Unsettled)
 RETURN count(r) AS created, collect(CASE WHEN r.edge_id IS NOT NULL THEN
   {edge_id: r.edge_id, type: {{edge_type}}, label: type(r), source: source.uid, target: target.uid} END) AS edges

@@ -61,8 +61,8 @@ RETURN m.uid AS uid, m.kind AS kind, m.name AS name, m.valid_to AS valid_to,
   } AS sources
 
 // name: miss_forgotten
-// purpose: facts and memories that cite by uid what was forgotten and is not there lost that, if they did not know
-// params: namespace, uids, refs (uids of what was forgotten)
+// purpose: facts and memories that cite what was forgotten and is not there lost that, if they did not know
+// params: namespace, uids, refs (to what was forgotten)
 // returns: nothing
 // access: write
 // scope: namespace

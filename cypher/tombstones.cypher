@@ -26,13 +26,13 @@ RETURN s.salts AS salts
 // name: read_said
 // purpose: what items say, and what they and those that were merged into them said before
 // params: namespace, uids
-// returns: uid, version, said (list of {uid, kind, text, subject, predicate, object}), lines (of a file: path, start_line, end_line; else null)
+// returns: uid, version, said (list of {uid, kind, text, subject, predicate, object, message_id}), lines (of a file: path, start_line, end_line; else null)
 // access: read
 // scope: namespace
 CYPHER 25
 UNWIND $uids AS uid
 MATCH (m:Item {namespace: $namespace, uid: uid})
-RETURN m.uid AS uid, coalesce(m.version, 1) AS version, [m {.uid, .kind, .text, .subject, .predicate, .object}] + COLLECT {
+RETURN m.uid AS uid, coalesce(m.version, 1) AS version, [m {.uid, .kind, .text, .subject, .predicate, .object, .message_id}] + COLLECT {
     MATCH (m)-[:HAS_REVISION]->(r:Revision {namespace: $namespace})
     RETURN r {.uid, .kind, .text, .subject, .predicate, .object}
   } AS said,

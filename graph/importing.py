@@ -16,6 +16,7 @@ from graph.errors import LeaseLost
 from graph.executor import Executor, Row, Transaction
 from graph.exporting import Section
 from graph.portable import properties_from_json, take_moments, vector_from_json
+from graph.support import miss_forgotten
 from graph.tokens import item_tokens, token
 from graph.tombstones import Said, blank_outlines, hold_back, mark_resembling, said_in, write_tombstones
 from graph.types import FOREVER, UNKNOWN_TIME, Change, EdgeAction, Kind
@@ -135,6 +136,9 @@ async def _write_items(transaction: Transaction, namespace: str, rows: _Rows, *,
     if parts := [_parts(row) for row in new if row["revisions"] or row["citations"]]:
         await transaction.run("import_parts", {"namespace": namespace, "rows": parts})
     await _write_vectors(transaction, namespace, new)
+    await miss_forgotten(
+        transaction, namespace, {row["uid"]: row["properties"].get("evidence_refs", ()) for row in new}
+    )
     if refused := [{"uid": row["uid"], **refusal} for row in new for refusal in row["refused"]]:
         await transaction.run("import_refusals", {"namespace": namespace, "rows": refused})
     # A mark that comes with an item may be of a tombstone that comes later.

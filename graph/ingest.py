@@ -10,7 +10,7 @@ from graph.executor import Executor, Transaction
 from graph.facts import Succession, propose
 from graph.item import Fact, Item, Memory, Message, NewItem, written_properties
 from graph.patience import Patience
-from graph.support import settle
+from graph.support import miss_forgotten, settle
 from graph.tokens import item_tokens
 from graph.tombstones import forgotten_uids, hold_back, mark_resembling, said_by
 from graph.types import FOREVER, UNKNOWN_TIME, Change, EdgeAction, Kind, Provenance, Stored
@@ -132,7 +132,8 @@ async def put(
     )
     if linked:
         await transaction.run("link_references", {"namespace": namespace})
-    await _miss_forgotten(transaction, namespace, items)
+    cited = {new.item.uid: new.item.evidence_refs for new in items if isinstance(new.item, Fact | Memory)}
+    await miss_forgotten(transaction, namespace, cited)
     if linked or before:
         await tell_relinked(transaction, namespace)
     await put_citations(transaction, namespace, items)
@@ -256,14 +257,6 @@ async def _keep_and_clear(
     await transaction.run("unlink_facts", {"namespace": namespace, "rows": rows})
     no_longer_cjk = [new.item.uid for new in items if not new.cjk]
     await transaction.run("drop_cjk_labels", {"namespace": namespace, "uids": no_longer_cjk})
-
-
-async def _miss_forgotten(transaction: Transaction, namespace: str, items: Sequence[NewItem]) -> None:
-    """Let written items that cite what was forgotten before know that they lost it; others only wait for theirs."""
-    cited = {ref for new in items if isinstance(new.item, Fact | Memory) for ref in new.item.evidence_refs}
-    gone = await forgotten_uids(transaction, namespace, cited)
-    if gone:
-        await transaction.run("miss_forgotten", {"namespace": namespace, "uids": _uids(items), "refs": gone})
 
 
 def _uids(items: Sequence[NewItem]) -> list[str]:

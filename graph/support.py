@@ -16,6 +16,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 
 from graph.executor import Executor, Row, Transaction
+from graph.tombstones import forgotten_refs
 from graph.types import FOREVER, Impact, Impacted, LedTo, Loss, LossReason, native
 
 _BY_SWEEP = re.compile(r"(undo |review of )?sweep-\d{8}-\d+")
@@ -113,6 +114,16 @@ async def settle(transaction: Transaction, namespace: str) -> None:
     if written:
         await transaction.run("put_support", {"namespace": namespace, "rows": written})
     await transaction.run("mark_stated", {"namespace": namespace, "uids": changed, "forever": FOREVER})
+
+
+async def miss_forgotten(transaction: Transaction, namespace: str, cited: Mapping[str, Collection[str]]) -> None:
+    """Let written items (references by uid) that cite what was forgotten before know that they lost it; `settle` judges
+    them. What cites something that nobody has seen waits for it.
+    """
+    gone = set(await forgotten_refs(transaction, namespace, {ref for refs in cited.values() for ref in refs}))
+    if gone:
+        uids = [uid for uid, refs in cited.items() if not gone.isdisjoint(refs)]
+        await transaction.run("miss_forgotten", {"namespace": namespace, "uids": uids, "refs": sorted(gone)})
 
 
 async def impact_of(executor: Executor, namespace: str, uids: Collection[str], now: Any) -> Impact:

@@ -1,9 +1,9 @@
 """Tombstones: that something was forgotten, so that nothing brings it back unseen.
 
 A tombstone holds no text. It holds HMAC-SHA256 hashes with a random salt of its namespace: of the item's uid
-(`identity`), and of what the item said, now and before, whole and by its words (`marks`). Whoever can read the salt can
-test a guess against them, as with any hash of something short; that is why what is said in a few words by everybody has
-no mark.
+(`identity`), and, as `marks`, of a message's `message_id` and of what the item said, now and before, whole and by its
+words. Whoever can read the salt can test a guess against them, as with any hash of something short; that is why what is
+said in a few words by everybody has no mark.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ import hmac
 import re
 import secrets
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +38,7 @@ class Said:
     uid: str
     kind: Kind
     texts: Sequence[str] = field(repr=False)
+    message_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,8 @@ def said_by(item: Item) -> Said:
 def said_in(row: Mapping[str, Any]) -> Said:
     """Return what an item says, given its properties."""
     sentence = _sentence(row.get("subject"), row.get("predicate"), row.get("object"))
-    return Said(row.get("uid") or "", Kind(row["kind"]), (row.get("text") or "", *sentence))
+    texts = (row.get("text") or "", *sentence)
+    return Said(row.get("uid") or "", Kind(row["kind"]), texts, row.get("message_id"))
 
 
 def contents(said: Said) -> set[str]:
@@ -119,6 +121,23 @@ async def forgotten_uids(transaction: Transaction, namespace: str, uids: Iterabl
     return await hold_back(transaction, namespace, [Said(uid, Kind.MESSAGE, ()) for uid in uids])
 
 
+async def forgotten_refs(transaction: Transaction, namespace: str, refs: Collection[str]) -> list[str]:
+    """Return those of the citations `refs` that name what was forgotten: an item by its uid, a message by its
+    `message_id`.
+    """
+    salts = await _salts(transaction, namespace) if refs else []
+    rows = [
+        {
+            "uid": ref,
+            "identities": [_hash(salt, "uid", ref) for salt in salts],
+            "marks": [_hash(salt, "message_id", ref) for salt in salts],
+        }
+        for ref in refs
+    ]
+    found = await transaction.run("find_tombstones", {"namespace": namespace, "rows": rows}) if salts else []
+    return [row["uid"] for row in found]
+
+
 async def told_by(transaction: Transaction, namespace: str, uids: Sequence[str]) -> Told:
     """Return what the items `uids` say, for `leave`. All texts of the namespace are looked through."""
     rows = await _read_said(transaction, namespace, uids)
@@ -157,6 +176,8 @@ def _tombstones(salt: str, doomed: Iterable[Said], told: Told | None) -> list[Ro
     for said in doomed:
         identity = _hash(salt, "uid", said.uid)
         row = rows.setdefault(identity, {"identity": identity, "kind": said.kind.value, "marks": set()})
+        if said.message_id is not None:
+            row["marks"].add(_hash(salt, "message_id", said.message_id))
         if told is not None:
             fresh = contents(said) - told.elsewhere
             row["marks"] |= {_hash(salt, "text", text) for text in fresh}

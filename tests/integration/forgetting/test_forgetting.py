@@ -126,20 +126,24 @@ async def test_a_fact_whose_correction_was_forgotten_can_be_corrected_again(libr
 @pytest.mark.parametrize("existing", ["skip", "replace"])
 async def test_imports_and_restores_hold_it_back(librarian, executor, ingest, namespace, existing):
     """An export from before is read without what was forgotten since, also where everything else is deleted first;
-    neither people nor conversations come back that nothing is left of. What comes in with it in other words is marked.
+    neither people nor conversations come back that nothing is left of. What comes in with it in other words
+    is marked, and so is what has lost its support.
     """
-    await ingest(*ROWS, {"kind": "memory", "uid": "anew", "text": REWORDED})
+    cites = {"kind": "memory", "uid": "cites", "text": "A visitor needs two codes.", "evidence": ["id1"]}
+    await ingest(*ROWS, {"kind": "memory", "uid": "anew", "text": REWORDED}, cites)
     before = io.BytesIO()
     await librarian.export_into(before, [namespace], vectors=True)
     await forget(librarian, namespace, *FORGOTTEN)
     report = await librarian.import_from(before, existing=existing)
     assert (report.held_back, sorted(report.held_back_uids)) == (4, sorted(FORGOTTEN))
     assert report.resembling_uids == (["anew"] if existing == "replace" else [])
-    assert await uids_of(executor, namespace) == {"m3", "k2", "anew"}
+    assert await uids_of(executor, namespace) == {"m3", "k2", "anew", "cites"}
+    assert (await librarian.get_item(namespace, "cites")).unsupported.because == "forgotten"
     left, _, _ = await executor.driver.execute_query("MATCH (p:Person {namespace: $ns}) RETURN p", {"ns": namespace})
     assert left == []
     await librarian.import_from(before, existing="skip", even_if_forgotten=True)
-    assert await uids_of(executor, namespace) == {"m1", "m2", "m3", "k1", "k2", "f1", "anew"}
+    assert await uids_of(executor, namespace) == {"m1", "m2", "m3", "k1", "k2", "f1", "anew", "cites"}
+    assert (await librarian.get_item(namespace, "cites")).unsupported is None
 
 
 async def test_an_export_takes_its_tombstones_along(librarian, ingest, executor, forgetful, namespace):

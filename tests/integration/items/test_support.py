@@ -81,6 +81,26 @@ async def test_what_was_forgotten_itself_comes_back_without_what_it_rested_on(li
     assert await marks(librarian, namespace, "f1", "k1", "k2", "k4") == {}
 
 
+async def test_a_forgotten_message_is_missed_by_its_message_id_too(librarian, ingest, namespace):
+    """Whatever comes in after it cites a message that is gone; one that nobody has seen yet may still come. The message
+    itself, let in again, supports it all.
+    """
+    said = {
+        "kind": "message",
+        "uid": "m9",
+        "message_id": "mail-9",
+        "conversation_id": "c",
+        "text": "Exports stop at six.",
+    }
+    await ingest(said, embed=False)
+    await forget(librarian, namespace, "m9")
+    cite = [{"kind": "memory", "uid": uid, "text": f"So says {uid}."} for uid in ("late", "early")]
+    await ingest({**cite[0], "evidence": ["mail-9"]}, {**cite[1], "evidence": ["mail-10"]}, embed=False)
+    assert await marks(librarian, namespace, "late", "early") == {"late": ("forgotten", [])}
+    await ingest(said, embed=False, even_if_forgotten=True)
+    assert await marks(librarian, namespace, "late", "early") == {}
+
+
 async def test_a_corrected_memory_and_an_ended_fact_support_nothing(librarian, ingest, namespace):
     """Other words end the support of a memory, another type does not; an end in the future ends it then."""
     await ingest(*WORLD, embed=False)

@@ -31,19 +31,22 @@ ROWS = (
     {"kind": "memory", "uid": "effect", "text": "The deploy failed.", "type": "Problem", "evidence": ["m1"]},
     {"kind": "edge", "source": "cause", "type": "CAUSES", "target": "effect", "reason": "the lines", "confidence": 0.9},
 )
+# As long as this a string stands in the files of a store as it is.
+FORGOTTEN = "planted-so-long-that-it-is-not-packed-into-a-record-of-the-store-but-stands-there-as-it-is"
 
 
 @pytest.fixture(scope="module")
 async def shelf(librarian):
-    """A namespace with something of everything, beside another one."""
+    """A namespace with something of everything, of which something was forgotten, beside another one."""
     names = [f"test-analyst-{uuid.uuid4().hex[:12]}" for _ in range(2)]
 
     async def lines() -> AsyncIterator[tuple[int, bytes]]:
-        for number, row in enumerate(ROWS, start=1):
+        for number, row in enumerate([*ROWS, {"kind": "memory", "uid": "gone", "text": FORGOTTEN}], start=1):
             yield number, msgspec.json.encode(row)
 
     for name in names:
         assert (await librarian.ingest(lines(), namespace=name)).failed == 0
+        await librarian.delete_item(name, "gone")
     yield names[0]
     for name in names:
         preview = await librarian.delete_namespace(name)
@@ -167,10 +170,14 @@ async def test_the_copy_has_a_browser(analysts):
 
 
 async def test_a_stopped_server_keeps_its_copy_and_says_so(analysts, shelf):
-    """The second stop has nothing to do."""
+    """The second stop has nothing to do. No file of the copy holds what was forgotten before it was taken."""
     assert await analysts.stop()
     status = analysts.status()
     assert status.server.phase is Phase.STOPPED
     assert status.copy is not None
     assert status.copy.namespaces == [shelf]
     assert not await analysts.stop()
+    files = [path for path in analysts.server.password_file.parent.rglob("*") if path.is_file()]
+    held = {word: {path.name for path in files if word.encode() in path.read_bytes()} for word in ("deploy", FORGOTTEN)}
+    assert held["deploy"]
+    assert held[FORGOTTEN] == set()
