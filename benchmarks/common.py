@@ -70,12 +70,12 @@ def sentence(source: random.Random, words: int = 14) -> str:
     return " ".join(_WORDS[min(int(source.expovariate(1 / 25)), len(_WORDS) - 1)] for _ in range(words))
 
 
-def items(count: int, *, seed: int, prefix: str) -> list[NewItem]:
-    """Messages with made-up texts, spread over a year and a hundred conversations."""
+def items(count: int, *, seed: int, prefix: str, first: int = 0) -> list[NewItem]:
+    """Messages with made-up texts, numbered from `first`, five minutes apart and in a hundred conversations."""
     source = random.Random(seed)
     start = datetime(2025, 1, 1, tzinfo=UTC)
     made = []
-    for i in range(count):
+    for i in range(first, first + count):
         author = f"author{i % 20}"
         sent_at = start + timedelta(minutes=5 * i)
         text = sentence(source)

@@ -95,9 +95,17 @@ def run(work: Callable[[], int | None]) -> None:
     raise typer.Exit(finished(work) or 0)
 
 
-def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
-    """Call `work` as `run` does, for a coroutine function."""
-    run(lambda: asyncio.run(work()))
+def run_async(
+    work: Callable[[], Coroutine[Any, Any, int | None]],
+    loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
+) -> None:
+    """Call `work` as `run` does, for a coroutine function; `loop_factory` makes its event loop, else asyncio does."""
+
+    def run_in_loop() -> int | None:
+        with asyncio.Runner(loop_factory=loop_factory) as runner:
+            return runner.run(work())
+
+    run(run_in_loop)
 
 
 def report(error: Exception) -> int:

@@ -20,6 +20,8 @@ from librarian.cli.lazy import deferred, new_app
 from librarian.cli.runtime import report, run_async, say, settings_for
 
 if TYPE_CHECKING:
+    from uvicorn.loops import auto as loops
+
     from graph import errors as graph_errors
     from graph.local import home as homes
     from librarian import app as service
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from librarian.items import room as items
 else:
     graph_errors, homes = deferred("graph.errors"), deferred("graph.local.home")
+    loops = deferred("uvicorn.loops.auto")
     service, items = deferred("librarian.app"), deferred("librarian.items.room")
     key_files, problems, tracing = (deferred(f"librarian.base.{name}") for name in ("keys", "problems", "tracing"))
     local_socket = deferred("librarian.base.settings.local_socket")
@@ -66,7 +69,8 @@ def serve(
 
     It answers /healthz at once and /readyz when the graph can be used.
     """
-    run_async(partial(_serve, host, port, with_sample=with_sample, agent_only=agent_only))
+    work = partial(_serve, host, port, with_sample=with_sample, agent_only=agent_only)
+    run_async(work, loop_factory=loops.auto_loop_factory())
 
 
 async def _serve(host: str | None, port: int | None, *, with_sample: bool, agent_only: bool) -> None:

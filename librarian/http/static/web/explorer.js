@@ -10,6 +10,7 @@
   const first = JSON.parse(root.dataset.graph);
   const FACING = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const ARROWS_FROM = 0.3; // nearer: further away an arrow has two pixels, and all of them a third of the time of a drawing
   const OF_TYPE = { CAUSES: "causes", BLOCKS: "blocks", ENABLES: "enables", RELATES_TO: "relates" };
   const OF_KIND = { memory: "more", fact: "accent", message: "soft" };
   const labelled = (edge) => edge.data("type") + (edge.data("confidence") === undefined ? "" : ` ${edge.data("confidence").toFixed(2)}`);
@@ -42,6 +43,7 @@
         },
       },
       { selector: "edge.quiet", style: { label: "" } },
+      { selector: "edge.far", style: { "target-arrow-shape": "none" } },
       { selector: "edge[state = 'proposed']", style: { "line-style": "dashed" } },
       { selector: "edge:selected", style: { width: 4, label: labelled } },
       { selector: ".hidden", style: { display: "none" } },
@@ -268,6 +270,7 @@
   cy.on("tap", "node, edge", (event) => choose(event.target));
   cy.on("grab", "node", (event) => event.target.connectedEdges().addClass("quiet"));
   cy.on("free", "node", (event) => quieten(event.target.connectedEdges()));
+  cy.on("zoom", () => cy.batch(() => cy.edges().toggleClass("far", cy.zoom() < ARROWS_FROM)));
   cy.on("dbltap", "node", (event) => expand(event.target));
   stage.addEventListener("focus", () => chosen().empty() && choose(cy.getElementById(first.center)));
   stage.addEventListener("keydown", (event) => {
