@@ -1,11 +1,12 @@
-"""Bytes on disk that a memory takes: the store with many memories and their vectors, after a checkpoint, less the same
-store before they came, by what they are spent on.
+"""Bytes on disk that a memory takes: the store with many memories and their vectors, less an empty one, by what they
+are spent on.
 
 Transaction logs are told apart: the server prunes them by itself. Size: LIBRARIAN_BENCH_DISK (50000) memories.
 """
 
 import os
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ import numpy as np
 
 from benchmarks.common import disposable, load, main, report, sentence
 from graph.item import Memory, NewItem
-from librarian.app import Librarian
+from graph.local.server import ManagedServer
 from retrieval.text import keyword_text
 
 COUNT = int(os.environ.get("LIBRARIAN_BENCH_DISK", "50000"))
 NAMESPACE = "disk"
 _BLOCK = 512
+_LOGS = "transaction logs"
 
 
 def memories(count: int) -> list[NewItem]:
@@ -44,41 +46,38 @@ def memories(count: int) -> list[NewItem]:
 
 
 async def benchmark() -> None:
-    """One fresh graph, the size of its files before and after."""
+    """Two fresh graphs, one of them filled: the sizes of their files once their servers have stopped."""
+    made = memories(COUNT)
+    empty, _ = await _sizes([])
+    full, dimension = await _sizes(made)
+    grown = {part: full[part] - empty[part] for part in full}
+    store = sum(size for part, size in grown.items() if part != _LOGS)
+    rows = [*(_row(part, size) for part, size in grown.items()), _row("a memory, without transaction logs", store)]
+    text = sum(len(new.item.text or "") for new in made) / COUNT
+    report("disk", rows, memories=COUNT, characters_a_memory=round(text), dimension=dimension)
+
+
+async def _sizes(made: Sequence[NewItem]) -> tuple[dict[str, int], int]:
+    """Return the bytes that the parts of a store with these items take on disk, and the numbers of a vector."""
     async with disposable() as (librarian, settings):
-        made = memories(COUNT)
         space = librarian.parts.space
         dimension = space.dimension if space else 0
-        before = await _sizes(librarian, settings.home / "data")
-        vectors = np.random.default_rng(1).normal(size=(COUNT, dimension)).astype(np.float32) if dimension else None
-        if vectors is not None:
-            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        seconds = await load(librarian, NAMESPACE, made, vectors)
+        vectors = np.random.default_rng(1).normal(size=(len(made), dimension)).astype(np.float32)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        await load(librarian, NAMESPACE, made, vectors if space else None)
         await librarian.parts.executor.run_migration("CALL db.awaitIndexes(300)")
-        after = await _sizes(librarian, settings.home / "data")
-    grown = {part: after[part] - before[part] for part in after}
-    store = sum(size for part, size in grown.items() if part != "transaction logs")
-    rows: list[dict[str, Any]] = [_row(part, size) for part, size in grown.items()]
-    rows.append(_row("a memory on disk, without transaction logs", store))
-    text = sum(len(new.item.text or "") for new in made) / COUNT
-    report("disk", rows, memories=COUNT, characters_a_memory=round(text), dimension=dimension, seconds=round(seconds))
+        # A server that stops leaves nothing in memory alone.
+        await ManagedServer(settings.home, settings.cache).stop()
+        return _parts(settings.home / "data"), dimension
 
 
-async def _sizes(librarian: Librarian, data: Path) -> dict[str, int]:
-    """Return the bytes that the parts of the store take on disk, with nothing left in the page cache alone."""
-    await librarian.parts.executor.run_migration("CALL db.checkpoint()")
+def _parts(data: Path) -> dict[str, int]:
     store = data / "databases" / "neo4j"
     indexes = store / "schema"
-    kinds = {
-        "vector indexes": _used(indexes, "vector"),
-        "full-text indexes": _used(indexes, "fulltext"),
-    }
+    kinds = {"vector indexes": _used(indexes, "vector"), "full-text indexes": _used(indexes, "fulltext")}
     kinds["other indexes"] = _used(indexes) - sum(kinds.values())
-    return {
-        "nodes, relationships, properties": _used(store) - _used(indexes),
-        **kinds,
-        "transaction logs": _used(data / "transactions" / "neo4j"),
-    }
+    graph = _used(store) - _used(indexes)
+    return {"nodes, relationships, properties": graph, **kinds, _LOGS: _used(data / "transactions" / "neo4j")}
 
 
 def _used(folder: Path, part: str = "") -> int:

@@ -296,7 +296,6 @@ _FORMS: Sequence[_Form] = (
     _form("place", 0.9, "t", rf"{_BE}(?P<object>{_PLACE}.*?)$", "is"),
     _form("identity", 0.92, "t", rf"{_BE}(?P<object>(?:(?:an?|the) )?{_NAME}.*?)$", "is"),
     _form("identity", 0.92, "tb", rf"{_BE}(?P<object>\w*[\d@#/_.-][\w@#/_.-]*)$", "is"),
-    _form("what it is", 0.85, "n", rf"{_BE}{_PRAISE}(?P<object>(?:an?|the) {_WORD}.*?)$", "is"),
     _form("moved on", 0.9, "tb", rf"{_HAVE}(?:moved|changed|switched|shifted) to (?P<object>{_WHEN}.*?)$", _SCHEDULED),
     _form("moved", 0.92, "ikn", rf"{_HAVE}(?:moved|relocated)(?: back| house)? to{_REST}", "lives in"),
     _form("switched", 0.92, "ikn", rf"{_HAVE}(?:switched|migrated|moved over"
@@ -344,8 +343,6 @@ _FORMS: Sequence[_Form] = (
     _form("raised", 0.92, "ikn", r" (?P<verb>grew up) in\s+(?P<object>\S.*?)$", "grew up in"),
     _form("since", 0.92, "ikn", rf"(?:['’]ve|['’]s| have| has) been (?:an? )?"
         rf"(?P<object>(?:{_STATES})(?: (?:since|for) .+)?)$", "is known to be"),
-    _form("dose", 0.85, "ikn", rf" {_ADVERB}(?P<verb>takes?)\s+(?P<object>(?:{_NUMBER} ?(?:mg|ml|g|mcg)\b"
-        rf"|[a-z]+, {_NUMBER} ?mg).*?)$"),
 )  # fmt: skip
 
 # Where a clause begins and ends.
@@ -362,7 +359,8 @@ _OPENERS = re.compile(
     re.IGNORECASE,
 )
 _BREAK = re.compile(
-    r"[;,:]\s+(?:and |but |so |because |since |while |whereas )?|\s(?:and|but|so|because|while|whereas|since)\s"
+    r"(?:[;,:]|(?<=\w)-)\s+(?:and |but |so |because |since |while |whereas )?"
+    r"|\s(?:and|but|so|because|while|whereas|since)\s"
     r"|\s[–—-]+\s"
 )
 _TAIL = re.compile(
@@ -422,7 +420,11 @@ _FEELS = _any(
     r"|happiness|memories|difference|important|fun|happy|sad|success\w*|progress|positiv\w*|self|soul|spirit|life"
     r"|lives)\b"
 )
-_ACCOMPANIES = re.compile(rf"(?:,| that | (?:back )?in {_MONTH}| on {_MONTH} \d| on the \d| since ).*$", re.IGNORECASE)
+_ACCOMPANIES = re.compile(
+    rf"(?:,| that | (?:back )?in {_MONTH}| on {_MONTH} \d| on the \d| since | in (?:the )?hopes? of "
+    r"| (?:lately|recently|now|today)$).*$",
+    re.IGNORECASE,
+)
 """What stands behind an object and tells more of it, or when."""
 _POINTS = re.compile(r"\b(?:them|it|him|her|you|this|that|these|those|there|too|one)$", re.IGNORECASE)
 _SOME_JOB = re.compile(r"(?:a|another) (?:new |great |better )*(?:job|gig)(?: to .*)?", re.IGNORECASE)
@@ -449,7 +451,6 @@ _SOFT = frozenset(
         "team",
         "became",
         "hired",
-        "what it is",
         "goes on",
         "did",
         "owns",
@@ -460,7 +461,7 @@ _SOFT = frozenset(
     }
 )
 _EVENTS = frozenset({"did", "attended", "got", "turned", "moved", "hired", "became"})
-_CUT = frozenset({"did", "attended", "got", "owns", "has", "goes on", "took up", "hired", "moved"})
+_CUT = frozenset({"switched", "did", "attended", "got", "owns", "has", "goes on", "took up", "hired", "moved"})
 """Forms whose object ends where an aim begins."""
 _OF_THINGS = frozenset({"when", "participle", "closed", "condition", "moved on", "changed"})
 
@@ -528,9 +529,20 @@ def _read(clause: str, author: str, *, opening: bool) -> Statement | None:
     clause = _clause(clause)
     for form in _FORMS:
         found = form.pattern.match(clause)
-        if found is not None and _stands(form, found.groupdict(), clause, opening=opening):
-            return _statement(form, found.groupdict(), author)
+        if found is None:
+            continue
+        said = found.groupdict() | {"object": _object(form, found)}
+        if _stands(form, said, clause, opening=opening):
+            return _statement(form, said, author)
     return None
+
+
+def _object(form: _Form, found: re.Match[str]) -> str:
+    """Return the object; of a form whose object ends there, without the aim and what else stands behind it."""
+    object_ = found["object"].strip(" .!,;:")
+    if form.name in _CUT or found.groupdict().get("verb", "").casefold() in ("use", "uses"):
+        object_ = _ACCOMPANIES.sub("", re.sub(r"^(?:my|our) ", "", _AIM.split(object_)[0].strip()))
+    return object_
 
 
 def _clause(text: str) -> str:
@@ -545,11 +557,8 @@ def _clause(text: str) -> str:
 
 def _statement(form: _Form, said: Mapping[str, str | None], author: str) -> Statement:
     by_author = said.get("i") is not None
-    subject, object_ = str(said["subject"]).strip(" ,"), str(said["object"]).strip(" .!,;:")
+    subject, object_ = str(said["subject"]).strip(" ,"), str(said["object"])
     predicate = form.predicate or _predicate(form, said)
-    if predicate == "uses" or form.name in _CUT:
-        object_ = _AIM.split(object_)[0].strip()
-        object_ = _ACCOMPANIES.sub("", re.sub(r"^(?:my|our) ", "", object_))
     if predicate == _SCHEDULED and subject.casefold().endswith("s"):
         predicate = predicate.replace("is", "are", 1)
     subject = _whose(_plain(form, subject), author, by_author=by_author)
@@ -600,21 +609,13 @@ def _stands(form: _Form, said: Mapping[str, str | None], clause: str, *, opening
         return False
     if form.name != "not eaten" and _DENIES.search(clause):
         return False
-    if form.name == "what it is" and opening and " " not in subject:
-        return False  # "Patience is a virtue" begins with a capital, too
     if form.name in ("identity", "value") and _FINITE.search(object_):
         return False
     if form.name == "has" and _COUNTED.search(object_):
         return False
-    soft = form.name in _SOFT
-    if soft and ((_AIM.search(object_) and form.name not in _CUT and not _tool(form, said)) or _FEELS.search(clause)):
+    if form.name in _SOFT and (_AIM.search(object_) or _FEELS.search(object_ if form.name in _CUT else clause)):
         return False
     return said.get("i") is not None or (_names(subject, opening=opening) and _agrees(form, subject, said))
-
-
-def _tool(form: _Form, said: Mapping[str, str | None]) -> bool:
-    """Return whether it tells of something that is used, and may say for what."""
-    return "us" in (said.get("doing") or "") or form.name == "switched"
 
 
 def _names(subject: str, *, opening: bool) -> bool:
