@@ -89,8 +89,9 @@ async def counted(librarian: Librarian) -> tuple[int, int, int]:
     return found[0]["planted"], found[0]["neighbours"], left[0]["left"]
 
 
+# The change feed names uids, so that followers drop what was forgotten, and holds no texts.
 RESIDUE = (
-    "CALL () { MATCH (n) WHERE any(key IN keys(n) WHERE toStringOrNull(n[key]) CONTAINS $mark "
+    "CALL () { MATCH (n) WHERE NOT n:ChangeSet AND any(key IN keys(n) WHERE toStringOrNull(n[key]) CONTAINS $mark "
     "  OR any(part IN CASE WHEN n[key] IS :: LIST<STRING NOT NULL> THEN n[key] ELSE [] END WHERE part CONTAINS $mark)) "
     "  RETURN count(n) AS nodes } "
     "CALL () { MATCH ()-[r]->() WHERE any(key IN keys(r) WHERE toStringOrNull(r[key]) CONTAINS $mark) "
