@@ -170,6 +170,12 @@ def refuse_remote(path: Path, mounted: Iterable[Mount]) -> None:
         )
 
 
+def refuse_unwritable(path: Path) -> None:
+    """Raise HomeRefused for a home that is there and cannot be written."""
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise HomeRefused(f"{path} cannot be written. {UNWRITABLE_REMEDY}")
+
+
 def mounts() -> tuple[Mount, ...]:
     """Return what is mounted on this machine, the last mount on a point last."""
     return tuple(Mount(Path(part.mountpoint), part.fstype) for part in psutil.disk_partitions(all=True))

@@ -23,7 +23,7 @@ from graph.local.conf import sized_memory
 from graph.local.dumps import Offline, dump_before_upgrade
 from graph.local.errors import LocalServerError, ServerNotRunning, ServerStartFailed, ServerTimeout
 from graph.local.filelock import exclusive, is_held
-from graph.local.home import Home, make_home, open_home
+from graph.local.home import Home, open_home, refuse_unwritable
 from graph.local.java import find_java
 from graph.local.jvm import LOOPBACK, find, is_alive
 from graph.local.leases import LeaseInfo
@@ -199,7 +199,7 @@ class ManagedServer:
         """
         if not self._home.path.exists():
             return False
-        make_home(self._home.path)
+        refuse_unwritable(self._home.path)
         deadline = time.monotonic() + timeout_s
         async with exclusive(self._home.start_lock, timeout_s=timeout_s):
             self._home.pinned.unlink(missing_ok=True)
