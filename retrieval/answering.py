@@ -9,24 +9,26 @@ meant, what has ended since. It stands in `models/answering.toml`; training/answ
 import math
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from retrieval import cues
 from retrieval.answerness import is_question
 from retrieval.cues import Wanted
-from retrieval.distinctive import distinctive, holds_distinctive
+from retrieval.distinctive import Distinctive, distinctive, holds_distinctive
 from retrieval.meanings import alike, gist
+from retrieval.sentences import stem
 from retrieval.stopwords import ENGLISH
 from retrieval.times import Span, spans
-from retrieval.words import Word, words
+from retrieval.words import PERSON, Word, words
 
 # A sentence of a longer text than this is read for the kind of thing asked for; a shorter text as a whole.
 _SHORT_TEXT = 4
@@ -47,12 +49,16 @@ _KANA_ONLY = re.compile(r"[\u3040-\u30ff\W]{8,}")
 _TO_KATAKANA = {code: code + 0x60 for code in range(0x3041, 0x3097)}
 # The mark of a reading, and three letters of it.
 _SHORTEST_SPELLED = 3
+# What phrases say that deny, and that tell of a change ("turned down", "makes way for").
+_DENYING = frozenset(map(stem, ("reject", "forbid", "absent", "cancel", "omit", "oppose", "dislike", "stop", "resign")))
+_CHANGING = frozenset(map(stem, ("replace", "switch", "postpone", "stop", "substitute", "earlier")))
 _RIVAL = 0.7
 _READ_FOR_REPETITION = 20
 _SAID_BEFORE = 0.8
 # Similarities of a pool that differ by less are those of noise.
 _LEAST_SPAN = 0.2
 _NEARLY_REPEATED = 0.7
+_FARTHEST_AHEAD = 0.5
 # No feature is read as farther from its mean, in deviations.
 _FARTHEST = 4.0
 
@@ -65,6 +71,10 @@ class Verdict(StrEnum):
     REPEATS = "repeats the question"
     KNOWS_NOT = "says that nobody knows"
     COMMANDS = "gives orders"
+
+
+TELLING = frozenset({Verdict.ANSWERS, Verdict.SHARES_TOPIC})
+"""What does not ask, order, or say that it does not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +174,7 @@ def question(text: str, now: datetime) -> Question:
         words=tuple(dict.fromkeys(words(rest))),
         wanted=frozenset(wanted[:2] or [Wanted.THING]),
         spans=meant,
-        negative=bool(cues.DENIES.search(text)),
+        negative=bool(cues.DENIES.search(text)) or any(word.key in _DENYING for word in words(text)),
         of_the_past=bool(cues.ASKS_OF_THE_PAST.search(text)),
         asks=is_question(text),
         keywords=not _GRAMMAR.search(text) and not any(word in ENGLISH for word in text.casefold().split()),
@@ -237,13 +247,17 @@ def _sentence(part: str) -> Sentence:
         told=sum(worth == 1.0 for worth in terms.values()),
         asks=_asks(part),
         knows_not=bool(cues.KNOWS_NOT.search(part)),
-        negative=bool(cues.DENIES.search(part)),
-        changes=bool(cues.TELLS_OF_CHANGE.search(part)),
+        negative=bool(cues.DENIES.search(part)) or not _DENYING.isdisjoint(terms),
+        changes=bool(cues.TELLS_OF_CHANGE.search(part)) or not _CHANGING.isdisjoint(terms),
     )
 
 
 def _asks(sentence: str) -> bool:
-    """A sentence that begins like a question and ends in a full stop tells something: "When Leo is here, …"."""
+    """A sentence that begins like a question and ends in a full stop tells something: "When Leo is here, …"; one that
+    proposes something does, too.
+    """
+    if cues.PROPOSES.search(sentence):
+        return False
     return is_question(sentence) and not (sentence.endswith(".") and "?" not in sentence)
 
 
@@ -282,6 +296,8 @@ FEATURES = (
     *("fact", "near", "said", "holding", "unlike", "changes", "late", "both"),
     *("cause", "exact"),
     *("meaning", "meant", "focus", "gist", "replaces", "replaced"),
+    *("lead_near", "lead_said", "lead_meaning", "lead_gist"),
+    *("most_said", "most_near", "most_meant", "gap_near", "gap_said"),
     *("read", "asks_who", "asks_when", "asks_amount", "asks_why", "asks_way", "asks_yes_no", "asks_all", "timed"),
 )
 """What the model weighs of a candidate, each 0..1 but `length`, the logarithm of the number of its sentences."""
@@ -295,6 +311,15 @@ def _spread(values: Sequence[float], among: Sequence[int]) -> list[float]:
     return [min(1.0, max(0.0, 1 - (high - value) / span)) for value in values]
 
 
+def _leads(values: Sequence[float], among: Sequence[int]) -> list[float]:
+    """How far each value is ahead (-_FARTHEST_AHEAD.._FARTHEST_AHEAD) of the best other one of those `among`."""
+    if len(among) < 2:
+        return [0.0] * len(values)
+    first, second = sorted((values[index] for index in among), reverse=True)[:2]
+    ahead = [value - (second if value == first else first) for value in values]
+    return [max(-_FARTHEST_AHEAD, min(_FARTHEST_AHEAD, lead)) for lead in ahead]
+
+
 class Jury:
     """The candidates of one question, read together: how rare a word is among them says how much it counts."""
 
@@ -302,12 +327,16 @@ class Jury:
         self.asked, self.candidates, self.now = asked, candidates, now
         self.readings = [reading(candidate.text) for candidate in candidates]
         self._heads = [_terms(candidate.head) for candidate in candidates]
+        authors = {candidate.head for candidate in candidates}
+        self._people = {word.key for name in authors for word in words(name)} - {word.key for word in asked.words}
         self._around = [_terms(candidate.around) for candidate in candidates]
         self._words = _read_aloud(asked.text, self.readings) or _mended(asked.words, self.readings)
+        said = {key for read in self.readings for key in read.terms}
+        self._sought = _worth_seeking(self._words, said.union(*self._heads, *self._around))
         # What only asks or knows nothing holds the words of the question, and says nothing of what they are worth.
         self._telling = [index for index in range(len(candidates)) if not self._silent(index)]
         self._held = [
-            [max(held(word, read.terms), held(word, head)) for word in self._words]
+            [max(held(word, read.terms), held(word, head)) for word in self._sought]
             for read, head in zip(self.readings, self._heads, strict=True)
         ]
         self._weights = self._rarity()
@@ -319,21 +348,26 @@ class Jury:
             )
             for held_here, candidate in zip(self._held, candidates, strict=True)
         ]
-        self._meant = alike(self._words, {key for read in self.readings for key in read.terms})
+        self._meant = alike(self._words, said)
         found = [self._best_sentences(index) for index in range(len(candidates))]
         self.best = [(match, sentence) for match, sentence, _, _ in found]
         self._meaning = [(meaning, focus) for _, _, meaning, focus in found]
         self.relevance = [
             (match + candidate.fused) / 2 for (match, _), candidate in zip(self.best, candidates, strict=True)
         ]
-        top = max((self.relevance[index] for index in self._telling), default=0.0)
-        self._rivals = [
-            index
-            for index, candidate in enumerate(candidates)
-            if candidate.when is not None and self.relevance[index] >= _RIVAL * top and not self._silent(index)
-        ]
+        self._rivals = self._as_relevant()
+        self._holding = [self._holds(index) for index in range(len(candidates))]
         self._some_read = any(candidate.similarity is not None for candidate in candidates)
         self.outdated = [self._outdated(index) for index in range(len(candidates))]
+
+    def _as_relevant(self) -> list[int]:
+        """The dated candidates that are about as good as the best."""
+        top = max((self.relevance[index] for index in self._telling), default=0.0)
+        return [
+            index
+            for index in self._telling
+            if self.candidates[index].when is not None and self.relevance[index] >= _RIVAL * top
+        ]
 
     def _rarity(self) -> list[float]:
         """The weight of each word: BM25's idf among the candidates, names half as much again."""
@@ -349,11 +383,11 @@ class Jury:
         one of its sentences says in other words, and how much of that sentence is about the question.
         """
         head, read = self._heads[index], self.readings[index]
-        beside = [0.9 * held(word, head) for word in self._words]
+        beside = [0.9 * held(word, head) for word in self._sought]
         best, value, meaning, focus = read.sentences[0], 0.0, 0.0, 0.0
         for sentence in read.sentences:
             trust = 0.4 if sentence.asks or sentence.knows_not else 1.0
-            exact = [held(word, sentence.terms) for word in self._words]
+            exact = [held(word, sentence.terms) for word in self._sought]
             own = trust * sum(
                 weight * max(here, there) for weight, here, there in zip(self._weights, exact, beside, strict=True)
             )
@@ -424,22 +458,37 @@ class Jury:
         newest, relative = self._newest(), self._relative()
         exact = distinctive(self.asked.text)
         gists, replacing, asked = self._gists(), self._replacing(), self._asked()
+        leads, most = self._leading(gists)
         best_meaning = max((self._meaning[index][0] for index in self._telling), default=0.0) or 1.0
         return [
             [
                 *self._own(index, newest.get(index, 0.0)),
                 *relative[index],
                 float(candidate.uid in led),
-                float(bool(exact.terms) and holds_distinctive(candidate.text, [exact])),
+                _exactly(candidate.text, exact),
                 self._meaning[index][0],
                 min(1.0, self._meaning[index][0] / best_meaning),
                 self._meaning[index][1],
                 gists[index],
                 *replacing[index],
+                *leads[index],
+                *most,
                 *asked,
             ]
             for index, candidate in enumerate(self.candidates)
         ]
+
+    def _leading(self, gists: Sequence[float]) -> tuple[list[list[float]], list[float]]:
+        """The features from `lead_near` to `lead_gist` of each candidate, and those from `most_said` to `gap_said`: how
+        much the best of them has, and how far it is ahead.
+        """
+        near = [self._similarity(index) for index in range(len(self.candidates))]
+        said = [match for match, _ in self.best]
+        meaning = [meant for meant, _ in self._meaning]
+        leads = [_leads(values, self._telling) for values in (near, said, meaning, gists)]
+        most = [max((values[index] for index in self._telling), default=0.0) for values in (said, near, meaning)]
+        gaps = [max((lead[index] for index in self._telling), default=0.0) for lead in leads[:2]]
+        return [list(row) for row in zip(*leads, strict=True)], [*most, *gaps]
 
     def _asked(self) -> list[float]:
         """The features from `read` to `timed`: what kind of question it is, which says what the others are worth."""
@@ -510,7 +559,7 @@ class Jury:
                 [
                     near[index],
                     said,
-                    said * self._holds(candidate, self.readings[index], sentence),
+                    said * self._holding[index],
                     float(self._some_read and candidate.similarity is None),
                     said * float(present and sentence.changes),
                     order[candidate.when] if present and candidate.when is not None else 0.0,
@@ -530,7 +579,7 @@ class Jury:
             self._similarity(index),
             match,
             *self._shares(index),
-            self._holds(candidate, read, best),
+            self._holding[index],
             float(self._only_asks(read)),
             float(read.knows_not or (best.knows_not and match > candidate.unread)),
             float(read.commands),
@@ -566,7 +615,7 @@ class Jury:
         """Coverage of the question, what the conversation adds to it, names it holds, and names it lacks."""
         held_here, beside = self._held[index], self._around[index]
         coverage = self._coverage[index]
-        added = [max(0.0, held(word, beside) - have) for word, have in zip(self._words, held_here, strict=True)]
+        added = [max(0.0, held(word, beside) - have) for word, have in zip(self._sought, held_here, strict=True)]
         around = sum(weight * more for weight, more in zip(self._weights, added, strict=True)) / self._total
         names = [
             (have, have + more) for word, have, more in zip(self._words, held_here, added, strict=True) if word.proper
@@ -580,14 +629,23 @@ class Jury:
             sum(somewhere < 0.5 for _, somewhere in names) / len(names),
         )
 
-    def _holds(self, candidate: Candidate, read: Reading, best: Sentence) -> float:
+    def _holds(self, index: int) -> float:
+        """How many (0..1) of the kinds of thing that are asked for the candidate holds; .5 where there are none."""
+        read, best = self.readings[index], self.best[index][1]
         kinds = {kind for kind in self.asked.wanted if kind in cues.HOLDS}
         if not kinds:
             return 0.5
         if kinds & _AMOUNTS_OF:  # any number is an amount, that of a date too
             kinds -= {Wanted.AMOUNT}
-        text = best.text if len(read.sentences) > _SHORT_TEXT else candidate.text
-        return sum(bool(cues.HOLDS[kind].search(text)) for kind in kinds) / len(kinds)
+        text = best.text if len(read.sentences) > _SHORT_TEXT else self.candidates[index].text
+        found = {kind for kind in kinds if cues.HOLDS[kind].search(text)}
+        if Wanted.PERSON in kinds and self._names_somebody(best if len(read.sentences) > _SHORT_TEXT else read):
+            found.add(Wanted.PERSON)
+        return len(found) / len(kinds)
+
+    def _names_somebody(self, said: Sentence | Reading) -> bool:
+        """Whether it names a person: by the dictionary, or one who has written another of the texts."""
+        return PERSON in said.terms or not self._people.isdisjoint(said.terms)
 
     def holds_keyword(self, index: int) -> bool:
         """Return whether the query is a list of words and the candidate holds one of them."""
@@ -597,6 +655,15 @@ class Jury:
         """1 for a text that says nothing beyond the words of the question."""
         said = self.readings[index].own_words - {word.key for word in self._words}
         return float(self.asked.asks and self._coverage[index] > _NEARLY_REPEATED and not said)
+
+
+def _exactly(text: str, asked: Distinctive) -> float:
+    """1 for a text that holds an identifier, a number or a quoted phrase that is asked for, a half for one that has all
+    words of such a question.
+    """
+    if not asked.terms or not holds_distinctive(text, [asked]):
+        return 0.0
+    return 1.0 if holds_distinctive(text, [replace(asked, words=frozenset())]) else 0.5
 
 
 def _read_aloud(question_text: str, readings: Sequence[Reading]) -> list[Word]:
@@ -610,6 +677,11 @@ def _read_aloud(question_text: str, readings: Sequence[Reading]) -> list[Word]:
     known = {key for read in readings for key in read.terms if key[0] == "r" and len(key) > _SHORTEST_SPELLED}
     found = [key for key in known if key[1:] in spelled]
     return [Word(key) for key in sorted(found) if not any(key != other and key[1:] in other for other in found)]
+
+
+def _worth_seeking(asked: Sequence[Word], known: Collection[str]) -> list[Word]:
+    """The words, each with what else may stand for it and is `known`: it is looked for in every sentence."""
+    return [replace(word, others=tuple(other for other in word.others if other[0] in known)) for word in asked]
 
 
 def _mended(asked: Sequence[Word], readings: Sequence[Reading]) -> list[Word]:
@@ -686,14 +758,28 @@ class Model:
 
 
 @cache
+def _trained() -> Mapping[str, Any]:
+    return tomllib.loads(files("retrieval").joinpath("models/answering.toml").read_text(encoding="utf-8"))
+
+
+def middle() -> float:
+    """Return the value that stands for a score of a half."""
+    return float(_trained()["middle"])
+
+
+@cache
 def model() -> Model:
     """Return the trained model."""
-    table = tomllib.loads(files("retrieval").joinpath("models/answering.toml").read_text(encoding="utf-8"))
-    network, features = table["network"], table["features"]
+    network, features = _trained()["network"], _trained()["features"]
     weights, mean, deviation = (np.array([features[name][place] for name in FEATURES]) for place in range(3))
     inner = np.array([features[name][3:] for name in FEATURES]).T
     bias, outer = np.array(network["bias"]), np.array(network["outer"])
-    return Model(table["middle"], weights, mean, deviation, inner, bias, outer)
+    return Model(middle(), weights, mean, deviation, inner, bias, outer)
+
+
+def best_of(judgements: Iterable[Judgement]) -> float:
+    """Return the best score (0..1) of those that may answer, 1 where none may."""
+    return max((one.score for one in judgements if one.verdict in TELLING), default=1.0)
 
 
 def judge(
@@ -707,14 +793,14 @@ def judge(
 
 def judged(jury: Jury, rows: Sequence[Sequence[float]], values: Sequence[float]) -> list[Judgement]:
     """Return what the `values` that a model gives its rows of features make of the candidates of a jury."""
-    middle = model().middle
+    half = middle()
     found = []
     for index, (candidate, row, value) in enumerate(zip(jury.candidates, rows, values, strict=True)):
         named = dict(zip(FEATURES, row, strict=True))
         found.append(
             Judgement(
                 uid=candidate.uid,
-                score=1 / (1 + math.exp(middle - value)),
+                score=1 / (1 + math.exp(half - value)),
                 support=max(_support(named), candidate.linked, _KEYWORD_SUPPORT if jury.holds_keyword(index) else 0.0),
                 verdict=_verdict(named),
                 sentence=jury.best[index][1].text,
@@ -722,7 +808,8 @@ def judged(jury: Jury, rows: Sequence[Sequence[float]], values: Sequence[float])
                 replaced=bool(named["ended"]) and named["outdated"] == 1.0,
             )
         )
-    return _apart(found, jury.readings)
+    # What belongs to one list is often said in one form.
+    return found if asks_for_all(jury.asked.text) else _apart(found, jury.readings)
 
 
 def _apart(judged: Sequence[Judgement], readings: Sequence[Reading]) -> list[Judgement]:

@@ -160,6 +160,13 @@ KNOWS_NOT = _any(
 )
 """Somebody says that they do not know, or would like to know as well."""
 
+PROPOSES = _any(
+    r"\b(?:what|how) about\b|\bwhy (?:not|don['’]t we)\b|\bshall we\b|^could (?:we|it|they|the \w+)\b",
+    r"\b(?:asked|wants?|wish(?:es)?)\b.{0,20}\bcould\b",
+    r"(?:なんて|のは)(?:どう|いかが)(?:です|でしょう|かな|？|\?|$)|しましょうか|(?<!り)ませんか",
+)
+"""A question that proposes something, or wishes for it."""
+
 COMMANDS = _any(
     r"\b(?:ignore|disregard|forget|override|bypass|drop)\b.{0,30}\b(?:previous|prior|earlier|above|all"
     r"|your|any|other|former)\b"
@@ -206,6 +213,14 @@ HINTS_AT_COMMANDS = _any(
 _NAMES = (
     r"(?<![.!?]\s)(?<!^)\b[A-Z][a-z]+(?:\s[A-Z][a-z]+)*|(?:Mr|Mrs|Ms|Dr|Miss|Prof)\.?\s+[A-Z]\w+|\bI\b|\bmy\b"
     r"|[\u4e00-\u9fff]{1,4}(?:さん|様|先生|氏|くん|君|ちゃん|部長|課長|主任|教授|社長)"
+)
+_ROLES = (
+    r"\b(?:manager|boss|leader|head|chair(?:man|woman|person)?|treasurer|secretary|caretaker|janitor|doctor|nurse|teacher"
+    r"|lawyer|judge|driver|cook|chef|neighbou?r|mother|father|mum|dad|sister|brother|aunt|uncle|wife|husband|accountant"
+    r"|director|owner|plumber|electrician|mechanic|colleague|assistant|coach|captain|everyone|everybody|nobody"
+    r"|me|he|she|us)\b"
+    r"|(?:父|母|兄|姉|弟|妹|祖父|祖母|叔父|叔母|夫|妻|店長|会長|園長|校長|所長|院長|理事長|班長|係|担当|幹事|会計|書記|大家"
+    r"|管理人|弁護士|税理士|医師|看護師|栄養士|薬剤師|運転手|業者|私|僕|俺)(?:が|は|の|に|を|へ|から|まで|、|。)"
 )
 HOLDS: Mapping[Wanted, re.Pattern[str]] = {
     Wanted.REASON: _any(
@@ -255,6 +270,6 @@ HOLDS: Mapping[Wanted, re.Pattern[str]] = {
         r"|20)\d\d)\b",
         r"\d{1,2}月|\d{1,2}日|[月火水木金土日]曜|毎[週月年日]|[来今先][週月年]|月末|年末|明日|明後日|\d{4}-\d\d-\d\d",
     ),
-    Wanted.PERSON: re.compile(_NAMES),
+    Wanted.PERSON: re.compile(f"{_NAMES}|{_ROLES}"),
 }
 """What a text that answers holds, by the kind of thing asked for."""

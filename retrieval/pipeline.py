@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TypeAlias
 
 from graph.executor import Executor
@@ -17,7 +18,7 @@ from graph.item import Item, loss_of, replaced_by
 from graph.search import KeywordQuery, VectorQuery, as_known, hydrate
 from graph.types import ItemFilter, Noise
 from retrieval.abstention import Near, Remaining, remaining
-from retrieval.answering import Judgement, asks_why
+from retrieval.answering import Judgement, asks_why, best_of
 from retrieval.arms import OK, ArmResults, Depth, Effort, PlannedQuery, run_arms
 from retrieval.causes import Chains, chain_first, with_causes
 from retrieval.dedupe import deduplicate
@@ -64,7 +65,11 @@ encoder reads the query, and where words alone have to speak. In small worlds th
 answered has less in 2 % and 8 % of cases; where nothing is known it has more in 4 of 16 and in none of 8.
 """
 LEAST_SUPPORT_BESIDE = 0.25
-"""What has to speak for any other hit: from .3 on right answers are lost that are worded otherwise."""
+"""What has to speak for any other hit, unless it answers nearly as well as the best: from .3 on right answers are lost
+that are worded otherwise.
+"""
+NEARLY_BEST = 0.8
+"""The share of the best score from which on a candidate needs nothing else that speaks for it."""
 UNSUPPORTED = 0.5
 """What the score of a candidate is worth that nothing supports any more: it stands below what answers about as well,
 and above what hardly answers.
@@ -215,11 +220,13 @@ class SearchPipeline:
             return left
         narrow = _is_narrow(request.where)
         backed = narrow or _finds(judged.judgements.values(), queries)
+        least = NEARLY_BEST * best_of(judged.judgements.values())
         # What the caller's own threshold has judged stays; a hit that it could not judge needs backing all the same.
         chosen = isinstance(request.bound, FixedBound) and left.threshold is not None
+        backs = partial(_beside, least=least, unjudged=not chosen)
         return left.only(
             [
-                ((chosen and near.exempt is None) or (backed and (narrow or _beside(judgement, unjudged=not chosen))))
+                ((chosen and near.exempt is None) or (backed and (narrow or backs(judgement))))
                 and not _replaced(judgement)
                 for near in left.kept
                 for judgement in [judged.judgements.get(near.entry.uid)]
@@ -337,12 +344,15 @@ def _finds(judgements: Iterable[Judgement], queries: Sequence[PlannedQuery]) -> 
     return any(judgement.support >= least for judgement in judgements)
 
 
-def _beside(judgement: Judgement | None, *, unjudged: bool) -> bool:
-    """Whether enough speaks for a candidate where a better one is found; `unjudged` of one that nobody judged.
+def _beside(judgement: Judgement | None, *, least: float, unjudged: bool) -> bool:
+    """Whether enough speaks for a candidate where a better one is found, or its score is at `least` so; `unjudged` of
+    one that nobody judged.
 
     Those stand behind all that were judged, unless a threshold removed these.
     """
-    return unjudged if judgement is None else judgement.support >= LEAST_SUPPORT_BESIDE
+    if judgement is None:
+        return unjudged
+    return judgement.support >= LEAST_SUPPORT_BESIDE or judgement.score >= least
 
 
 def _is_narrow(where: ItemFilter) -> bool:

@@ -16,6 +16,7 @@ from importlib.resources import files
 
 from sudachipy import Dictionary, Morpheme, SplitMode, Tokenizer
 
+from retrieval.phrases import phrases_in, plain_form
 from retrieval.sentences import stem
 from retrieval.stopwords import ENGLISH
 from retrieval.text import has_cjk
@@ -50,6 +51,9 @@ SAME_GROUP = 0.8
 SAME_CONCEPT = 0.6
 SAME_CHARACTER = 0.3
 SAME_READING = 0.9
+PERSON = "@person"
+"""The term that names of people share: it says what they are, and makes nobody of them the same."""
+_HARDLY = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,13 @@ def words(text: str) -> tuple[Word, ...]:
     """Return the topical words of `text`, in order."""
     plain = unicodedata.normalize("NFKC", text)
     found: list[Word] = []
-    for run in _RUN.finditer(plain):
-        if has_cjk(run[0]):
+    runs = list(_RUN.finditer(plain))
+    said = phrases_in([run[0] for run in runs])
+    for number, run in enumerate(runs):
+        if number in said:
+            word = said[number]
+            found.extend([] if word is None else [_english_word(word, proper=False)])
+        elif has_cjk(run[0]):
             found.extend(_japanese(run[0]))
         else:
             found.extend(_english(run[0], begins=run.start() == 0))
@@ -84,8 +93,14 @@ def _english(run: str, *, begins: bool) -> list[Word]:
 
 @lru_cache(maxsize=20_000)
 def _english_word(lower: str, *, proper: bool) -> Word:
-    key = stem(lower)
-    return Word(key, tuple((f"c{number}", SAME_CONCEPT) for number in _concepts().get(key, ())), proper=proper)
+    key = stem(plain_form(lower))
+    return Word(key, tuple(_grouped(key)), proper=proper)
+
+
+def _grouped(key: str) -> list[tuple[str, float]]:
+    """The terms of the groups that a word is in."""
+    wide = [(f"c{number}", SAME_CONCEPT) for number in _concepts().get(key, ())]
+    return wide + [(f"g{number}", SAME_GROUP) for number in _synonyms().get(key, ())]
 
 
 @lru_cache(maxsize=20_000)
@@ -103,11 +118,13 @@ def _japanese_word(part: Morpheme) -> list[Word]:
     kind, normal = part.part_of_speech(), part.normalized_form()
     if kind[0] not in _JAPANESE_KINDS or kind[1] in _JAPANESE_GRAMMAR or normal in _JAPANESE_STOP:
         return []
-    others = [(f"c{number}", SAME_CONCEPT) for number in _concepts().get(normal, ())]
+    others = _grouped(normal)
     others += [(f"s{number}", SAME_GROUP) for number in part.synonym_group_ids()]
     others += [(f"k{character}", SAME_CHARACTER) for character in _HAN.findall(normal)]
     if len(part.reading_form()) > _SHORT_READING:
         others.append((f"r{part.reading_form()}", SAME_READING))
+    if kind[2] == "人名":
+        others.append((PERSON, _HARDLY))
     return [Word(normal, tuple(others), proper=kind[1] == "固有名詞")]
 
 
@@ -116,11 +133,20 @@ def _tokenizer() -> Tokenizer:
     return Dictionary(dict="core").tokenizer()
 
 
-@cache
 def _concepts() -> Mapping[str, tuple[int, ...]]:
     """The groups of `concepts.txt` that a word is in, by English stem or normalised Japanese word."""
+    return _groups("concepts.txt")
+
+
+def _synonyms() -> Mapping[str, tuple[int, ...]]:
+    """The same of the narrower groups of `synonyms.txt`."""
+    return _groups("synonyms.txt")
+
+
+@cache
+def _groups(name: str) -> Mapping[str, tuple[int, ...]]:
     groups: defaultdict[str, set[int]] = defaultdict(set)
-    lines = files("retrieval").joinpath("concepts.txt").read_text(encoding="utf-8").splitlines()
+    lines = files("retrieval").joinpath(name).read_text(encoding="utf-8").splitlines()
     for number, line in enumerate(line for line in lines if line and not line.startswith("#")):
         for word in line.split():
             groups[normalised(word) if has_cjk(word) else stem(word.casefold())].add(number)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from retrieval.answering import FEATURES, Jury, Model, judged, model, question
+from retrieval.answering import FEATURES, Jury, Model, judged, middle, question
 from retrieval.judging import JUDGED
 from retrieval.whole import SMALL
 from training.scenarios import Case, cases_of, conversations_of, faults, worlds_of
@@ -58,7 +58,10 @@ RULES: Mapping[str, float] = {
 }
 # What is the same for all candidates of a question orders none of them: only the network reads it.
 OF_THE_QUESTION = frozenset(
-    {"read", "asks_who", "asks_when", "asks_amount", "asks_why", "asks_way", "asks_yes_no", "asks_all", "timed"}
+    (
+        *("most_said", "most_near", "most_meant", "gap_near", "gap_said", "read", "asks_who", "asks_when"),
+        *("asks_amount", "asks_why", "asks_way", "asks_yes_no", "asks_all", "timed"),
+    )
 )
 # Strength of the L2 penalty on the distance from PRIOR, and on the weights of the network.
 PENALTY, NETWORK_PENALTY = 0.1, 0.05
@@ -219,7 +222,7 @@ def _fitted(sample: Sample, random: np.random.Generator) -> Model:
     inner = inner.reshape(HIDDEN, count)
     weights[:], inner[:] = prior, random.normal(scale=0.3, size=inner.shape) * seen
     bias[:] = random.normal(scale=0.1, size=HIDDEN)
-    fit = Model(model().middle, weights, sample.rows.mean(0), sample.rows.std(0) + 1e-3, inner, bias, outer)
+    fit = Model(middle(), weights, sample.rows.mean(0), sample.rows.std(0) + 1e-3, inner, bias, outer)
     standard = fit.standard(sample.rows)
     mean, square = np.zeros(len(every)), np.zeros(len(every))
     for step in range(1, STEPS + 1):

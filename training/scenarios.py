@@ -21,7 +21,7 @@ from graph.types import Kind, Noise
 from librarian.base.settings.settings import Settings
 from librarian.runtime.assembly import open_encoder
 from librarian.search.contracts import Cause, MemoryHit
-from retrieval.answering import Candidate, Judgement, Verdict
+from retrieval.answering import Candidate, Judgement, Verdict, best_of
 from retrieval.calibration import calibrated, probe_noise
 from retrieval.distinctive import distinctive, holds_distinctive
 from retrieval.encoders.language_probe import encode_probes
@@ -31,8 +31,8 @@ from retrieval.fusion import Ranking
 from retrieval.judging import READ_CHARS, candidate_of, turns_of
 from retrieval.linear import Pool, default_weights, linear_fusion
 from retrieval.names import authors_named, without_names
-from retrieval.passages import embedding_text, passages
-from retrieval.pipeline import LEAST_SUPPORT, LEAST_SUPPORT_BESIDE, LEAST_SUPPORT_UNREAD
+from retrieval.passages import embedding_text, readable
+from retrieval.pipeline import LEAST_SUPPORT, LEAST_SUPPORT_BESIDE, LEAST_SUPPORT_UNREAD, NEARLY_BEST
 from retrieval.sentences import Passage, terms
 from retrieval.signals import Traits, query_traits
 from retrieval.text import keyword_text, language
@@ -77,7 +77,7 @@ def hits(case: Case, judgements: Sequence[Judgement]) -> list[str]:
         judgement.support >= (LEAST_SUPPORT if read else LEAST_SUPPORT_UNREAD) for judgement in judgements
     ):
         return []
-    exact = [distinctive(case.query)]
+    exact, least = [distinctive(case.query)], NEARLY_BEST * best_of(judgements)
     order = sorted(judgements, key=lambda judgement: (-judgement.score, judgement.uid))
     if case.ask in ("relevant", "answer"):
         order.sort(key=lambda judgement: judgement.verdict in _NO_ANSWER)
@@ -85,7 +85,7 @@ def hits(case: Case, judgements: Sequence[Judgement]) -> list[str]:
     for judgement in order:
         candidate = found[judgement.uid]
         below = case.ask == "search_all" and candidate.similarity is not None and candidate.similarity < FLOOR
-        if not case.narrow and judgement.support < LEAST_SUPPORT_BESIDE:
+        if not case.narrow and judgement.support < LEAST_SUPPORT_BESIDE and judgement.score < least:
             continue
         if judgement.replaced or (below and not holds_distinctive(f"{candidate.head} {candidate.text}", exact)):
             continue
@@ -256,7 +256,7 @@ def _texts(worlds: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
 
 def _encoded(item: Mapping[str, Any]) -> list[str]:
     text = _text(item)
-    return [embedding_text(_author(item), part) for part in passages(text)] if language(text) == "en" else []
+    return [embedding_text(_author(item), part) for part in readable(text, ["en"])[0]]
 
 
 def _text(item: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from retrieval.answering import FEATURES, Candidate, Verdict, gives_orders, judge, model, question, reading
+from retrieval.answering import FEATURES, Candidate, Jury, Verdict, gives_orders, judge, model, question, reading
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 
@@ -193,3 +193,58 @@ def test_a_network_beside_the_weights_moves_scores_by_what_it_reads():
     assert plain.values([row]).tolist() != [0.0]
     far = [1_000.0] * len(FEATURES)
     assert abs(plain.values([far])[0] - silent.values([far])[0]) <= abs(plain.outer).sum()
+
+
+@pytest.mark.parametrize(("query", "pushed_apart"), [("What is the idea?", True), ("all ideas for the party", False)])
+def test_what_belongs_to_one_list_is_no_repetition(query, pushed_apart):
+    text = "An idea for the party is a race."
+    candidates = [Candidate(uid=uid, text=text, fused=0.5) for uid in ("one", "other")]
+    scores = sorted(judgement.score for judgement in judge(question(query, NOW), candidates, NOW))
+    assert (scores[0] < scores[1]) is pushed_apart
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("What about an evening at the bowling alley?", False),
+        ("Shall we ask for a longer ladder?", False),
+        ("夏祭りは花火なんてどうですか？", False),
+        ("Could you tell me where the ladder is?", True),
+        ("はしごの場所を知りませんか？", True),
+    ],
+)
+def test_a_question_that_proposes_something_tells_it(text, asks):
+    assert reading(text).only_asks is asks
+
+
+def test_a_quoted_phrase_counts_more_than_its_words():
+    told = "Her words: “the boat leaves the harbour slowly”."
+    mixed = "The harbour leaves slowly, the boat too."
+    assert ranked("“the boat leaves the harbour slowly”", mixed, told)[0] == told
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Sora keeps the accounts.", 1.0),
+        ("It rains on the accounts.", 0.0),
+        ("山本由佳は帳簿をつける。", 1.0),
+        ("Ask the treasurer for the accounts.", 1.0),
+    ],
+)
+def test_who_asks_for_a_person_wants_somebody_named(text, names):
+    """By the dictionary, by the name of another text's author, or by what somebody is."""
+    jury = Jury(
+        question("Who does the accounts?", NOW),
+        [Candidate(uid="text", text=text), Candidate(uid="other", text="It rains.", head="Sora")],
+        NOW,
+    )
+    assert jury.features()[0][FEATURES.index("holds")] == names
+
+
+def test_a_phrase_denies_or_tells_of_a_change_like_the_word_that_it_stands_for():
+    (denies,), (changes,) = (
+        reading(text).sentences for text in ("They turned the offer down.", "Rita stands in for Paul.")
+    )
+    assert denies.negative
+    assert changes.changes

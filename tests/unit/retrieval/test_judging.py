@@ -2,8 +2,10 @@
 
 import pytest
 
+from retrieval.answering import Judgement, Verdict, best_of
 from retrieval.fusion import Fused
 from retrieval.judging import READ_CHARS, candidate_of, turns_of
+from retrieval.pipeline import NEARLY_BEST, _beside
 from retrieval.sentences import Passage
 from retrieval.signals import Traits
 
@@ -45,3 +47,13 @@ def test_the_keyword_score_speaks_for_what_was_not_read_of_a_text():
     """A text that was read whole speaks for itself."""
     pool = {"long": turn("x" * READ_CHARS, 1, keyword=0.7), "short": turn("x", 2, keyword=0.7)}
     assert (candidate(pool, "long").unread, candidate(pool, "short").unread) == (0.7, 0.0)
+
+
+@pytest.mark.parametrize(("score", "support", "stays"), [(0.79, 0.1, False), (0.81, 0.1, True), (0.1, 0.25, True)])
+def test_what_answers_nearly_as_well_as_the_best_needs_no_other_backing(score, support, stays):
+    """What asks, or knows nothing, is no best one."""
+    best = Judgement("best", 1.0, 0.9, Verdict.ANSWERS, "")
+    asks = Judgement("asks", 2.0, 0.9, Verdict.REPEATS, "")
+    other = Judgement("other", score, support, Verdict.SHARES_TOPIC, "")
+    assert _beside(other, least=NEARLY_BEST * best_of([best, asks, other]), unjudged=False) is stays
+    assert best_of([asks]) == 1.0

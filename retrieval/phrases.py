@@ -1,0 +1,115 @@
+"""English phrases that say what one word says: "called the trip off" is "cancel". Pure functions.
+
+`phrases.txt` holds them, irregular forms of words too.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from retrieval.sentences import stem
+
+_ANYTHING = ".."
+_LONGEST_GAP = 3
+# Words of a text in which a phrase has to end, counted from its first.
+_REACH = 10
+_SHORT_FORMS = {"m": "be", "re": "be", "ll": "will", "ve": "have"}
+_SHORT_NEGATIONS = {"ca": "can", "wo": "will", "sha": "shall"}
+_VERBS = """
+be: is are was were am been being
+do: does did done doing
+have: has had having
+go: went gone goes going
+take: took taken
+give: gave given
+come: came
+get: got gotten
+make: made
+say: said
+see: saw seen
+tell: told
+my: your his her our their its
+"""
+_FORMS = {form: line.partition(":")[0] for line in _VERBS.split("\n") for form in line.partition(":")[2].split()}
+
+
+def phrases_in(runs: Sequence[str]) -> Mapping[int, str | None]:
+    """Return what the phrases among the words `runs` say: by the number of the first word of each the word that says
+    the same, and None for its other words.
+    """
+    table = _phrases()
+    said: dict[int, str | None] = {}
+    parts = [_forms(run) for run in runs]
+    for start, own in enumerate(parts):
+        for phrase, word in table.get(own[0], ()) if start not in said else ():
+            found = _places(phrase, parts, start)
+            if found and said.keys().isdisjoint(found):
+                said |= dict.fromkeys(found)
+                said[start] = word
+                break
+    return said
+
+
+def plain_form(word: str) -> str:
+    """Return the word of an irregular form: "bought" is "buy"; any other word stays as it is."""
+    return _irregular().get(word, word)
+
+
+def _places(phrase: Sequence[str], parts: Sequence[Sequence[str]], start: int) -> set[int]:
+    """The numbers of the words from `start` on that make up the phrase; none where they do not."""
+    forms = [(form, number) for number, own in enumerate(parts[start : start + _REACH], start) for form in own]
+    found: set[int] = set()
+    at = gap = 0
+    for part in phrase:
+        if part == _ANYTHING:
+            gap = _LONGEST_GAP
+            continue
+        place = next((place for place in range(at, min(at + gap + 1, len(forms))) if forms[place][0] == part), None)
+        if place is None:
+            return set()
+        found.add(forms[place][1])
+        at, gap = place + 1, 0
+    return found
+
+
+@lru_cache(maxsize=20_000)
+def _forms(run: str) -> tuple[str, ...]:
+    """A word as the phrases have it: "can't" is "can" and "not"."""
+    lower = run.casefold().replace("’", "'")
+    if lower == "cannot":
+        return ("can", "not")
+    if lower.endswith("n't"):
+        base = lower.removesuffix("n't")
+        return (_form(_SHORT_NEGATIONS.get(base, base)), "not")
+    base, _, end = lower.partition("'")
+    return (_form(base), _SHORT_FORMS[end]) if end in _SHORT_FORMS else (_form(base),)
+
+
+def _form(word: str) -> str:
+    return _FORMS.get(word) or stem(plain_form(word))
+
+
+@cache
+def _lines() -> Sequence[tuple[str, Sequence[str]]]:
+    """The lines of the file: a word, and the phrases and forms that say it."""
+    lines = files("retrieval").joinpath("phrases.txt").read_text(encoding="utf-8").splitlines()
+    pairs = [line.partition(":") for line in lines if line and line[0] != "#"]
+    return [(word, [phrase.strip() for phrase in phrases.split(",")]) for word, _, phrases in pairs]
+
+
+@cache
+def _irregular() -> Mapping[str, str]:
+    return {phrase: word for word, phrases in _lines() for phrase in phrases if " " not in phrase}
+
+
+@cache
+def _phrases() -> Mapping[str, Sequence[tuple[Sequence[str], str]]]:
+    """The phrases by their first word, the longest first, each with the word that says the same."""
+    table: defaultdict[str, list[tuple[Sequence[str], str]]] = defaultdict(list)
+    for word, phrases in _lines():
+        for phrase in phrases:
+            parts = [part if part == _ANYTHING else _form(part) for part in phrase.split()]
+            if len(parts) > 1:
+                table[parts[0]].append((parts, word))
+    return {first: sorted(own, key=lambda entry: -len(entry[0])) for first, own in table.items()}
