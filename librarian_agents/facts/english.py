@@ -233,11 +233,14 @@ _DID = (
     r"|completed|built|planted|inherited|won|published|married|graduated from|enrolled (?:in|at)|(?:signed up"
     r"|registered|applied) (?:for|to)|dropped out of|moved into"
 )
-_ATTENDED = r"attended|visited|went to|ran|hosted|organi[sz]ed|competed in|performed (?:at|in)|spoke at"
+_ATTENDED = (
+    r"attended|participated in|took part in|volunteered at|visited|went to|ran|hosted|organi[sz]ed|competed in"
+    r"|performed (?:at|in)|spoke at"
+)
 _OCCASION = (
     r"concert|festival|conference|workshop|convention|meeting|parade|wedding|fair|reading|marathon|triathlon|race"
     r"|retreat|reunion|exhibition|museum|gala|fundraiser|tournament|competition|show|class|lecture|seminar|hackathon"
-    r"|camp|party|hospital|shelter|school|funeral|audition|group"
+    r"|camp|party|exhibit|event|trip|rally|protest|march|match|session|tour|cruise|hospital|shelter|school|funeral|audition|group"
 )
 _TURNED = (
     r"promoted(?: at work)?|engaged|married|divorced|hired|fired|laid off|pre-approved for .+|accepted (?:to|into|for"
@@ -329,8 +332,8 @@ _FORMS: Sequence[_Form] = (
     _form("turned", 0.9, "ikn", rf"{_HAVE}(?:was|were|been) (?P<object>{_TURNED})$", "is"),
     _form("did", 0.85, "ikn", rf"{_HAVE}(?:also |even )?(?P<verb>{_DID}) (?:this (?=\w+ \w))?(?P<object>{_ONE}.*?)$"),
     _form("attended", 0.85, "ikn",
-        rf"{_HAVE}(?:also |even )?(?P<verb>{_ATTENDED}) (?P<object>(?:an?|the|my|our) {_NAME}"
-        rf"|(?:an? )(?:[\w-]+ ){{0,3}}?(?:{_OCCASION})\b.*?|{_NAME})$"),
+        rf"{_HAVE}(?:also |even )?(?P<verb>{_ATTENDED}) (?P<object>(?:an?|the|my|our) {_NAME}(?: (?:{_OCCASION})\b.*?)?"
+        rf"|an? (?:[\w+-]+ ){{0,3}}?(?:{_OCCASION})\b.*?|{_NAME})$"),
     _form("took up", 0.85, "ikn", rf"{_HAVE}(?:also |even )?started (?P<doing>{'|'.join(_GOES_ON)}){_REST}"),
     _form("got", 0.9, "ikn", rf"{_HAVE}(?:also |even )?got (?P<object>(?:an?|another|two|three) (?:[\w-]+ ){{0,2}}?"
         rf"(?:{_OBTAINED})s?\b.*?)$", "has"),
@@ -339,6 +342,8 @@ _FORMS: Sequence[_Form] = (
     _form("likes", 0.85, "ikn", rf" (?:(?:really|absolutely|also|just|always|truly|both|all) )*"
         rf"(?P<verb>loves?|likes?|enjoys?|hates?|dislikes?)\s+(?P<object>{_GENERIC}.*?)$"),
     _form("fan", 0.85, "ikn", rf"{_BE}(?:an? )?(?:[\w-]+ )?fans? of (?P<object>{_GENERIC}.*?)$", "is a fan of"),
+    _form("member", 0.85, "ikn", rf"{_BE}(?:an? )?(?:\w+ )?(?:part|members?) of "
+        rf"(?P<object>(?:the|an?) {_WORD}.*?|{_NAME})$", "is a member of"),
     _form("is in", 0.85, "ikn", rf"{_BE}(?:based |still )?in (?P<object>(?:the )?{_NAME})$", "is in"),
     _form("raised", 0.92, "ikn", r" (?P<verb>grew up) in\s+(?P<object>\S.*?)$", "grew up in"),
     _form("since", 0.92, "ikn", rf"(?:['’]ve|['’]s| have| has) been (?:an? )?"
@@ -456,6 +461,7 @@ _SOFT = frozenset(
         "owns",
         "likes",
         "fan",
+        "member",
         "took up",
         "attended",
     }

@@ -33,6 +33,7 @@ def told(text: str, author: str = "Ines") -> list[tuple[str, str, str]]:
         ("I have an air fryer, which one is better for chickpeas?", ("Ines", "has", "an air fryer")),
         ("Last Friday I went to a food festival.", ("Ines", "went to", "a food festival")),
         ("I got some news to share - I joined a gym last week!", ("Ines", "joined", "a gym")),
+        ("I'm now part of the fire brigade.", ("Ines", "is a member of", "the fire brigade")),
         ("I lost my job at the bank this month.", ("Ines", "lost", "job at the bank")),
         ("I started volunteering at a shelter, so I'd like some tips.", ("Ines", "volunteers at", "a shelter")),
         ("I've been vegetarian since January, can I have the recipe?", ("Ines", "is known to be", "vegetarian")),
