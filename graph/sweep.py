@@ -252,6 +252,8 @@ async def held_facts(
     executor: Executor, namespace: str, stated: Sequence[tuple[str, str, str]]
 ) -> set[tuple[str, str, str]]:
     """Return those of the statements (subject, predicate, object) that a fact holds already, in whatever case."""
+    if not stated:
+        return set()
     rows = [{"subject": subject, "predicate": predicate, "object": object_} for subject, predicate, object_ in stated]
     params = {"namespace": namespace, "rows": rows, "forever": FOREVER}
     found = await executor.fetch_all("sweep_held_facts", params)

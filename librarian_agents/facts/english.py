@@ -267,18 +267,36 @@ _TIMED = r"(?:open|close|start|begin|end|leave|arrive|expire|finish|depart|land|
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """One kind of sentence: `who` names which subjects it takes (keys of _WHO); without `predicate` it is its verb."""
+    """One kind of sentence: `who` names which subjects it takes (keys of _WHO); without `predicate` it is its verb.
+
+    `soft`: feelings and aims are told in such words, too; `past`: it happened once, and may have been yesterday; `cut`:
+    the object ends where an aim or a time begins.
+    """
 
     name: str
     confidence: float
     who: str
     pattern: re.Pattern[str]
     predicate: str
+    soft: bool
+    past: bool
+    cut: bool
 
 
-def _form(name: str, confidence: float, who: str, tail: str, predicate: str = "") -> _Form:
+def _form(
+    name: str,
+    confidence: float,
+    who: str,
+    tail: str,
+    predicate: str = "",
+    *,
+    soft: bool = False,
+    past: bool = False,
+    cut: bool = False,
+) -> _Form:
     subject = "|".join(_WHO[key] for key in who)
-    return _Form(name, confidence, who, re.compile(rf"(?P<subject>{subject}){tail}", re.IGNORECASE), predicate)
+    pattern = re.compile(rf"(?P<subject>{subject}){tail}", re.IGNORECASE)
+    return _Form(name, confidence, who, pattern, predicate, soft, past, cut)
 
 
 _SCHEDULED = "is scheduled on"
@@ -289,26 +307,27 @@ _FORMS: Sequence[_Form] = (
     _form("allergy", 0.95, "ikn", rf"{_BE}allergic to{_REST}", "is allergic to"),
     _form("origin", 0.92, "ikn", rf"{_BE}(?:originally )?from (?P<object>{_NAME})$", "is from"),
     _form("state", 0.92, "ikn", rf"{_BE}(?P<object>{_STATES})$", "is known to be"),
-    _form("role", 0.9, "ik", rf"{_BE}{_PRAISE}(?:an?|the) (?P<object>{_WORD}.*?)$", "is a"),
+    _form("role", 0.9, "ik", rf"{_BE}{_PRAISE}(?:an?|the) (?P<object>{_WORD}.*?)$", "is a", soft=True),
     _form("condition", 0.9, "tb", rf"{_BE}(?P<object>{_CONDITIONS})$", "is"),
     _form("participle", 0.92, "tb", rf"{_BE}(?P<verb>{_PARTICIPLES}){_REST}"),
     _form("closed", 0.92, "itb", rf"{_BE}(?P<verb>(?:closed|open|shut) (?:on|in|from|until|between)){_REST}"),
     _form("when", 0.92, "tb", rf"{_BE}(?:on|at|in|every|due)\s+(?P<object>{_WHEN}.*?)$", _SCHEDULED),
     _form("value", 0.92, "tb", rf"{_BE}(?P<object>(?:from |between |number |every |version |at |about |around"
         rf" |roughly |v)?(?:{_WHEN}|{_NUMBER}).*?)$", "is"),
-    _form("place", 0.9, "t", rf"{_BE}(?P<object>{_PLACE}.*?)$", "is"),
-    _form("identity", 0.92, "t", rf"{_BE}(?P<object>(?:(?:an?|the) )?{_NAME}.*?)$", "is"),
-    _form("identity", 0.92, "tb", rf"{_BE}(?P<object>\w*[\d@#/_.-][\w@#/_.-]*)$", "is"),
+    _form("place", 0.9, "t", rf"{_BE}(?P<object>{_PLACE}.*?)$", "is", soft=True),
+    _form("identity", 0.92, "t", rf"{_BE}(?P<object>(?:(?:an?|the) )?{_NAME}.*?)$", "is", soft=True),
+    _form("identity", 0.92, "tb", rf"{_BE}(?P<object>\w*[\d@#/_.-][\w@#/_.-]*)$", "is", soft=True),
     _form("moved on", 0.9, "tb", rf"{_HAVE}(?:moved|changed|switched|shifted) to (?P<object>{_WHEN}.*?)$", _SCHEDULED),
-    _form("moved", 0.92, "ikn", rf"{_HAVE}(?:moved|relocated)(?: back| house)? to{_REST}", "lives in"),
+    _form("moved", 0.92, "ikn",
+          rf"{_HAVE}(?:moved|relocated)(?: back| house)? to{_REST}", "lives in", past=True, cut=True),
     _form("switched", 0.92, "ikn", rf"{_HAVE}(?:switched|migrated|moved over"
-        rf"|changed)(?: from .+?)? to{_REST}", "uses"),
+        rf"|changed)(?: from .+?)? to{_REST}", "uses", cut=True),
     _form("goes on", 0.9, "ikn", rf"(?:['’]ve|['’]m|['’]s| have| has| am| is"
-        rf"| are)(?: been)? (?P<doing>{'|'.join(_GOES_ON)}){_REST}"),
+        rf"| are)(?: been)? (?P<doing>{'|'.join(_GOES_ON)}){_REST}", soft=True, cut=True),
     _form("became", 0.9, "ikn", rf"{_HAVE}(?:became|become|been promoted to|(?:was|were) promoted to)(?: an?"
-        rf"| the)? (?P<object>\S.*?)$", "is a"),
+        rf"| the)? (?P<object>\S.*?)$", "is a", soft=True, past=True),
     _form("hired", 0.9, "ikn", rf"{_HAVE}(?:got|started|landed|found|took)(?: (?:an? |my )?(?:new )?job"
-        rf"| work(?:ing)?| out)? (?P<verb>at|as|for) {_PRAISE}(?P<object>\S.*?)$"),
+        rf"| work(?:ing)?| out)? (?P<verb>at|as|for) {_PRAISE}(?P<object>\S.*?)$", soft=True, past=True, cut=True),
     _form("born", 0.95, "ikn", r" (?:was|were) born (?P<object>(?:in|on) \S.*?)$", "was born"),
     _form("changed", 0.9, "tb", rf" (?:was|were|has been|have been) (?P<verb>{_CHANGES}){_REST}"),
     _form("timed", 0.92, "ikntb",
@@ -317,33 +336,37 @@ _FORMS: Sequence[_Form] = (
           rf" {_ADVERB}(?P<verb>(?:cost|charge|pay|weigh|last|take)s?)\s+(?P<object>{_NUMBER}(?: of)?\b.*?)$"),
     _form("has", 0.9, "iknt",
           rf"(?:['’]ve got| {_ADVERB}(?:has|have)(?: got)?) (?P<object>(?:{_NUMBER}|(?:its|his|her"
-          rf"|their) own) {_WORD}.*?)$", "has"),
+          rf"|their) own) {_WORD}.*?)$", "has", cut=True),
     _form("has", 0.9, "ikn",
           r" (?:have|has) (?P<object>an? (?:dog|cat|son|daughter|sister|brother|twin|(?:\w+ )?allergy)\b.*?|asthma"
           r"|diabetes"
-          r"|epilepsy|coeliac disease|arthritis|migraines?|hay fever)$", "has"),
+          r"|epilepsy|coeliac disease|arthritis|migraines?|hay fever)$", "has", cut=True),
     _form("not eaten", 0.92, "ikn",
           rf" (?P<verb>(?:can['’]?t|cannot|don['’]?t|doesn['’]?t|do not|does not|never) (?:eat|drink|smoke"
           rf"|drive)){_REST}"),
-    _form("lives", 0.9, "ikn", rf" {_ADVERB}(?P<verb>{_LIVES}){_REST}"),
-    _form("lasts", 0.9, "tn", rf" {_ADVERB}(?P<verb>{_LASTS}){_REST}"),
-    _form("team", 0.85, "t", rf" {_ADVERB}(?P<verb>{_LIVES}){_REST}"),
-    _form("turned", 0.9, "ikn", rf"{_HAVE}(?:even )?got (?P<object>{_TURNED})$", "is"),
-    _form("turned", 0.9, "ikn", rf"{_HAVE}(?:was|were|been) (?P<object>{_TURNED})$", "is"),
-    _form("did", 0.85, "ikn", rf"{_HAVE}(?:also |even )?(?P<verb>{_DID}) (?:this (?=\w+ \w))?(?P<object>{_ONE}.*?)$"),
+    _form("lives", 0.9, "ikn", rf" {_ADVERB}(?P<verb>{_LIVES}){_REST}", soft=True),
+    _form("lasts", 0.9, "tn", rf" {_ADVERB}(?P<verb>{_LASTS}){_REST}", soft=True),
+    _form("team", 0.85, "t", rf" {_ADVERB}(?P<verb>{_LIVES}){_REST}", soft=True),
+    _form("turned", 0.9, "ikn", rf"{_HAVE}(?:even )?got (?P<object>{_TURNED})$", "is", past=True),
+    _form("turned", 0.9, "ikn", rf"{_HAVE}(?:was|were|been) (?P<object>{_TURNED})$", "is", past=True),
+    _form("did", 0.85, "ikn",
+          rf"{_HAVE}(?:also |even )?(?P<verb>{_DID}) (?:this (?=\w+ \w))?(?P<object>{_ONE}.*?)$",
+          soft=True, past=True, cut=True),
     _form("attended", 0.85, "ikn",
         rf"{_HAVE}(?:also |even )?(?P<verb>{_ATTENDED}) (?P<object>(?:an?|the|my|our) {_NAME}(?: (?:{_OCCASION})\b.*?)?"
-        rf"|an? (?:[\w+-]+ ){{0,3}}?(?:{_OCCASION})\b.*?|{_NAME})$"),
-    _form("took up", 0.85, "ikn", rf"{_HAVE}(?:also |even )?started (?P<doing>{'|'.join(_GOES_ON)}){_REST}"),
+        rf"|an? (?:[\w+-]+ ){{0,3}}?(?:{_OCCASION})\b.*?|{_NAME})$", soft=True, past=True, cut=True),
+    _form("took up", 0.85, "ikn",
+          rf"{_HAVE}(?:also |even )?started (?P<doing>{'|'.join(_GOES_ON)}){_REST}", soft=True, cut=True),
     _form("got", 0.9, "ikn", rf"{_HAVE}(?:also |even )?got (?P<object>(?:an?|another|two|three) (?:[\w-]+ ){{0,2}}?"
-        rf"(?:{_OBTAINED})s?\b.*?)$", "has"),
+        rf"(?:{_OBTAINED})s?\b.*?)$", "has", past=True, cut=True),
     _form("owns", 0.9, "ikn", rf"(?:['’]ve got| {_ADVERB}(?:have|has)(?: got)?) (?P<object>an? (?:[\w-]+ ){{0,2}}?"
-        rf"(?:{_OWNED})\b.*?)$", "has"),
+        rf"(?:{_OWNED})\b.*?)$", "has", soft=True, cut=True),
     _form("likes", 0.85, "ikn", rf" (?:(?:really|absolutely|also|just|always|truly|both|all) )*"
-        rf"(?P<verb>loves?|likes?|enjoys?|hates?|dislikes?)\s+(?P<object>{_GENERIC}.*?)$"),
-    _form("fan", 0.85, "ikn", rf"{_BE}(?:an? )?(?:[\w-]+ )?fans? of (?P<object>{_GENERIC}.*?)$", "is a fan of"),
+        rf"(?P<verb>loves?|likes?|enjoys?|hates?|dislikes?)\s+(?P<object>{_GENERIC}.*?)$", soft=True),
+    _form("fan", 0.85, "ikn",
+          rf"{_BE}(?:an? )?(?:[\w-]+ )?fans? of (?P<object>{_GENERIC}.*?)$", "is a fan of", soft=True),
     _form("member", 0.85, "ikn", rf"{_BE}(?:an? )?(?:\w+ )?(?:part|members?) of "
-        rf"(?P<object>(?:the|an?) {_WORD}.*?|{_NAME})$", "is a member of"),
+        rf"(?P<object>(?:the|an?) {_WORD}.*?|{_NAME})$", "is a member of", soft=True),
     _form("is in", 0.85, "ikn", rf"{_BE}(?:based |still )?in (?P<object>(?:the )?{_NAME})$", "is in"),
     _form("raised", 0.92, "ikn", r" (?P<verb>grew up) in\s+(?P<object>\S.*?)$", "grew up in"),
     _form("since", 0.92, "ikn", rf"(?:['’]ve|['’]s| have| has) been (?:an? )?"
@@ -446,29 +469,6 @@ _COUNTED = _any(
 )
 _FINITE = _any(r"\s(?:is|are|was|were|has|had|have|will|happens?|comes?|goes|makes?)\s")
 _MOST_WORDS = 10
-_SOFT = frozenset(
-    {
-        "role",
-        "place",
-        "identity",
-        "lives",
-        "lasts",
-        "team",
-        "became",
-        "hired",
-        "goes on",
-        "did",
-        "owns",
-        "likes",
-        "fan",
-        "member",
-        "took up",
-        "attended",
-    }
-)
-_EVENTS = frozenset({"did", "attended", "got", "turned", "moved", "hired", "became"})
-_CUT = frozenset({"switched", "did", "attended", "got", "owns", "has", "goes on", "took up", "hired", "moved"})
-"""Forms whose object ends where an aim begins."""
 _OF_THINGS = frozenset({"when", "participle", "closed", "condition", "moved on", "changed"})
 
 
@@ -546,7 +546,7 @@ def _read(clause: str, author: str, *, opening: bool) -> Statement | None:
 def _object(form: _Form, found: re.Match[str]) -> str:
     """Return the object; of a form whose object ends there, without the aim and what else stands behind it."""
     object_ = found["object"].strip(" .!,;:")
-    if form.name in _CUT or found.groupdict().get("verb", "").casefold() in ("use", "uses"):
+    if form.cut or (found.groupdict().get("verb") or "").casefold() in ("use", "uses"):
         object_ = _ACCOMPANIES.sub("", re.sub(r"^(?:my|our) ", "", _AIM.split(object_)[0].strip()))
     return object_
 
@@ -583,7 +583,7 @@ def _predicate(form: _Form, said: Mapping[str, str | None]) -> str:
     if form.name == "hired":
         return f"works {said['verb']}"
     verb = " ".join(str(said["verb"]).casefold().split())
-    if form.name in _EVENTS:
+    if form.past:
         return verb
     if said.get("be"):
         plural = str(said["be"]).strip().casefold() in {"are", "'re", "’re"}
@@ -609,9 +609,9 @@ def _stands(form: _Form, said: Mapping[str, str | None], clause: str, *, opening
         return False
     if _POINTS.search(object_) or (form.name == "got" and _SOME_JOB.fullmatch(object_)):
         return False
-    if _FLEETING.search(clause) and form.name not in _EVENTS:
+    if _FLEETING.search(clause) and not form.past:
         return False
-    if form.name in ("did", "owns", "attended", "goes on", "took up") and _ABSTRACT.search(object_):
+    if form.cut and _ABSTRACT.search(object_):
         return False
     if form.name != "not eaten" and _DENIES.search(clause):
         return False
@@ -619,7 +619,7 @@ def _stands(form: _Form, said: Mapping[str, str | None], clause: str, *, opening
         return False
     if form.name == "has" and _COUNTED.search(object_):
         return False
-    if form.name in _SOFT and (_AIM.search(object_) or _FEELS.search(object_ if form.name in _CUT else clause)):
+    if form.soft and (_AIM.search(object_) or _FEELS.search(object_ if form.cut else clause)):
         return False
     return said.get("i") is not None or (_names(subject, opening=opening) and _agrees(form, subject, said))
 
