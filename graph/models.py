@@ -460,6 +460,27 @@ class ChangeSet(_DeclaredNode):
     changes = ArrayProperty(StringProperty())  # JSON: action, kind, uid; of an edge also type, source, target
 
 
+class Webhook(_DeclaredNode):
+    """Where the changes of a namespace are sent, and how far that has come; its secret is not in the graph."""
+
+    namespace = StringProperty(required=True)
+    webhook_id = StringProperty(required=True)
+    url = StringProperty()
+    kinds = ArrayProperty(StringProperty())  # of things whose changes are sent; absent: all
+    state = StringProperty()  # active or paused
+    seq = IntegerProperty()  # number of the last change that was sent
+    tag = StringProperty()  # of the ChangeSet that has it
+    up_to = IntegerProperty()  # number of the last change of a delivery that was tried and not taken yet
+    failures = IntegerProperty()  # since the last delivery that was taken
+    failing_since = TimeProperty()
+    next_at = TimeProperty()
+    last_status = IntegerProperty()
+    last_error = StringProperty()
+    created_at = TimeProperty()
+    delivered_at = TimeProperty()
+    asked_at = TimeProperty()
+
+
 class IdempotencyRecord(_DeclaredNode):
     """The answer to a request that may be sent twice; without `response` the request still runs."""
 
@@ -520,7 +541,7 @@ NODE_MODELS: Mapping[str, type[_DeclaredNode]] = MappingProxyType(
             model.__name__: model for model in (File, Symbol, Citation, Embedding, EmbeddingSpace, Person, Conversation)
         },
         **{model.__name__: model for model in (Tombstone, TombstoneMark, TombstoneSalts)},
-        **{model.__name__: model for model in (ChangeLog, ChangeSet)},
+        **{model.__name__: model for model in (ChangeLog, ChangeSet, Webhook)},
         **{model.__name__: model for model in (Revision, SweepRun, IdempotencyRecord, Migration, Lock, AnalystCopy)},
     }
 )

@@ -63,6 +63,8 @@ CONSTRAINTS: tuple[Rule, ...] = (
     _unique("tombstone_mark", "TombstoneMark", "namespace", "mark"),
     _unique("tombstone_salts", "TombstoneSalts", "namespace"),
     _unique("change_log", "ChangeLog", "namespace"),
+    _unique("webhook_id", "Webhook", "namespace", "webhook_id"),
+    _unique("webhook_url", "Webhook", "namespace", "url"),
     _unique("embedding_space_id", "EmbeddingSpace", "space"),
     _unique("migration_version", "Migration", "version"),
     _unique("lock_name", "Lock", "name"),

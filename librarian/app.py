@@ -35,6 +35,7 @@ from librarian.sweep.llm import Llm
 from librarian.sweep.retention import Retention, rules_of
 from librarian.sweep.room import ReviewsRoom, SweepsRoom
 from librarian.transfer.feed.room import FeedRoom
+from librarian.transfer.feed.webhooks import WebhooksRoom
 from librarian.transfer.retention import overdue
 from librarian.transfer.room import TransferRoom
 from librarian_agents.search import loop
@@ -87,6 +88,7 @@ class Librarian(Rooms, FacadeVerbs):
         self.agent = AgentRoom(lifecycle, settings, self.search, professor, model)
         self.transfer = TransferRoom(lifecycle, settings.backup, wake)
         self.feed = FeedRoom(lifecycle)
+        self.webhooks = WebhooksRoom(lifecycle, settings.webhooks)
 
     def _wake(self) -> None:
         """Let the workers look at texts that have changed."""
@@ -107,6 +109,8 @@ class Librarian(Rooms, FacadeVerbs):
         readiness = await self.lifecycle.readiness()
         if self.settings.backup.every_s:
             readiness.checks["backup"] = await asyncio.to_thread(overdue, self.settings.backup) or "ok"
+        if paused := self.webhooks.paused:
+            readiness.checks["webhooks"] = f"{paused} paused; `librarian doctor` names them"
         return readiness
 
     async def aclose(self) -> None:
@@ -173,7 +177,7 @@ async def _opened(
             background = asyncio.create_task(supervisor.run())
             background.add_done_callback(functools.partial(_report_failure, librarian.lifecycle))
             stack.push_async_callback(cancel, background)
-            for work in (librarian.capture.work, librarian.sweeps.work):
+            for work in (librarian.capture.work, librarian.sweeps.work, librarian.webhooks.send_changes):
                 stack.push_async_callback(cancel, asyncio.create_task(_once_ready(librarian, work)))
         yield
 

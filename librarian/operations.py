@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from librarian.search.room import SearchRoom
     from librarian.sweep.room import ReviewsRoom, SweepsRoom
     from librarian.transfer.feed.room import FeedRoom
+    from librarian.transfer.feed.webhooks import WebhooksRoom
     from librarian.transfer.room import TransferRoom
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -54,6 +55,7 @@ class Rooms:
     agent: "AgentRoom"
     transfer: "TransferRoom"
     feed: "FeedRoom"
+    webhooks: "WebhooksRoom"
     embeddings: "EmbeddingsRoom"
 
 
@@ -69,7 +71,8 @@ class Http:
     the method takes its fields by name. `answer` is the type of the answer where it is not the operation's output,
     `statuses` those of success, and `created` tells from the output whether it is 201. `versioned` says that it
     understands If-Match; `headers` are further ones that it reads; `pool` says whose slots it takes. `id` is the
-    operationId where it is not the name.
+    operationId where it is not the name. `secret` says that its answer holds one and is kept nowhere: it is
+    not safe to send again.
     """
 
     method: Method
@@ -83,6 +86,7 @@ class Http:
     versioned: bool = False
     headers: tuple[str, ...] = ()
     pool: Pool = "requests"
+    secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -1018,6 +1022,57 @@ OPERATIONS: tuple[Operation, ...] = (
             with its cursor as the event's id; first, where there is none yet, `cursor` (`{"cursor": …}`) with that as
             its id. Send the last id as `after` or `Last-Event-ID` to go on where a stream broke off. The last event may
             be `error`, a problem.
+            """,
+    ),
+    Operation(
+        name="add_webhook",
+        call=lambda app: app.webhooks.add_webhook,
+        input=feed.WebhookIn,
+        argument="webhook",
+        output=feed.WebhookCreated,
+        scope="admin",
+        errors=(Conflict,),
+        http=Http("POST", "/v1/webhooks", statuses=(), created=lambda _made: True, secret=True),
+        cli="webhook add",
+        doc="""Send what is changed from now on to an address.
+
+            Signed as Standard Webhooks has it, in the order of the change feed, up to 100 changes at a time, again
+            until the receiver answers with a 2xx. The secret is in this answer and nowhere else.
+            """,
+    ),
+    Operation(
+        name="list_webhooks",
+        call=lambda app: app.webhooks.list_webhooks,
+        output=feed.WebhookList,
+        scope="admin",
+        http=Http("GET", "/v1/webhooks"),
+        cli="webhook list",
+        doc="""List the webhooks of a namespace, with how their deliveries fare.
+
+            One that was paused says since when nothing was taken, and why.
+            """,
+    ),
+    Operation(
+        name="remove_webhook",
+        call=lambda app: app.webhooks.remove_webhook,
+        output=feed.WebhookOut,
+        scope="admin",
+        errors=(NotFound,),
+        http=Http("DELETE", "/v1/webhooks/{webhook_id}"),
+        cli="webhook remove",
+        doc="Remove a webhook; the answer is what it was.",
+    ),
+    Operation(
+        name="test_webhook",
+        call=lambda app: app.webhooks.test_webhook,
+        output=feed.WebhookTest,
+        scope="admin",
+        errors=(NotFound,),
+        http=Http("POST", "/v1/webhooks/{webhook_id}:test"),
+        cli="webhook test",
+        doc="""Send a test delivery now.
+
+            When it is taken, a webhook that was paused goes on where it was.
             """,
     ),
     Operation(

@@ -35,6 +35,7 @@ _PLACES = {
     "TombstoneSalts": (2, 5),
     "ChangeLog": (3, 5),
     "ChangeSet": (0, 6),
+    "Webhook": (1, 6),
 }
 
 

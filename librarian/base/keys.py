@@ -13,10 +13,11 @@ from typing import Annotated, Literal
 
 import msgspec
 from filelock import FileLock
+from filelock import Timeout as LockTimeout
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from librarian.base.errors import Conflict, InvalidInput, KeysFileError, NotFound, Unauthenticated
+from librarian.base.errors import Conflict, InvalidInput, KeysFileError, NotFound, SettingsError, Unauthenticated
 
 Scope = Literal["read", "write", "sweep", "agent", "admin"]
 KeyState = Literal["valid", "expired", "revoked"]
@@ -103,6 +104,7 @@ SAMPLE_KEY_NAME = "sample-reader"
 _KEY_BYTES = 32
 _ID_BYTES = 5
 _LONGEST_TOKEN = 200
+_LEAST_SECRET_BYTES = 32
 _LOCK_TIMEOUT_S = 15.0
 _FILE_MODE = 0o600
 _FOLDER_MODE = 0o700
@@ -233,6 +235,35 @@ class Rotated:
     entry: ApiKey
     secret: str = field(repr=False)
     old: ApiKey
+
+
+def secret_in(path: Path, setting: str) -> bytes:
+    """Return the secret in `path`, made the first time. Raises SettingsError for a file that cannot be used."""
+    try:
+        if not path.exists():
+            _make_secret(path)
+        secret = path.read_bytes().strip()
+    except (OSError, LockTimeout) as error:
+        raise _unusable_secret(f"{path}: {error}", setting) from None
+    if len(secret) < _LEAST_SECRET_BYTES:
+        raise _unusable_secret(f"{path} holds fewer than {_LEAST_SECRET_BYTES} bytes", setting)
+    return secret
+
+
+def _make_secret(path: Path) -> None:
+    """Write a new secret, unless another process has just done so."""
+    path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+    with FileLock(path.with_name(f"{path.name}.lock"), timeout=_LOCK_TIMEOUT_S, mode=_FILE_MODE):
+        if not path.exists():
+            write_private(path, secrets.token_urlsafe(48).encode())
+
+
+def _unusable_secret(message: str, setting: str) -> SettingsError:
+    return SettingsError(
+        message,
+        field=setting,
+        remedy=f"Name a file of {_LEAST_SECRET_BYTES} random bytes or more, or a place where the service can make one.",
+    )
 
 
 def ensure_admin_key(keys: KeyFile, home: Path) -> str:

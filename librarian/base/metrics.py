@@ -80,6 +80,8 @@ _swept = _counter("librarian_sweep_memories", "Memories that sweeps looked at.",
 _sweep_seconds = _histogram("librarian_sweep_seconds", "Time of a sweep.", _SWEEP_SECONDS)
 _sweep_changes = _counter("librarian_sweep_changes", "Changes that sweeps made or proposed.", "action", "what")
 _pending = _gauge("librarian_pending_embeddings", "Items that wait for their vectors.")
+_webhook_deliveries = _counter("librarian_webhook_deliveries", "Deliveries of webhooks.", "outcome")
+_webhooks_paused = _gauge("librarian_webhooks_paused", "Webhooks that were paused, as nothing was taken for too long.")
 _backups = _counter("librarian_backups", "Scheduled backups.", "outcome")
 _backup_age = _gauge(
     "librarian_backup_age_seconds", "Age of the newest backup; +Inf without one, 0 without a schedule."
@@ -233,6 +235,16 @@ def count_sweep_change(action: str, what: str) -> None:
 def set_pending_embeddings(items: int) -> None:
     """Set how many items wait for their vectors."""
     _pending.set(items)
+
+
+def count_webhook_delivery(outcome: str) -> None:
+    """Count a delivery of a webhook: "taken" or "failed"."""
+    _webhook_deliveries.labels(outcome).inc()
+
+
+def set_paused_webhooks(webhooks: int) -> None:
+    """Set how many webhooks of the graph are paused."""
+    _webhooks_paused.set(webhooks)
 
 
 def count_backup(outcome: str) -> None:

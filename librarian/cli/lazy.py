@@ -71,6 +71,7 @@ SECTIONS: Mapping[str, Commands] = {
             "Tell memories' types, write their sections, connect causes; with a plan first, and back.",
         ),
         "namespaces": ("items", "List and delete namespaces."),
+        "webhook": ("feed.webhooks", "Send what is changed to other systems, signed."),
     },
     "Run": {
         "serve": ("serve", "Serve the HTTP interface until SIGTERM or Ctrl-C."),

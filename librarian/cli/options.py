@@ -257,6 +257,10 @@ OPTIONS: Mapping[str, Options] = {
         "after": OptionSpec("--after", "What was changed behind this cursor; 0 is the beginning."),
         "limit": OptionSpec("--limit", "How many at once, 1 to 500; default 100.", type=int, short="-k"),
     },
+    "WebhookIn": {
+        "url": OptionSpec("URL", "Where changes are sent: https, and no private address."),
+        "kinds": OptionSpec("--kind", "Only changes of this kind of thing; may be repeated. Default: all.", many=True),
+    },
     "ForgottenQuery": {"limit": _PAGE, "cursor": _CURSOR},
     "LiftInput": {
         "uids": OptionSpec("UID", "Uids that the items had.", many=True),

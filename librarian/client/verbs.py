@@ -84,7 +84,8 @@ def request_of(operation: Operation, arguments: Mapping[str, Any]) -> Request[An
     method, form = (http.method, http.form) if http else ("POST", "json")
     given = _input(operation, arguments)
     headers = {NAMESPACE_HEADER: arguments["namespace"]} if operation.namespaced else {}
-    if operation.writes:  # a key of its own makes a write safe to send again
+    safe = http is None or not http.secret
+    if operation.writes and safe:  # a key of its own makes a write safe to send again
         headers[IDEMPOTENCY_HEADER] = uuid.uuid4().hex
     if (version := arguments.get("if_version")) is not None:
         headers["If-Match"] = f'"{version}"'
@@ -103,6 +104,7 @@ def request_of(operation: Operation, arguments: Mapping[str, Any]) -> Request[An
         headers=headers,
         body=_encoded(given) if sends_body else None,
         answers=frozenset(status for status in statuses if status >= _REFUSED),
+        safe=safe,
     )
 
 

@@ -39,6 +39,7 @@ def endpoint_of(operation: Operation, http: Http, special: Handler | None = None
         versioned=http.versioned,
         headers=http.headers,
         pool=http.pool,
+        secret=http.secret,
         name=http.id or operation.name,
         doc=operation.description,
     )

@@ -88,7 +88,8 @@ class Endpoint(Generic[B, Q]):
     `scope` "any" takes every valid key, None opens it to everyone. `answers` maps each status of success to the type
     of its JSON (None: no JSON but `media`); `errors` are the classes it raises beyond those that every operation may
     raise; `versioned` says that it understands If-Match; `headers` are further ones that it reads; `pool` says whose
-    slots it takes; `gate` how its callers are let in. `name` and `doc` default to the handler's name and docstring.
+    slots it takes; `gate` how its callers are let in; `secret` that its answer holds one, and is not kept for an
+    Idempotency-Key. `name` and `doc` default to the handler's name and docstring.
     """
 
     method: Method
@@ -105,6 +106,7 @@ class Endpoint(Generic[B, Q]):
     headers: tuple[str, ...] = ()
     pool: Pool = "requests"
     gate: Gate = API
+    secret: bool = False
     name: str = ""
     doc: str = ""
 
@@ -121,9 +123,14 @@ class Endpoint(Generic[B, Q]):
     @property
     def writes(self) -> bool:
         """Whether it changes something. Such a request waits for a graph that is still starting, so that nothing is
-        lost (reads fail fast), and honours an Idempotency-Key.
+        lost (reads fail fast).
         """
         return self.method != "GET" and self.scope in ("write", "sweep", "admin")
+
+    @property
+    def honours_key(self) -> bool:
+        """Whether its answer is kept for an Idempotency-Key."""
+        return self.writes and not self.secret
 
     @property
     def uses_graph(self) -> bool:
@@ -166,7 +173,7 @@ async def answer(endpoint: Endpoint[B, Q], request: Request) -> Response:
     namespace = endpoint.gate.namespace(request, key) if endpoint.namespaced else ""
     limits: Limits = request.state.limits
     async with (limits.agents if endpoint.pool == "agents" else limits.capacity).slot():
-        sent = key_of(request) if endpoint.writes else None
+        sent = key_of(request) if endpoint.honours_key else None
         claim = None if sent is None else await claim_of(request, sent, key, namespace)
         call = await _call(endpoint, request, key, namespace)
         if claim is None:

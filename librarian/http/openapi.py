@@ -19,7 +19,7 @@ from librarian.http.examples import Examples, examples_of
 from librarian.http.requests import JSON, NDJSON
 from librarian.items.contracts import ImportFormat, ItemOut, Outcome
 from librarian.sweep.contracts import ReviewId, SweepId
-from librarian.transfer.feed.contracts import ChangeCursor
+from librarian.transfer.feed.contracts import ChangeCursor, WebhookId
 
 Operations = Sequence[Endpoint[Any, Any]]
 
@@ -163,7 +163,7 @@ def _in_headers(operation: Endpoint[Any, Any]) -> list[Schema]:
         named.append("Librarian-Bookmark")
     if operation.versioned:
         named.append("If-Match")
-    if operation.writes:
+    if operation.honours_key:
         named.append("Idempotency-Key")
     named += operation.headers
     return [{"$ref": f"#/components/parameters/{name}"} for name in named]
@@ -208,7 +208,7 @@ def _errors(operation: Endpoint[Any, Any]) -> list[type[Exception]]:
         found += _USING_THE_GRAPH
     if operation.body:
         found += _WITH_A_BODY
-    if operation.writes:
+    if operation.honours_key:
         found += _WRITING
     return found
 
@@ -219,8 +219,10 @@ def _answer(operation: Endpoint[Any, Any], status: int, type_: Any, schemas: Sch
         named.append("ETag")
         if operation.method == "PUT":
             named.append("Librarian-Outcome")
+    if operation.honours_key:
+        named.append("Idempotency-Replayed")
     if operation.writes:
-        named += ["Idempotency-Replayed", "Librarian-Bookmark"]
+        named.append("Librarian-Bookmark")
     if status == _UNAVAILABLE:
         named.append("Retry-After")
     content = {JSON: _media(schemas[type_], examples_of(type_, status))} if type_ else {operation.media: _TEXT}
@@ -241,6 +243,7 @@ _PATH_PARTS = {
     "path": FilePath,
     "sweep_id": SweepId,
     "review_id": ReviewId,
+    "webhook_id": WebhookId,
 }
 _PART = re.compile(r"{(\w+)}")
 _ROUTING = {

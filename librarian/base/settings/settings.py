@@ -249,6 +249,17 @@ class BackupSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class WebhookSettings:
+    """Webhooks: their secrets come from `secret_file`, one that takes nothing for `hours` is paused, and only with
+    `private` they may lead to addresses that are not public, by http too.
+    """
+
+    secret_file: Annotated[Path, Env("LIBRARIAN_WEBHOOKS_SECRET_FILE", in_home="webhooks.secret")]
+    hours: Annotated[int, Env("LIBRARIAN_WEBHOOKS_HOURS"), Meta(ge=1, le=720)] = 72
+    private: Annotated[bool, Env("LIBRARIAN_WEBHOOKS_PRIVATE")] = False
+
+
+@dataclass(frozen=True, slots=True)
 class RemoteSettings:
     """The service that clients and the command line talk to; without `url` the command line opens the graph itself.
 
@@ -301,6 +312,7 @@ class Settings:
     keys_file: Annotated[Path, Env("LIBRARIAN_KEYS_FILE", in_home="keys.json")]
     cookie_secret_file: Annotated[Path, Env("LIBRARIAN_COOKIE_SECRET_FILE", in_home="cookie.secret")]
     backup: BackupSettings
+    webhooks: WebhookSettings
     namespace: Annotated[str, Env("LIBRARIAN_NAMESPACE"), checked_namespace] = "default"
     max_text_chars: Annotated[int, Env("LIBRARIAN_MAX_TEXT_CHARS"), Meta(ge=1000, le=1_000_000)] = 1_000_000
     single_valued: Annotated[frozenset[str], Env("LIBRARIAN_SINGLE_VALUED"), predicates] = frozenset()

@@ -15,6 +15,7 @@ from graph.local.server import ManagedServer
 from graph.local.state import Phase
 from graph.spaces import count_pending, count_refused, count_vectors, index_state, list_spaces
 from graph.types import SpaceRecord
+from graph.webhooks import paused
 from librarian.base.findings import Check, look
 from librarian.base.settings.settings import Settings
 from migrations.runner import Migrator
@@ -49,6 +50,7 @@ async def database_checks(settings: Settings) -> list[Check]:
         "languages": _languages,
         "edges": _edges,
         "imports": _imports,
+        "webhooks": _webhooks,
     }
     first = await look("database", partial(_database, settings))
     if first.status != "ok":
@@ -190,3 +192,12 @@ async def _imports(graph: _Graph) -> Check:
         remedy = "Unless it still runs, `librarian import` with the same file goes on; or delete the namespace."
         return Check("imports", "warning", detail, remedy)
     return Check("imports", "ok", "no namespace holds part of a file")
+
+
+async def _webhooks(graph: _Graph) -> Check:
+    """Look for webhooks that nothing is sent to any more."""
+    if found := await paused(graph.executor):
+        detail = ", ".join(f"{webhook_id} of {namespace}: {error}" for namespace, webhook_id, error in found)
+        remedy = "Mend the receiver, then `librarian webhook test` each; or `librarian webhook remove`."
+        return Check("webhooks", "warning", f"paused: {detail}", remedy)
+    return Check("webhooks", "ok", "none is paused")

@@ -11,19 +11,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-from filelock import Timeout as LockTimeout
 from itsdangerous import BadData, Signer, URLSafeTimedSerializer
 from starlette.requests import Request
 from starlette.responses import Response
 
-from librarian.base.errors import Forbidden, SettingsError
-from librarian.base.keys import ApiKey, KeyFile, write_private
+from librarian.base.errors import Forbidden
+from librarian.base.keys import ApiKey, KeyFile, secret_in
 
 SESSION_S = 12 * 3600
 _FORM_S = 3600
-_LEAST_BYTES = 32
-_LOCK_TIMEOUT_S = 15.0
 _DIGEST_CHARS = 16
 
 
@@ -90,15 +86,7 @@ class Sessions:
 
 def cookie_secret(path: Path) -> bytes:
     """Return the secret in `path`, made the first time. Raises SettingsError for a file that cannot be used."""
-    try:
-        if not path.exists():
-            _make(path)
-        secret = path.read_bytes().strip()
-    except (OSError, LockTimeout) as error:
-        raise _unusable(f"{path}: {error}") from None
-    if len(secret) < _LEAST_BYTES:
-        raise _unusable(f"{path} holds fewer than {_LEAST_BYTES} bytes")
-    return secret
+    return secret_in(path, "LIBRARIAN_COOKIE_SECRET_FILE")
 
 
 def session_of(request: Request) -> Session | None:
@@ -155,19 +143,3 @@ def _loaded(serializer: URLSafeTimedSerializer, cookie: str, max_age_s: int) -> 
         return serializer.loads(cookie, max_age=max_age_s)
     except BadData:
         return None
-
-
-def _make(path: Path) -> None:
-    """Write a new secret, unless another process has just done so."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with FileLock(path.with_name(f"{path.name}.lock"), timeout=_LOCK_TIMEOUT_S, mode=0o600):
-        if not path.exists():
-            write_private(path, secrets.token_urlsafe(48).encode())
-
-
-def _unusable(message: str) -> SettingsError:
-    return SettingsError(
-        message,
-        field="LIBRARIAN_COOKIE_SECRET_FILE",
-        remedy=f"Name a file of {_LEAST_BYTES} random bytes or more, or a place where the service can make one.",
-    )

@@ -65,3 +65,70 @@ class FeedPosition(Struct, kw_only=True):
     """Where a stream of changes begins."""
 
     cursor: ChangeCursor
+
+
+WebhookId = Annotated[str, Meta(min_length=1, max_length=100, description="Id of a webhook.")]
+WebhookUrl = Annotated[
+    str,
+    Meta(
+        min_length=8, max_length=2000, description="Where changes are sent: https, and no address of a private network."
+    ),
+]
+WebhookKinds = Annotated[
+    list[ChangedKind], Meta(min_length=1, max_length=6, description="The kinds of things whose changes are sent.")
+]
+
+
+class WebhookIn(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """A webhook to be registered; without `kinds` it is sent every change."""
+
+    url: WebhookUrl
+    kinds: WebhookKinds | None = None
+
+
+class WebhookOut(Struct, kw_only=True):
+    """A webhook, and how its deliveries fare. It has sent what was changed up to `cursor`.
+
+    `state` is active, or paused: nothing was taken for too long, and nothing is sent until a test delivery is taken.
+    `last_error` says in a word why the last delivery was not taken: status, timeout, connection, address_refused,
+    changes_gone.
+    """
+
+    webhook_id: WebhookId
+    url: str
+    kinds: list[ChangedKind] | None
+    state: Literal["active", "paused"]
+    cursor: ChangeCursor
+    failures: int
+    failing_since: Time | None
+    next_attempt_at: Time | None
+    last_status: int | None
+    last_error: str | None
+    created_at: Time
+    delivered_at: Time | None
+
+
+class WebhookCreated(Struct, kw_only=True):
+    """A new webhook, and the secret that its deliveries are signed with: it is not shown again."""
+
+    webhook: WebhookOut
+    secret: str
+
+
+class WebhookList(Struct, kw_only=True):
+    """The webhooks of a namespace, the oldest first."""
+
+    webhooks: list[WebhookOut]
+
+
+class WebhookTest(Struct, kw_only=True):
+    """What became of a test delivery: the receiver's status, or why there is none.
+
+    `changes_gone` says that what the webhook had not sent is not kept any more: it goes on from now, and the receiver
+    has to read anew what there is.
+    """
+
+    delivered: bool
+    status: int | None
+    error: str | None
+    changes_gone: bool

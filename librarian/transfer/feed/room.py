@@ -33,7 +33,9 @@ class FeedRoom:
         after = _cursor(query.after)
         await feed.check(executor, namespace, after)
         page = await feed.read(executor, namespace, after, query.limit)
-        return ChangeList(changes=[_out(entry) for entry in page.entries], cursor=str(page.cursor), more=page.more)
+        return ChangeList(
+            changes=[change_out(entry) for entry in page.entries], cursor=str(page.cursor), more=page.more
+        )
 
     async def follow_changes(self, namespace: str, after: str | None = None) -> AsyncGenerator[ChangeList, None]:
         """Yield pages of what is changed behind `after` (None: from now on), for ever; first where that begins, and an
@@ -73,7 +75,8 @@ def _cursor(text: str) -> feed.Cursor:
     return found
 
 
-def _out(entry: feed.Entry) -> ChangeOut:
+def change_out(entry: feed.Entry) -> ChangeOut:
+    """Return a change as it is told."""
     change = entry.change
     told = {name: getattr(change, name) for name in ("action", "kind", "uid", "type", "source", "target")}
     return msgspec.convert({**told, "seq": entry.cursor.seq, "cursor": str(entry.cursor), "at": entry.at}, ChangeOut)

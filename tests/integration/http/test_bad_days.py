@@ -56,6 +56,7 @@ BODIES = {
     "post_review": {"verdict": "accept"},
     "post_sweep": {},
     "tool_sweep": {},
+    "add_webhook": {"url": "https://hooks.example.com/librarian"},
     "lift_forgotten": {"uids": ["k1", "k2", "m1"]},
     "tool_impact": {"uid": "m1"},
     "tool_causes_of": {"uid": "k2"},
@@ -97,7 +98,7 @@ async def stored(ingest, client, headers):
 def sent(client, endpoint, headers, namespace, edge_id):
     """One request of an operation, that would do something where its key opens the namespace of `stored`."""
     parts = {"namespace": namespace, "uid": "k1", "edge_id": edge_id, "review_id": edge_id, "format": "jsonl"}
-    parts |= {"sweep_id": "sweep-20260101-001", "path": "vault/code.txt"}
+    parts |= {"webhook_id": "wh_0", "sweep_id": "sweep-20260101-001", "path": "vault/code.txt"}
     path = re.sub(r"\{(\w+)\}", lambda part: parts[part[1]], endpoint.path)
     content = json.dumps(BODIES[endpoint.operation_id]) if endpoint.body else None
     typed = {**headers, "Content-Type": "application/json"} if content else headers

@@ -32,6 +32,7 @@ _TENANT_LABELS = {
     "TombstoneSalts",
     "ChangeLog",
     "ChangeSet",
+    "Webhook",
     "Relinked",
     "Embedding",
     "UnresolvedReferences",
@@ -97,6 +98,8 @@ ADMIN_STATEMENTS = {
     "namespaces_to_read",
     # changes that nobody asks for any more
     "delete_old_changes",
+    # changes that are sent
+    "due_webhooks", "paused_webhooks",
     # which namespaces there are, and what runs and waits in all of them
     "list_namespaces", "export_namespaces", "list_imports", "namespaces_of_tombstones", "running_transactions",
     # the server itself

@@ -80,6 +80,12 @@ async def poisoned(librarian: Librarian, executor: Executor) -> AsyncIterator[Li
     await executor.driver.execute_query(
         "MATCH (s:ChangeSet {namespace: $b}) SET s.changes = [$secret]", {"b": THEIRS, "secret": SECRET}
     )
+    await executor.driver.execute_query(
+        "UNWIND [[$a, ''], [$b, $secret]] AS pair "
+        "CREATE (:Webhook {namespace: pair[0], webhook_id: 'w', url: 'https://hooks.example.com/' + pair[1], seq: 0, "
+        "state: 'active', last_error: pair[1]})",
+        {"a": OURS, "b": THEIRS, "secret": SECRET},
+    )
     await executor.driver.execute_query("CREATE (:Lock {name: 'import of ' + $a, owner: 'o', done: 0})", {"a": OURS})
     yield librarian
     await executor.driver.execute_query(
@@ -176,6 +182,7 @@ def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
         "beginnings": ["ada owns deploys ours"], "chars": 40,
         "changes": ["{}"], "up_to": 1000, "older_than": FOREVER, "moment": FOREVER,
         "after_uid": "", "before_time": "9999-12-31T23:59:59Z", "before_uid": "", "doomed": [],
+        "webhook_id": "w", "url": "https://hooks.example.com/",
     }  # fmt: skip
     if statement.name == "read_change_sets":
         known["after"] = 0

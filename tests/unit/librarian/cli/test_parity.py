@@ -33,7 +33,7 @@ from librarian.search.contracts import (
     WhyNotInput,
 )
 from librarian.sweep.contracts import ReviewInput, ReviewManyInput, ReviewQuery, SweepScope
-from librarian.transfer.feed.contracts import ChangeQuery
+from librarian.transfer.feed.contracts import ChangeQuery, WebhookIn
 
 # Command -> the contract whose fields are its options, and what it takes beside them.
 COMMANDS_OF = {
@@ -72,8 +72,8 @@ COMMANDS_OF = {
     "link": (LinkInput, {"namespace", "as_json"}),
 }
 # `librarian unlink` takes one or three words, `librarian review accept` and `reject` the verdict by their names, and
-# `librarian review all`, `forgotten list` and `forgotten lift` are commands below another one.
-BY_POSITION = [UnlinkInput, ReviewInput, ReviewManyInput, ForgottenQuery, LiftInput]
+# `librarian review all`, `forgotten list`, `forgotten lift` and `webhook add` are commands below another one.
+BY_POSITION = [UnlinkInput, ReviewInput, ReviewManyInput, ForgottenQuery, LiftInput, WebhookIn]
 # Queries whose fields mean nothing at a terminal.
 HTTP_ONLY = {
     "DeletionQuery", "ExportNamespaceQuery", "FileListQuery", "ImportNamespaceQuery", "ImportQuery", "IngestQuery",
