@@ -97,7 +97,9 @@ async def _serve(host: str | None, port: int | None, *, with_sample: bool, agent
             service.open_agent(settings, progress=_say_download) if agent_only else _opening(settings, with_sample)
         )
         sessions = None if agent_only else _sessions(settings)
-        application = http_app.build_app(settings.http, keys, lambda: _greeted(opening, greet), sessions)
+        application = http_app.build_app(
+            settings.http, keys, lambda: _greeted(opening, greet), sessions, settings.oauth
+        )
         server = http_server.Server(application)
         with tracing.traced(settings.tracing.endpoint):
             await server.serve(sockets=[listening])

@@ -9,18 +9,17 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.routing import Route
 
 from librarian.app import Librarian
 from librarian.base.keys import KeyFile
-from librarian.base.settings.settings import HttpSettings
+from librarian.base.settings.settings import HttpSettings, OAuthSettings
 from librarian.http.api import ENDPOINTS
 from librarian.http.bookmarks import ReadYourWrites
 from librarian.http.deadline import RequestDeadline
 from librarian.http.endpoints import routes_of
 from librarian.http.idempotency import forget_expired
 from librarian.http.limits import Limits
-from librarian.http.mcp import MCP_PATH, McpTransport
+from librarian.http.mcp import McpTransport
 from librarian.http.middleware import BodyLimit, EarlyResponse, Problems, ReadableAddress, RequestContext, as_json
 from librarian.http.responses import routing_problem
 from librarian.http.routes.browser_pack import BROWSER_PACK_PREFLIGHT
@@ -29,17 +28,24 @@ from librarian.http.web.site import WEB_ROUTES, respond, respond_unrouted
 
 Connect = Callable[[], AbstractAsyncContextManager[Librarian]]
 
+NO_OAUTH = OAuthSettings()
 ROUTES = [*routes_of(ENDPOINTS), BROWSER_PACK_PREFLIGHT]
 
 
-def build_app(http: HttpSettings, keys: KeyFile, connect: Connect, sessions: Sessions | None = None) -> Starlette:
+def build_app(
+    http: HttpSettings,
+    keys: KeyFile,
+    connect: Connect,
+    sessions: Sessions | None = None,
+    oauth: OAuthSettings = NO_OAUTH,
+) -> Starlette:
     """Make the application; `connect` opens the service at start-up and closes it at the end.
 
-    The web page is served where there are `sessions` for it.
+    The web page is served where there are `sessions` for it; `oauth` says whose access tokens open MCP.
     """
     limits = Limits(http)
-    mcp = McpTransport(http)
-    routes = [*ROUTES, Route(MCP_PATH, mcp, methods=["POST"]), *(WEB_ROUTES if sessions else ())]
+    mcp = McpTransport(http, oauth)
+    routes = [*ROUTES, *mcp.routes(), *(WEB_ROUTES if sessions else ())]
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[dict[str, Any]]:

@@ -37,10 +37,15 @@ def authenticated(request: Request, scope: Required) -> ApiKey:
 
     Raises Unauthenticated, TooManyRequests or Forbidden.
     """
-    kind, _, token = request.headers.get("authorization", "").partition(" ")
-    key = known(request, token.strip() if kind.lower() == "bearer" else "")
+    key = known(request, bearer(request))
     admitted(request, key, scope)
     return key
+
+
+def bearer(request: Request) -> str:
+    """Return what the request shows to be let in, empty where it shows nothing."""
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
 
 
 def known(request: Request, token: str) -> ApiKey:
@@ -49,9 +54,14 @@ def known(request: Request, token: str) -> ApiKey:
     try:
         return keys.authenticate(token)
     except Unauthenticated:
-        limits: Limits = request.state.limits
-        limits.count_failure(request.client.host if request.client else "")
+        count_failure(request)
         raise
+
+
+def count_failure(request: Request) -> None:
+    """Count a failed authentication. Raises TooManyRequests."""
+    limits: Limits = request.state.limits
+    limits.count_failure(request.client.host if request.client else "")
 
 
 def admitted(request: Request, key: ApiKey, scope: Required) -> None:

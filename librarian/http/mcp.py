@@ -1,4 +1,5 @@
-"""The Model Context Protocol over streamable HTTP, by the same keys, limits and deadlines as everything else.
+"""The Model Context Protocol over streamable HTTP, by the same keys, limits and deadlines as everything else, and by
+access tokens where an issuer is configured.
 
 Every request stands alone: no session is kept, so that any replica may answer any request and a key is asked for each
 time. Answers are JSON, which costs less than a stream of events and leaves room for headers that are known only when
@@ -13,15 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from starlette.requests import Request
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from librarian.base.settings.settings import HttpSettings
+from librarian.base.settings.settings import HttpSettings, OAuthSettings
 from librarian.http.auth import authenticated, namespace_of
 from librarian.http.bookmarks import catch_up
 from librarian.http.limits import Limits
+from librarian.http.oauth import tokens_of
 from librarian.http.origins import refuse_other_sites
 from librarian.mcp.server import Caller, mcp_server
-from librarian.mcp.tools import TOOLS, chosen_tools
+from librarian.mcp.tools import TOOLS, OfferedTool, chosen_tools
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -30,7 +33,7 @@ MCP_PATH = "/mcp"
 TOOLS_PARAMETER = "tools"
 """Names the toolsets that a client wants to have."""
 _CALLER = "mcp_caller"
-_REPORTING = frozenset(tool.name for tool in TOOLS if tool.reports)
+_TOOLS = {tool.name: tool for tool in TOOLS}
 
 
 class _Params(msgspec.Struct, frozen=True):
@@ -54,11 +57,17 @@ class _Apps(NamedTuple):
 class McpTransport:
     """The ASGI application at MCP_PATH; works inside `running`."""
 
-    def __init__(self, http: HttpSettings) -> None:
+    def __init__(self, http: HttpSettings, oauth: OAuthSettings) -> None:
         self._http = http
+        self._tokens = tokens_of(oauth)
         self._manager: asyncio.Task[None] | None = None
         self._apps: asyncio.Future[_Apps] | None = None
         self._stopping = asyncio.Event()
+
+    def routes(self) -> list[Route]:
+        """Return where it answers, and where it says whose access tokens it takes."""
+        described = [] if self._tokens is None else self._tokens.metadata_routes()
+        return [Route(MCP_PATH, self, methods=["POST"]), *described]
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -71,10 +80,10 @@ class McpTransport:
                 await asyncio.wait([self._manager])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request of a client whose key opens a namespace."""
+        """Answer one request of a client whose key, or access token, opens a namespace."""
         request = Request(scope, receive)
         refuse_other_sites(request, self._http)
-        key = authenticated(request, "any")
+        key = await self._tokens.authenticated(request) if self._tokens else authenticated(request, "any")
         namespace = namespace_of(request, key)
         state = request.state
         toolsets = request.query_params.get(TOOLS_PARAMETER)
@@ -88,7 +97,10 @@ class McpTransport:
                 self._manager = asyncio.create_task(self._manage(self._apps))
             apps = await asyncio.shield(self._apps)
             body = await request.body()
-            app = apps.streaming if _calls_reporting(body) else apps.plain
+            tool = _called(body)
+            if self._tokens and tool is not None:
+                self._tokens.require(key, tool.scope)
+            app = apps.streaming if tool is not None and tool.reports else apps.plain
             await app(scope, _again(body, receive), send)
 
     async def _manage(self, started: "asyncio.Future[_Apps]") -> None:
@@ -105,13 +117,13 @@ class McpTransport:
             await self._stopping.wait()
 
 
-def _calls_reporting(body: bytes) -> bool:
-    """Return whether `body` calls a tool that says what it is at; what cannot be read, the SDK answers."""
+def _called(body: bytes) -> OfferedTool | None:
+    """Return the tool that `body` calls, if any; what cannot be read, the SDK answers."""
     try:
         message = msgspec.json.decode(body, type=_Message)
     except (msgspec.DecodeError, RecursionError):
-        return False
-    return message.method == "tools/call" and message.params.name in _REPORTING
+        return None
+    return _TOOLS.get(message.params.name) if message.method == "tools/call" else None
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

@@ -14,6 +14,8 @@ from librarian.items.contracts import IngestReport, ItemOut, Outcome
 
 # Answers are memories: no cache on the way keeps one, no browser takes one for a page.
 _PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+_CHALLENGE = 'Bearer realm="librarian"'
+_UNAUTHORIZED = 401
 _CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
@@ -49,8 +51,9 @@ def problem_response(problem: Problem, *, headers: Mapping[str, str] | None = No
 def error_response(error: Exception, *, request_id: str | None) -> Response:
     """Answer with what the table in `problems` says of `error`."""
     problem = problems.problem_of(error, request_id=request_id)
-    challenge = {"WWW-Authenticate": 'Bearer realm="librarian"'} if problem.status == 401 else {}
-    return problem_response(problem, headers={**challenge, **error_headers(error)})
+    challenge = getattr(error, "challenge", _CHALLENGE if problem.status == _UNAUTHORIZED else None)
+    told = {} if challenge is None else {"WWW-Authenticate": challenge}
+    return problem_response(problem, headers={**told, **error_headers(error)})
 
 
 def error_headers(error: Exception) -> dict[str, str]:

@@ -36,6 +36,7 @@ from librarian.base.settings.values import (
     networks,
     predicates,
     rate,
+    secure_url,
     without_userinfo,
 )
 from librarian_agents.chat.client import ChatConfig
@@ -260,6 +261,24 @@ class WebhookSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class OAuthSettings:
+    """Whose access tokens open MCP over HTTP, beside API keys: those of `issuer` (none without) for `audience`, the
+    address of /mcp as clients know it. The namespaces that a token opens stand in its claim `namespaces_claim`.
+    """
+
+    issuer: Annotated[str | None, Env("LIBRARIAN_OAUTH_ISSUER"), secure_url] = None
+    audience: Annotated[str | None, Env("LIBRARIAN_OAUTH_AUDIENCE"), secure_url] = None
+    namespaces_claim: Annotated[str, Env("LIBRARIAN_OAUTH_NAMESPACES_CLAIM")] = "librarian_namespaces"
+
+    def __post_init__(self) -> None:
+        if (self.issuer is None) != (self.audience is None):
+            missing = "LIBRARIAN_OAUTH_ISSUER" if self.issuer is None else "LIBRARIAN_OAUTH_AUDIENCE"
+            raise SettingsError(
+                "Access tokens need an issuer and an audience.", field=missing, remedy=f"Set {missing}."
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class RemoteSettings:
     """The service that clients and the command line talk to; without `url` the command line opens the graph itself.
 
@@ -330,6 +349,7 @@ class Settings:
     llm: LlmSettings = field(default_factory=LlmSettings)
     agent: AgentSettings = field(default_factory=AgentSettings)
     files: FileSettings = FileSettings()
+    oauth: OAuthSettings = OAuthSettings()
     remote: RemoteSettings = RemoteSettings()
     log: LogSettings = LogSettings()
     tracing: TracingSettings = TracingSettings()

@@ -156,6 +156,16 @@ def http_url(raw: str) -> str:
     return raw
 
 
+def secure_url(raw: str) -> str:
+    """Return `raw` if it is an https address, or an http one of this machine, without user, query and fragment."""
+    parts = urlsplit(http_url(raw))
+    if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
+        raise ValueError("it must be an https address")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("it must hold no user, query or fragment")
+    return raw
+
+
 def networks(raw: str) -> tuple[str, ...]:
     """Return addresses and networks, given with commas between them; "none" is the empty list."""
     if raw.lower() == "none":
