@@ -12,7 +12,7 @@ from graph.types import SpaceRecord
 from librarian.base.fields import MemoryType as TypeName
 from librarian.items import rows
 from librarian.sweep.changes import Change, Flag, Retype, Rewriting, Template
-from librarian_agents.sweep.classify import ACCEPTED, Verdict
+from librarian_agents.sweep.classify import ACCEPTED, STRONG_CONFIDENCE, Verdict
 from librarian_agents.sweep.components import components, specs
 from librarian_agents.sweep.memory_types import MemoryType
 from librarian_agents.sweep.template import Templated, templated
@@ -97,7 +97,8 @@ def _typing(memory: SweptMemory, verdict: Verdict, model: str | None) -> Retype 
     stated = memory.item.type
     if memory.reviewed:
         return None
-    disputed = verdict.method == "marker" and verdict.accepted and verdict.type != stated
+    # Only a label or tag says another type plainly: words of another type stand in many a text.
+    disputed = verdict.method == "marker" and verdict.confidence >= STRONG_CONFIDENCE and verdict.type != stated
     if stated not in _UNTYPED and not disputed:
         return None
     retype = stated in _UNTYPED and verdict.accepted

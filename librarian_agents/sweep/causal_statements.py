@@ -7,8 +7,8 @@ only supposes or passes on is one that is marked so.
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -46,6 +46,8 @@ _SOUGHT = re.compile(
 )
 # "…のためである。": what stands behind such words is another sentence's matter, their effect stands before.
 _FINAL = re.compile(r"(?:の|る)?(?:ため|せい|おかげ)(?:で、|で(?:ある|す)|だ|です|。)")
+# A clause that ends in a joining form, before the next.
+_JOINED = re.compile(r"(?P<clause>[^、。:：]{4,80}(?:て|で|し|り|うえ(?:に)?))、$")
 _LONGEST = 1_000
 """Characters of a sentence; what is longer is no sentence that somebody wrote."""
 _ENOUGH = 1.4
@@ -161,8 +163,28 @@ def _of_sentence(sentence: str, before: str) -> Iterator[Statement]:
             continue
         made = _statement(form, sentence, start, end, before)
         if made is not None:
+            made = _without_inner(made, sentence, taken)
             taken.append((start, end))
             yield made
+            yield from _joined_causes(made, sentence)
+
+
+def _without_inner(made: Statement, sentence: str, taken: Sequence[tuple[int, int]]) -> Statement:
+    """Return a statement whose cause is what a statement within it states: of "AのおかげでBなので、C" it is B."""
+    begin = sentence.find(made.cause)
+    inner = [end for start, end in taken if begin < start and end < begin + len(made.cause)]
+    rest = _plain(sentence[max(inner) : begin + len(made.cause)]) if inner and made.cause else ""
+    return replace(made, cause=rest) if terms(rest) and _KANA.search(sentence) else made
+
+
+def _joined_causes(made: Statement, sentence: str) -> Iterator[Statement]:
+    """Yield the statement of each clause that is joined with the cause: "Aが出て、Bも取られたため" states both."""
+    begin = sentence.find(made.cause) if made.cause and "cause" in made.told_by else 0
+    while found := _JOINED.search(sentence[:begin]):
+        clause = _plain(found["clause"])
+        if terms(clause):
+            yield replace(made, cause=clause)
+        begin = found.start("clause")
 
 
 def _hits(sentence: str) -> list[tuple[Form, int, int]]:

@@ -37,6 +37,8 @@ _CONTENT = re.compile(
     r"|(?P<word>[^\W\d_\u3040-\u30ff\u3400-\u9fff]+(?:['’][a-z]+)?)"
     r"|(?P<katakana>[\u30a0-\u30ff]{2,})|(?P<kanji>[\u3400-\u9fff々]+)"
 )
+# Of "pop-fra2" the part that is a name by itself.
+_NUMBERED_PART = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2,}\d+[A-Za-z0-9]*(?![A-Za-z0-9])")
 _NAME, _WORD, _CAPITAL, _NUMBER, _KATAKANA, _PAIR, _SINGLE, _PART = 2.0, 1.0, 1.3, 0.5, 1.2, 0.8, 0.5, 0.2
 MAX_CHARS = 20_000
 """How much of a text is read for causes; what is longer is a document, not a memory."""
@@ -82,9 +84,7 @@ def _terms_of(match: re.Match[str]) -> Iterator[tuple[str, float]]:
     match match.lastgroup:
         case "name":
             yield said.lower(), _NAME if any(character.isdigit() for character in said) else _CAPITAL
-            for part in re.findall(r"[A-Za-z]{3,}", said):
-                if part.lower() not in _EMPTY:
-                    yield stem(part), _WORD / 2
+            yield from _parts_of(said)
         case "number":
             yield said, _NUMBER
         case "word":
@@ -98,6 +98,15 @@ def _terms_of(match: re.Match[str]) -> Iterator[tuple[str, float]]:
                 yield character, (_SINGLE if len(said) == 1 else _PART) * (character not in _COMMON_KANJI)
             for first, second in pairwise(said):
                 yield first + second, _PAIR * (first + second not in _COMMON_PAIRS)
+
+
+def _parts_of(name: str) -> Iterator[tuple[str, float]]:
+    for part in re.findall(r"[A-Za-z]{3,}", name):
+        if part.lower() not in _EMPTY:
+            yield stem(part), _WORD / 2
+    for part in _NUMBERED_PART.findall(name):
+        if part != name:
+            yield part.lower(), _WORD
 
 
 def references(text: str) -> frozenset[str]:

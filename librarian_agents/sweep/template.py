@@ -91,6 +91,13 @@ _REASON_BEFORE = re.compile(
 )
 # An item in bold type up to a colon, with the explanation behind it.
 _EXPLAINED = re.compile(r"(?P<point>\s*[-*+•]\s+\*\*[^*\n]{4,80}\*\*[:：,、])\s*(?=\S[^\n]*$)")
+# A clause that announces an explanation, which follows its colon.
+_COLON = re.compile(
+    r"\b(?:why|reasons?|causes?|culprit|clear|explanation|(?:worked|found|figured) out|turn(?:s|ed) out)\b"
+    r"[^:：]{0,80}[:：]"
+    r"(?P<gap>\s+)(?=\S.{11,}$)",
+    re.IGNORECASE | re.DOTALL,
+)
 _STATES_CAUSE = re.compile(
     r"\W*(?:(?:the )?(?:root )?(?:cause|reason)|why|because|due to)\b|[^。]{0,40}(?:原因|理由|ため、|ので、|せいで)",
     re.IGNORECASE,
@@ -176,9 +183,9 @@ def _sorted(all_units: Sequence[Unit], type_: MemoryType) -> Body:
     body: Body = {section: [] for section in _SORTED}
     fitted = list(_fitted(all_units))
     index = 0
-    for unit, section, is_point in _assigned(fitted, type_):
-        for piece, named in _parted(unit) if is_point else [(unit, None)]:
-            body[named or section].append((index, piece))
+    for one in _completed(list(_assigned(fitted, type_)), type_):
+        for piece, named in _parted(one.unit) if one.is_point else [(one.unit, None)]:
+            body[named or one.section].append((index, piece))
             index += 1
     return body
 
@@ -207,6 +214,8 @@ def _cut(unit: Unit) -> tuple[int, int, bool] | None:
     start = label.end() if label else 0
     if found := _REASON_BEFORE.match(sentence, start):
         return (found.end("reason"), found.end(), True) if len(sentence) - found.end() >= _FEWEST_CHARS else None
+    if found := _COLON.search(sentence):
+        return found.start("gap"), found.end("gap"), False
     found = _REASON_BEHIND.search(sentence)
     return (found.start("gap"), found.start("reason"), False) if found and found.start() >= _FEWEST_CHARS else None
 
@@ -226,8 +235,18 @@ def _point(all_units: Sequence[Unit], type_: MemoryType) -> int | None:
     return next(described, prose[0] if prose else None)
 
 
-def _assigned(all_units: Sequence[Unit], type_: MemoryType) -> Iterator[tuple[Unit, Section, bool]]:
-    """Yield each unit with its section and whether it may be parted; a heading goes with what stands under it."""
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A unit with its section; whether it makes the point, and whether only its place says where it belongs."""
+
+    unit: Unit
+    section: Section
+    is_point: bool = False
+    by_place: bool = False
+
+
+def _assigned(all_units: Sequence[Unit], type_: MemoryType) -> Iterator[_Placed]:
+    """Yield each unit with its section; a heading goes with what stands under it."""
     point = None if type_ in _INDIVISIBLE else _point(all_units, type_)
     found: list[Section] = []
     headings: list[Unit] = []
@@ -238,12 +257,30 @@ def _assigned(all_units: Sequence[Unit], type_: MemoryType) -> Iterator[tuple[Un
             under = _opened(unit, under)
             headings.append(unit)
             continue
-        section = under[1] if under else _own(unit, index, point, found, type_, said)
-        yield from ((heading, section, False) for heading in headings)
-        yield unit, section, index == point and under is None
+        section, by_place = (under[1], False) if under else _own(unit, index, point, found, type_, said)
+        yield from (_Placed(heading, section) for heading in headings)
+        yield _Placed(unit, section, index == point and under is None, by_place)
         found.append(section)
         headings, said = [], unit.text
-    yield from ((heading, found[-1] if found else Section.CONTEXT, False) for heading in headings)
+    yield from (_Placed(heading, found[-1] if found else Section.CONTEXT) for heading in headings)
+
+
+def _completed(placed: list[_Placed], type_: MemoryType) -> list[_Placed]:
+    """Return the units where one section more is told: sentences that only their place assigns explain what stands
+    before them where nothing else does, and the last one tells what came of it where that has a reason.
+    """
+    told = {one.section for one in placed}
+    free = [at for at, one in enumerate(placed) if one.by_place and one.unit.form is Form.SENTENCE]
+    if type_ in _INDIVISIBLE or not free:
+        return placed
+    moved: dict[int, Section] = {}
+    if Section.REASONING not in told and Section.OUTCOME in told:
+        outcome = next((at for at, one in enumerate(placed) if one.section is Section.OUTCOME), len(placed))
+        explaining = free[:1] if type_ in _POINT_FIRST else [at for at in free if at < outcome]
+        moved = dict.fromkeys(explaining, Section.REASONING)
+    elif Section.OUTCOME not in told and Section.REASONING in told and free[-1] == len(placed) - 1:
+        moved = {free[-1]: Section.OUTCOME}
+    return [replace(one, section=moved.get(at, one.section)) for at, one in enumerate(placed)]
 
 
 def _opened(heading: Unit, under: tuple[int, Section] | None) -> tuple[int, Section] | None:
@@ -254,38 +291,43 @@ def _opened(heading: Unit, under: tuple[int, Section] | None) -> tuple[int, Sect
     return under if under and level > under[0] else None
 
 
-def _own(unit: Unit, index: int, point: int | None, found: Sequence[Section], type_: MemoryType, said: str) -> Section:
-    """Return the section of a unit by its label, else by what it does, else by where it stands; `said` is the prose
-    before it.
+def _own(
+    unit: Unit, index: int, point: int | None, found: Sequence[Section], type_: MemoryType, said: str
+) -> tuple[Section, bool]:
+    """Return the section of a unit by its label, else by what it does, else by where it stands, and whether only its
+    place says so; `said` is the prose before it.
     """
     if unit.label and (named := _named(unit.label)):
-        return named
+        return named, False
     before = found[-1] if found else Section.CONTEXT
     if type_ in _INDIVISIBLE or unit.form is Form.BLOCK:
-        return before
+        return before, False
     if type_ in _POINT_FIRST:
         return _around_the_point(unit, index, point, found, said)
     if index == point:
-        return Section.REASONING if _STATES_CAUSE.match(unit.text) else Section.CONTEXT
+        return (Section.REASONING if _STATES_CAUSE.match(unit.text) else Section.CONTEXT), False
     if _AFTERWARDS.match(unit.text) or _words("settled").search(unit.text):
-        return Section.OUTCOME
+        return Section.OUTCOME, False
+    does = _does(unit.text) or (Section.REASONING if _words("earlier").search(unit.text) else None)
     explains = before is Section.CONTEXT and bool(_words("reason").search(said))
-    return _does(unit.text) or (Section.REASONING if explains else before)
+    return does or (Section.REASONING if explains else before), does is None
 
 
-def _around_the_point(unit: Unit, index: int, point: int | None, found: Sequence[Section], said: str) -> Section:
-    """Return the section of a unit of a text that says what is done."""
+def _around_the_point(
+    unit: Unit, index: int, point: int | None, found: Sequence[Section], said: str
+) -> tuple[Section, bool]:
+    """Return the section of a unit of a text that says what is done, and whether only its place says so."""
     if index == point:
-        return Section.OUTCOME
+        return Section.OUTCOME, False
     does = _does(unit.text)
     if point is not None and index < point:
-        return Section.REASONING if does is Section.REASONING else Section.CONTEXT
+        return (Section.REASONING if does is Section.REASONING else Section.CONTEXT), False
     if _words("situation").search(unit.text):
-        return Section.CONTEXT
+        return Section.CONTEXT, False
     if does is None and said.endswith(";"):
-        return found[-1]
+        return found[-1], False
     detail = unit.form is Form.ITEM or Section.REASONING in found or _words("leans_back").match(unit.text)
-    return does or (Section.OUTCOME if detail else Section.REASONING)
+    return does or (Section.OUTCOME if detail else Section.REASONING), does is None
 
 
 def _does(text: str) -> Section | None:

@@ -159,8 +159,11 @@ async def test_the_tags_follow_the_type(librarian: Librarian, namespace: str, in
 
 
 async def test_a_disputed_memory_waits_untouched(librarian: Librarian, namespace: str, ingest: Any):
-    """What says another type than is stated gets no sections before somebody has decided which it is."""
-    await ingest(memory("a", STATED, type="Pattern"), embed=False)
+    """What says another type than is stated gets no sections before somebody has decided which it is; words of another
+    type alone dispute nothing.
+    """
+    told = "The importer crashes on empty rows, and the queue hangs behind it."
+    await ingest(memory("a", STATED, type="Pattern"), memory("b", told, type="Insight"), embed=False)
     await librarian.sweep(namespace, SweepRequest())
     assert (await librarian.get_item(namespace, "a")).text == STATED
     (flag,) = await proposed(librarian, namespace, "flag")

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from librarian_agents.sweep.causal import infer_relationship, read_relations
 from librarian_agents.sweep.causal_candidates import CandidatePair
+from librarian_agents.sweep.causal_statements import statements
+from librarian_agents.sweep.causal_terms import terms
 from librarian_agents.sweep.causal_types import ACCEPTED_FROM, Direction, Note, Relation
 from librarian_agents.sweep.memory_types import MemoryType
 from librarian_agents.sweep.template import apply_template
@@ -46,6 +48,18 @@ TOLD = {
     "in its words": (
         "The queue workers run out of memory on large attachments.",
         "Mails arrive hours late because the queue workers run out of memory.",
+        CAUSES,
+        FORWARD,
+    ),
+    "to blame": (
+        "The address book on mail-2 dates from last year.",
+        "Forty parcels came back. The outdated address book on mail-2 is to blame.",
+        CAUSES,
+        FORWARD,
+    ),
+    "the first of two joined causes": (
+        "連休の朝食は食べ残しが毎日8キロ出た。",
+        "朝食はお膳に戻します。連休中の食べ残しが8キロ出て、片付けにも人手を取られたためです。",
         CAUSES,
         FORWARD,
     ),
@@ -284,6 +298,15 @@ def test_sections_do_not_hide_what_a_memory_says(name):
     written = [Note(apply_template(text, MemoryType.PROBLEM)) for text in (first, second)]
     verdict = infer_relationship(*written)
     assert (verdict.relation, verdict.direction) == (relation, direction)
+
+
+def test_of_a_statement_within_another_only_what_it_states_is_the_cause():
+    found = statements("新しい釜のおかげで夜中も湯が出せるようになったので、風呂を23時まで開ける。")
+    assert {one.form: one.cause for one in found}["ので"] == "夜中も湯が出せるようになった"
+
+
+def test_a_numbered_part_of_a_name_is_a_name():
+    assert {"cache-ams3", "ams3"} <= terms("cache-ams3 is full").keys()
 
 
 def test_one_word_of_a_consequence_is_not_enough():

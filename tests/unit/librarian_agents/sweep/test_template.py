@@ -209,6 +209,47 @@ def test_what_cannot_be_templated_is_left_alone_and_said(text, warning):
     assert any(warning in one for one in made.warnings)
 
 
+@pytest.mark.parametrize(
+    ("text", "reasoning", "outcome"),
+    [
+        (
+            "The alarm rang four nights in a row. A seal had come loose. New seal on Friday, quiet since.",
+            "A seal had come loose.",
+            "New seal on Friday, quiet since.",
+        ),
+        (
+            "Mails bounced on Monday. The alias pointed nowhere. Ida added the address, all arrived by noon.",
+            "The alias pointed nowhere.",
+            "Ida added the address, all arrived by noon.",
+        ),
+        (
+            "The demo slips to May. Its last room was rebuilt because people fell out of it. All sides are closed.",
+            "Its last room was rebuilt because people fell out of it.",
+            "All sides are closed.",
+        ),
+        (
+            "I found out why the band stops at eight: the oven is on the same fuse. Moved it, fine since.",
+            "the oven is on the same fuse.",
+            "Moved it, fine since.",
+        ),
+        (
+            "画面が真っ白でした。古い設定が残っていたのが原因です。消したら、すぐに表示されました。",
+            "古い設定が残っていたのが原因です。",
+            "消したら、すぐに表示されました。",
+        ),
+    ],
+)
+def test_what_stands_between_trouble_and_its_end_explains_it(text, reasoning, outcome):
+    made = apply_template(text, MemoryType.PROBLEM)
+    assert made.partition("## REASONING\n")[2].partition("\n\n##")[0].strip() == reasoning
+    assert made.partition("## OUTCOME\n")[2].partition("\n\n##")[0].strip() == outcome
+
+
+def test_trouble_without_a_reason_and_an_end_is_not_divided():
+    text = "The alarm rang four nights in a row. Two neighbours came over. The street was dark."
+    assert apply_template(text, MemoryType.PROBLEM) == text
+
+
 def test_a_well_formed_text_is_left_alone_without_a_word():
     text = apply_template("We decided to use Qdrant because it is fast. Teams collide.", D)
     assert templated(text, D).warnings == ()
