@@ -210,6 +210,10 @@ DENIED = {
         "No flash in any room; the newspaper was allowed one for the opening.",
     ),
     "a noun like a verb": ("The clock sends breaks as records.", "The clock API delivers breaks separately."),
+    "a cause that is looked for": (
+        "We rerun flaky tests out of habit.",
+        "Standup: the search for its cause goes on, rerun habit of the flaky tests included.",
+    ),
     "no cue, though plausible": ("It rained all night.", "The cellar was under water in the morning."),
 }
 
