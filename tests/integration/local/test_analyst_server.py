@@ -24,15 +24,18 @@ from librarian.base.errors import Conflict, NotFound
 
 pytestmark = pytest.mark.slow
 
+# As long as these a string stands in the files of a store as it is.
+KEPT, FORGOTTEN = (
+    f"{what}-so-long-that-it-is-not-packed-into-a-record-of-the-store-but-stands-there-as-it-is"
+    for what in ("kept", "planted")
+)
 ROWS = (
     {"kind": "message", "uid": "m1", "message_id": "m1", "conversation_id": "c", "author": "Ada", "text": "It failed."},
     {"kind": "message", "uid": "m2", "message_id": "m2", "conversation_id": "c", "author": "Bo", "text": "Why? なぜ?"},
-    {"kind": "memory", "uid": "cause", "text": "The chart lost two lines.", "type": "Problem"},
+    {"kind": "memory", "uid": "cause", "text": f"The chart lost two lines: {KEPT}.", "type": "Problem"},
     {"kind": "memory", "uid": "effect", "text": "The deploy failed.", "type": "Problem", "evidence": ["m1"]},
     {"kind": "edge", "source": "cause", "type": "CAUSES", "target": "effect", "reason": "the lines", "confidence": 0.9},
 )
-# As long as this a string stands in the files of a store as it is.
-FORGOTTEN = "planted-so-long-that-it-is-not-packed-into-a-record-of-the-store-but-stands-there-as-it-is"
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +182,6 @@ async def test_a_stopped_server_keeps_its_copy_and_says_so(analysts, shelf):
     assert status.copy.namespaces == [shelf]
     assert not await analysts.stop()
     files = [path for path in analysts.server.password_file.parent.rglob("*") if path.is_file()]
-    held = {word: {path.name for path in files if word.encode() in path.read_bytes()} for word in ("deploy", FORGOTTEN)}
-    assert held["deploy"]
+    held = {word: {path.name for path in files if word.encode() in path.read_bytes()} for word in (KEPT, FORGOTTEN)}
+    assert held[KEPT]
     assert held[FORGOTTEN] == set()
