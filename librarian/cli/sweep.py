@@ -347,10 +347,10 @@ def show_sweeps(found: SweepList) -> None:
     """Print a list of sweeps."""
     rows = [
         (sweep.sweep_id, sweep.status, sweep.started_at, sweep.summary.memories_retyped,
-         sweep.summary.memories_templated, sweep.summary.causal_edges_created)
+         sweep.summary.memories_templated, sweep.summary.causal_edges_created, sweep.facts)
         for sweep in found.sweeps
     ]  # fmt: skip
-    table(("sweep", "status", "started", "retyped", "templated", "edges"), rows)
+    table(("sweep", "status", "started", "retyped", "templated", "edges", "facts"), rows)
 
 
 def show_undo(done: SweepUndoOutput) -> None:

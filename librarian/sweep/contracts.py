@@ -245,7 +245,7 @@ class SweepQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults
 
 
 class SweepBrief(Struct, kw_only=True):
-    """One sweep in a list."""
+    """One sweep in a list; `facts` counts what it found stated in messages, stored or proposed."""
 
     sweep_id: str
     status: SweepStatus
@@ -254,6 +254,7 @@ class SweepBrief(Struct, kw_only=True):
     actor: str | None
     started_at: Time
     finished_at: Time | None
+    facts: int = 0
 
 
 class SweepList(Struct, kw_only=True):

@@ -131,11 +131,13 @@ def report_of(namespace: str, run: Run) -> SweepReport:
 
 def brief_of(run: Run) -> SweepBrief:
     """Return the run as lists show it."""
+    state = decoded(run.progress)
     return SweepBrief(
         sweep_id=run.sweep_id,
         status=run.status,
         config=config_of(run),
-        summary=decoded(run.progress).summary,
+        summary=state.summary,
+        facts=state.findings.facts_accepted + state.findings.facts_proposed,
         actor=run.actor,
         started_at=run.started_at,
         finished_at=run.finished_at,

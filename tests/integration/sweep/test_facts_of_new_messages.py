@@ -61,7 +61,7 @@ async def test_new_messages_are_read_once_and_taken_back_together(items, reader,
     await reader().propose_pending()
     assert (await known())[0] == {("Ines", "Porto"), ("Ines's dog", "Rufo")}
     (run,) = (await librarian.list_sweeps(namespace, SweepQuery())).sweeps
-    assert (run.status, run.actor, run.config.ingested) == ("applied", "python", True)
+    assert (run.status, run.actor, run.config.ingested, run.facts) == ("applied", "python", True, 3)
     assert not (await librarian.sweep(namespace, SweepRequest(facts=True, dry_run=True))).changes
     await librarian.undo_sweep(namespace, run.sweep_id)
     await reader().propose_pending()
