@@ -55,6 +55,9 @@ _DOUBTED = _any(
     r"\b(?:jok(?:e[sd]?|ing)|kidding|sarcas\w*|story|novel|movie|film|lyrics|yeah right|haha+|lol|lmao|rofl|jk"
     r"|riddle)\b",
     r"\b(?:fiction\w*|role-?play\w*)\b|[😂🤣😜😉🙄]|/s\b",
+    # taken back
+    r"\bbut\b.*\b(?:sold|gave|returned|cancell?ed|died|quit|mine|ended)\b|\bin my (?:head|dreams?|mind|imagination)\b"
+    r"|\bso (?:they|he|she|people|i)(?:['’]?m| am)? (?:tell|told|say)\b",
     # of the past only
     r"\b(?:used to|formerly|once upon|back then|in the old days|no longer|any ?more)\b",
     # feelings
@@ -229,8 +232,8 @@ _GOES_ON: Mapping[str, str] = MappingProxyType(
     }
 )
 _DID = (
-    r"joined|adopted|bought|purchased|ordered|rented|leased|sold|opened|launched|founded|started|quit|lost|finished"
-    r"|completed|built|planted|inherited|won|published|married|graduated from|enrolled (?:in|at)|(?:signed up"
+    r"joined|adopted|bought|purchased|ordered|rented|leased|sold|launched|founded|quit|lost|planted|inherited|won|published"
+    r"|married|graduated from|enrolled (?:in|at)|(?:signed up"
     r"|registered|applied) (?:for|to)|dropped out of|moved into"
 )
 _ATTENDED = (
@@ -255,6 +258,10 @@ _OWNED = (
     r"|piano|violin|drum kit|fridge|freezer|oven|cooker|grill|fryer|mixer|dishwasher|washing machine|tent|kayak"
     r"|certification|certificate|licen[cs]e|diploma|visa|passport|son|daughter|sister|brother|twin|toddler|business"
     r"|shop|store|company|startup|blog|podcast|channel|subscription|membership|\w+-year-old|allergy"
+)
+_LASTING = (
+    rf"{_OWNED}|account|studio|restaurant|gym|gallery|school|practice|office|campaign|website|app|class|course|club|group"
+    r"|team|band|project|program|thesis|training|studies|diet|therapy"
 )
 _ONE = rf"(?:(?:an?|another|my|our) |{_NUMBER} |(?:the )?{_NAME})"
 _GENERIC = (
@@ -357,7 +364,10 @@ _FORMS: Sequence[_Form] = (
         rf"|an? (?:[\w+-]+ ){{0,3}}?(?:{_OCCASION})\b.*?|{_NAME})$", soft=True, past=True, cut=True),
     _form("took up", 0.85, "ikn",
           rf"{_HAVE}(?:also |even )?started (?P<doing>{'|'.join(_GOES_ON)}){_REST}", soft=True, cut=True),
-    _form("got", 0.9, "ikn", rf"{_HAVE}(?:also |even )?got (?P<object>(?:an?|another|two|three) (?:[\w-]+ ){{0,2}}?"
+    _form("did", 0.85, "ikn", rf"{_HAVE}(?:also |even )?(?P<verb>opened|built|started|finished|completed) "
+          rf"(?P<object>{_ONE}"
+          rf"(?:[\w+-]+ ){{0,3}}?(?:{_LASTING})\b.*?)$", soft=True, past=True, cut=True),
+    _form("got", 0.9, "ikn", rf"{_HAVE}(?:also |even )?got (?P<object>(?:an?|another) (?:[\w-]+ ){{0,2}}?"
         rf"(?:{_OBTAINED})s?\b.*?)$", "has", past=True, cut=True),
     _form("owns", 0.9, "ikn", rf"(?:['’]ve got| {_ADVERB}(?:have|has)(?: got)?) (?P<object>an? (?:[\w-]+ ){{0,2}}?"
         rf"(?:{_OWNED})\b.*?)$", "has", soft=True, cut=True),
@@ -431,7 +441,8 @@ _TAKES_BACK = _any(
     r"\b(?:i (?:think|guess|believe|suppose|hope|heard|bet|wish)|not sure|right|correct|huh|kidding|joking|jk|lol|haha+"
     r"|yeah|maybe(?! (?:i|we|you) (?:should|could|can)\b)|perhaps|apparently|supposedly|(?:he|she|they|who|you"
     r"|(?-i:[A-Z]\w+)) (?:said|says|told)|isn|aren|weren|wasn|doesn|didn|if|unless|as long as|provided"
-    r"|lie|lying|dream|untrue|false|wrong)\b|[😂🤣😜😉🙄]|/s\b",
+    r"|lie|lying|dream\w*|untrue|false|wrong"
+    r"|sold|gave|returned|cancell?ed|died|quit|mine|ended|they (?:tell|say))\b|[😂🤣😜😉🙄]|/s\b",
 )
 """What a clause may say to take back what stands before it."""
 _VAGUE = re.compile(

@@ -100,7 +100,7 @@ _CONJUNCTION = re.compile(
     r"(?:(?<=です)|(?<=ます)|(?<=した)|(?<=だ)|(?<=る)|(?<=た))(?:から|けれども?|けど|ので|し|が)(?:[、,]|(?=[^、,ねよ]{4}))"
 )
 _GOES_ON = re.compile(r"(?<=[てで])い(?:て|まして)、")
-_TAKES_BACK = re.compile(r"かも|らしい|はず|冗談|嘘|うそ|違|間違|です[か?？]|ますか")
+_TAKES_BACK = re.compile(r"という|設定|夢|かも|らしい|はず|冗談|嘘|うそ|違|間違|です[か?？]|ますか")
 """What a clause may say to take back what stands before it."""
 _VERBS: Mapping[str, _Verb] = {
     "住む": _Verb(("に",), "住んでいる", lasting=True, own=True),

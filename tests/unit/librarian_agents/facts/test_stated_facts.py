@@ -84,6 +84,9 @@ def test_what_is_plainly_stated(text: str, fact: tuple[str, str, str]) -> None:
         "I live in Porto, I guess. I live in Porto, or so they said.",
         "The office is in Porto, right? We live in Porto, and you too?",
         "I have an air fryer if I remember right.",
+        "I have a car, but I sold it. I have a laptop but it's not mine.",
+        "I joined a gym, so they tell me. I ran a marathon in my head.",
+        "We opened a window, it's too hot. I got three dogs to walk today.",
         "Friendship is the greatest gift. Patience is a virtue.",
         "上限は500件ですか?",
         "もし雨なら集会は土曜です。",
@@ -95,6 +98,7 @@ def test_what_is_plainly_stated(text: str, fact: tuple[str, str, str]) -> None:
         "上限は500件かもしれません。",
         "音楽は心の支えです。",
         "本社は品川だけど、変わるかも。",
+        "京都に住んでいて、という設定で書いて。",
         "名前はクロとシロ。",
     ],
 )
