@@ -53,6 +53,7 @@ _SHORTEST_SPELLED = 3
 _DENYING = frozenset(map(stem, ("reject", "forbid", "absent", "cancel", "omit", "oppose", "dislike", "stop", "resign")))
 _CHANGING = frozenset(map(stem, ("replace", "switch", "postpone", "stop", "substitute", "earlier")))
 _RIVAL = 0.7
+_NAME, _KIND = 1.5, 0.5
 _READ_FOR_REPETITION = 20
 _SAID_BEFORE = 0.8
 # Similarities of a pool that differ by less are those of noise.
@@ -80,7 +81,8 @@ TELLING = frozenset({Verdict.ANSWERS, Verdict.SHARES_TOPIC})
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is asked: its topical words, the kinds of thing wanted, and the spans of time that it means; whether it is
-    negative, looks at the past, and asks at all; `keywords`: it is no sentence but a list of words.
+    negative, looks at the past, and asks at all; `keywords`: it is no sentence but a list of words. `kind`: the words
+    that say of which kind the answers are.
     """
 
     text: str
@@ -91,6 +93,7 @@ class Question:
     of_the_past: bool
     asks: bool
     keywords: bool
+    kind: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +181,14 @@ def question(text: str, now: datetime) -> Question:
         of_the_past=bool(cues.ASKS_OF_THE_PAST.search(text)),
         asks=is_question(text),
         keywords=not _GRAMMAR.search(text) and not any(word in ENGLISH for word in text.casefold().split()),
+        kind=_kind(text),
     )
+
+
+def _kind(text: str) -> frozenset[str]:
+    """The keys of the words by which `text` says of which kind the answers are."""
+    found = cues.NAMES_A_KIND.search(text)
+    return frozenset(word.key for word in words((found["english"] or found["japanese"]) if found else ""))
 
 
 def asks_why(query: str) -> bool:
@@ -374,9 +384,15 @@ class Jury:
         count = len(self.candidates)
         holding = [sum(row[index] >= _SAME for row in self._held) for index in range(len(self._words))]
         return [
-            math.log(1 + (count - some + 0.5) / (some + 0.5)) * (1.5 if word.proper else 1.0)
+            math.log(1 + (count - some + 0.5) / (some + 0.5)) * self._stress(word)
             for some, word in zip(holding, self._words, strict=True)
         ]
+
+    def _stress(self, word: Word) -> float:
+        """How much a word counts beside others as rare: a name says more, the kind of what is asked for less."""
+        if word.proper:
+            return _NAME
+        return _KIND if word.key in self.asked.kind else 1.0
 
     def _best_sentences(self, index: int) -> tuple[float, Sentence, float, float]:
         """The share (0..1) of the question that the candidate's best sentence says, and that sentence; the share that

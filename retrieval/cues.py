@@ -111,6 +111,14 @@ ASKS_FOR_ALL = _any(
     r"(?:are|were|is|does|has|do|did|have|had|can|could|may|might|must|should|shall|will|would|became|agreed|need)\b",
     "全部|全て|すべて|一覧|みんな|リスト|それぞれ|ぜんぶ|人たち|ものは",
 )
+NAMES_A_KIND = _any(
+    r"\b(?:all|every|each|which|what)\s+(?:of\s+)?(?:(?:the|our|my|your|his|her|their|those)\s+)?(?:\w+\s+){0,2}?"
+    r"(?P<english>\w{3,})\s+(?:that|who|which|with|without|have|has|had|are|is|were|was|do|does|did|can|cannot|could|may|must"
+    r"|should|will|would|need|became|agreed|got|made|looks?|i|we|you|they)\b",
+    r"(?P<japanese>[\u30a0-\u30ff\u4e00-\u9fff]{1,8})(?:を|は|の)?(?:全部|全て|すべて|ぜんぶ|一覧|リスト)",
+)
+"""A question of what is of some kind ("which doctors are away"): an answer names one, and need not say the kind."""
+
 ASKS_OF_THE_PAST = _any(
     r"\b(?:used to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initially|at first|before that|back then"
     r"|in the past)\b",

@@ -248,3 +248,22 @@ def test_a_phrase_denies_or_tells_of_a_change_like_the_word_that_it_stands_for()
     )
     assert denies.negative
     assert changes.changes
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("Which customers agreed to be a reference?", {"customer"}),
+        ("all patients with a fever", {"patient"}),
+        ("解約した顧客を全部", {"顧客"}),
+        ("買うことになった備品の一覧", {"備品"}),
+        ("Where do the customers park?", set()),
+    ],
+)
+def test_a_question_of_what_is_of_some_kind_names_it(query, kind):
+    assert question(query, NOW).kind == kind
+
+
+def test_the_kind_of_what_is_asked_for_counts_less_than_what_is_said_of_it():
+    member, of_the_kind = "Norvik said that they have a fever.", "The patients wait on the left."
+    assert ranked("all patients with a fever", of_the_kind, member)[0] == member
