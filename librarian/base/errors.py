@@ -33,6 +33,8 @@ class LibrarianError(Exception):
     """Librarian could not do what was asked."""
 
     code: ClassVar[str] = "librarian_error"
+    challenge: str | None = None
+    """What WWW-Authenticate says in an answer over HTTP: how to log in, and what for."""
 
     def __init__(self, message: str | None = None, *, field: str | None = None, remedy: str | None = None) -> None:
         super().__init__(message or (type(self).__doc__ or "").strip())

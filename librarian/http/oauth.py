@@ -34,22 +34,6 @@ _SUBJECT = re.compile(r"[\x21-\x7e]{1,200}")
 _REQUIRED = ("iss", "aud", "exp", "sub")
 
 
-class TokenRefused(Unauthenticated):
-    """No valid API key or access token was sent."""
-
-    def __init__(self, message: str, challenge: str) -> None:
-        super().__init__(message, remedy="Send an API key, or get a new access token from the issuer.")
-        self.challenge = challenge
-
-
-class InsufficientScope(Forbidden):
-    """The access token does not give this right."""
-
-    def __init__(self, message: str, challenge: str) -> None:
-        super().__init__(message, remedy="Ask the issuer for a token with this scope.")
-        self.challenge = challenge
-
-
 class TokenKey(ApiKey, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an access token gives, in the form of an API key; no file holds it."""
 
@@ -64,25 +48,27 @@ class Tokens:
         self._issuer = Issuer(issuer)
 
     async def authenticated(self, request: Request) -> ApiKey:
-        """Return the caller's rights. Raises TokenRefused, InsufficientScope, Forbidden, TooManyRequests, and NotReady
-        while the issuer is away.
+        """Return the caller's rights. Raises Unauthenticated, Forbidden, TooManyRequests, and NotReady while the
+        issuer is away.
         """
         token = bearer(request)
         if token.count(".") != 2 or token.startswith(PREFIX):
             try:
                 return authenticated(request, "any")
             except Unauthenticated as error:
-                raise TokenRefused(str(error), self.challenge(error="invalid_token" if token else "")) from None
+                error.challenge = self.challenge(error="invalid_token" if token else "")
+                raise
         try:
             key = self._key(await self._claims(token))
         except Unauthenticated as error:
             count_failure(request)
-            raise TokenRefused(str(error), self.challenge(error="invalid_token")) from None
+            error.challenge = self.challenge(error="invalid_token")
+            raise
         admitted(request, key, "any")
         return key
 
     def require(self, key: ApiKey, scope: Scope | None) -> None:
-        """Raise InsufficientScope where `key` is an access token without `scope`."""
+        """Raise Forbidden where `key` is an access token without `scope`."""
         if scope is not None and isinstance(key, TokenKey) and not key.has_scope(scope):
             raise self._insufficient([scope])
 
@@ -155,11 +141,12 @@ class Tokens:
             created_at=datetime.now(UTC),
         )
 
-    def _insufficient(self, scopes: Iterable[Scope]) -> InsufficientScope:
-        names = _names(scopes)
-        return InsufficientScope(
-            f"The access token lacks a scope: {names}.", self.challenge(error="insufficient_scope", scopes=scopes)
+    def _insufficient(self, scopes: Iterable[Scope]) -> Forbidden:
+        error = Forbidden(
+            f"The access token lacks a scope: {_names(scopes)}.", remedy="Ask the issuer for a token with this scope."
         )
+        error.challenge = self.challenge(error="insufficient_scope", scopes=scopes)
+        return error
 
 
 def tokens_of(settings: OAuthSettings) -> Tokens | None:

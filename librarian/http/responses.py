@@ -51,7 +51,7 @@ def problem_response(problem: Problem, *, headers: Mapping[str, str] | None = No
 def error_response(error: Exception, *, request_id: str | None) -> Response:
     """Answer with what the table in `problems` says of `error`."""
     problem = problems.problem_of(error, request_id=request_id)
-    challenge = getattr(error, "challenge", _CHALLENGE if problem.status == _UNAUTHORIZED else None)
+    challenge = getattr(error, "challenge", None) or (_CHALLENGE if problem.status == _UNAUTHORIZED else None)
     told = {} if challenge is None else {"WWW-Authenticate": challenge}
     return problem_response(problem, headers={**told, **error_headers(error)})
 
