@@ -9,7 +9,7 @@ English headwords belong to groups too, which joins the languages). Single Chine
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -54,6 +54,7 @@ SAME_READING = 0.9
 PERSON = "@person"
 """The term that names of people share: it says what they are, and makes nobody of them the same."""
 _HARDLY = 0.01
+_GROUPS_A_WORD, _WORDS_A_GROUP = 2, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +152,37 @@ def _groups(name: str) -> Mapping[str, tuple[int, ...]]:
         for word in line.split():
             groups[normalised(word) if has_cjk(word) else stem(word.casefold())].add(number)
     return {word: tuple(sorted(numbers)) for word, numbers in groups.items()}
+
+
+@cache
+def _members() -> Sequence[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The English and the Japanese words of each group of `concepts.txt`, as they stand in it."""
+    lines = files("retrieval").joinpath("concepts.txt").read_text(encoding="utf-8").splitlines()
+    groups = [line.split() for line in lines if line and not line.startswith("#")]
+    return [
+        (tuple(word for word in group if not has_cjk(word)), tuple(word for word in group if has_cjk(word)))
+        for group in groups
+    ]
+
+
+@lru_cache(maxsize=1_000)
+def in_the_other_language(text: str) -> str:
+    """Return the Japanese words that English ones of `text` are grouped with in `concepts.txt`, and the English of
+    Japanese ones, two a word; names and numbers in Latin letters stay. Empty where none is known.
+    """
+    found: dict[str, None] = {}
+    known = False
+    for run in _RUN.findall(unicodedata.normalize("NFKC", text)):
+        if not has_cjk(run) and has_cjk(text):
+            found[run] = None
+            continue
+        for word in words(run):
+            groups = [int(key[1:]) for key, _ in word.others if key[0] == "c" and key[1:].isdigit()]
+            for group in groups[:_GROUPS_A_WORD]:
+                english, japanese = _members()[group]
+                found.update(dict.fromkeys((english if has_cjk(run) else japanese)[:_WORDS_A_GROUP]))
+                known = True
+    return " ".join(found) if known else ""
 
 
 def synonym_groups(word: str) -> list[str]:

@@ -35,15 +35,16 @@ from librarian_agents.search.reasoners.readings import PassageReading, read_pass
 from librarian_agents.search.types import Candidate, EvidenceTask, Findings, Search
 from retrieval.answerness import is_question
 from retrieval.evidence import answering, terms
+from retrieval.words import in_the_other_language
 
 WEIGHTS = Path(__file__).parents[1] / "librarian_agents" / "search" / "reasoners" / "items.json"
-SCORING = Scoring(terms, is_question, answering)
+SCORING = Scoring(terms, is_question, answering, translated=in_the_other_language)
 FOLDS = 5
 INNER_FOLDS = 3
 # Of a few tried in cross-validation.
 PASSAGE = {"max_iter": 160, "max_depth": 3, "learning_rate": 0.07, "min_samples_leaf": 12, "max_features": 0.4}
 CHOICE = {"max_iter": 250, "max_depth": 4, "learning_rate": 0.05, "min_samples_leaf": 15, "max_features": 0.3}
-ENOUGH, SURE = 0.64, 0.72
+ENOUGH, SURE = 0.64, 0.85
 STAGES = (2, 7)
 OTHERS = 3
 
@@ -172,7 +173,7 @@ def _handful(world: World, request: Mapping[str, Any], chance: random.Random) ->
 def _example(world: World, request: Mapping[str, Any], stage: int) -> Example:
     task = task_of(request)
     reading = read_task(task, terms)
-    queries = [queries_for(spec, reading, task, terms) for spec in reading.items]
+    queries = [queries_for(spec, reading, task, SCORING) for spec in reading.items]
     tool = WorldTool(world)
     searches = [Search(query, tuple(tool.found(query))) for own in queries for query in own[:stage]]
     ids = {index: name for name, index in tool.shown.items()}
@@ -196,7 +197,7 @@ def fit(samples: Sequence[Sequence[Example]]) -> dict[str, Any]:
         known = [each for at, sample in enumerate(samples) if at % INNER_FOLDS != fold for each in sample]
         passage = Trees.of(_fit_passages(known))
         for each in (each for sample in samples[fold::INNER_FOLDS] for each in sample):
-            alone = [[passage.probability(values) for values in row] for row in each.rows]
+            alone = [passage.probabilities(row) for row in each.rows]
             for chosen, labels in zip(choices(each.rows, alone, each.readings), each.right, strict=True):
                 rows += [values for _, values in chosen]
                 right += [labels[at] for at, _ in chosen]

@@ -13,6 +13,7 @@ from librarian_agents.search.reasoners.llm import LlmReasoner
 from retrieval.answerness import is_question
 from retrieval.encoders.errors import EncoderError
 from retrieval.evidence import EncoderSimilarity, answering, terms
+from retrieval.words import in_the_other_language
 
 log = logging.getLogger("librarian.search_agent")
 
@@ -43,5 +44,5 @@ def reasoner_of(choice: ReasonerChoice, model: ChatModel | None, similarity: Sim
     """Return the chosen reasoner; "auto" is the language model where there is one. Raises SettingsError."""
     if choice == "llm" and model is None:
         raise SettingsError('LIBRARIAN_AGENT_REASONER is "llm", but LLM_BASE_URL names no language model.')
-    heuristic = HeuristicReasoner(Scoring(terms, is_question, answering, similarity))
+    heuristic = HeuristicReasoner(Scoring(terms, is_question, answering, similarity, in_the_other_language))
     return heuristic if model is None or choice == "heuristic" else LlmReasoner(model, heuristic)

@@ -52,16 +52,23 @@ class Answering(Protocol):
         """What speaks for and against each text, given as its source and its words: named signals of 0..1."""
 
 
+def untranslated(_text: str) -> str:
+    """Return nothing: for those who know one language only."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Scoring:
     """How texts are weighed: plain functions that the reasoner is given, since it knows no language and no encoder.
 
     `terms` returns the topical words of a text in order, comparable between texts; `is_question` says whether a text
     asks rather than tells; `answering` reads texts as answers; `similarity` is None, or returns None, where nothing can
-    read the texts.
+    read the texts; `translated` returns what words are called in the other language (English or Japanese), an empty
+    text where it knows none of them.
     """
 
     terms: Callable[[str], Sequence[str]]
     is_question: Callable[[str], bool]
     answering: Answering
     similarity: Similarity | None = None
+    translated: Callable[[str], str] = untranslated

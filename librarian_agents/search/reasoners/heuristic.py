@@ -17,12 +17,15 @@ from librarian_agents.search.reasoners import chain
 from librarian_agents.search.reasoners.chain import Link, SetModel, SetQuestion
 from librarian_agents.search.reasoners.items import ItemModel, Rated, item_model, rate
 from librarian_agents.search.reasoners.passages import Passage, plain, read_all, sentences, share, weights_of
-from librarian_agents.search.reasoners.questions import TaskReading, queries_for, read_task
+from librarian_agents.search.reasoners.questions import TaskReading, holds_japanese, is_japanese, queries_for, read_task
 from librarian_agents.search.reasoners.readings import PassageReading, read_passages
 from librarian_agents.search.types import Evaluation, EvidenceTask, Findings, Need, Support
 
 QUERIES_A_ROUND = 4
 """Queries of a plan or of a refinement."""
+
+_QUERIES_FOR_THE_LAST = 2
+"""Queries of a round for the one item that is left."""
 
 # Terms from which on an item is a question of its own, which may take several texts.
 _WHOLE_QUESTION = 9
@@ -54,7 +57,7 @@ class HeuristicReasoner:
 
     async def plan(self, task: EvidenceTask, _budget: Budget, /) -> Sequence[str]:
         """Return the first query of each item, as many as a round takes."""
-        return self._next_queries(task, task.target_items, (), {})
+        return self._next_queries(task, task.target_items, Findings(), {})
 
     async def evaluate(self, task: EvidenceTask, findings: Findings, _budget: Budget, /) -> Evaluation:
         """Judge each item: the passages that hold it, or the smallest probable set for a question of its own.
@@ -78,28 +81,32 @@ class HeuristicReasoner:
         leads = {need.item: need.name for need in evaluation.needs if need.name and not need.supports}
         open_items = {*evaluation.missing(task.target_items), *evaluation.unsure}
         items = [item for item in task.target_items if item in open_items]
-        return self._next_queries(task, items, findings.queries, leads)
+        return self._next_queries(task, items, findings, leads)
 
     def _next_queries(
-        self, task: EvidenceTask, items: Sequence[str], asked: Sequence[str], leads: Mapping[str, str]
+        self, task: EvidenceTask, items: Sequence[str], findings: Findings, leads: Mapping[str, str]
     ) -> list[str]:
         reading = read_task(task, self.scoring.terms)
+        asked, foreign = findings.queries, _foreign(task, findings)
         waiting: list[tuple[int, Sequence[str]]] = []
         for item in items:
-            possible = self._queries(task, reading, item, leads.get(item, ""))
+            possible = self._queries(task, reading, item, leads.get(item, ""), foreign=foreign)
             queries = fresh(possible, (), most=len(possible), chars=_QUERY_CHARS)
             left = fresh(queries, asked, most=len(queries), chars=_QUERY_CHARS)
             waiting.append((len(queries) - len(left), left))
+        order = [rest for _, rest in sorted(waiting, key=lambda entry: entry[0])]
+        if len(order) == 1:
+            order *= _QUERIES_FOR_THE_LAST
         chosen: list[str] = []
-        for _, rest in sorted(waiting, key=lambda entry: entry[0]):
+        for rest in order:
             chosen.extend(fresh(rest, (*asked, *chosen), most=1, chars=_QUERY_CHARS))
         return chosen[:QUERIES_A_ROUND]
 
-    def _queries(self, task: EvidenceTask, reading: TaskReading, item: str, lead: str) -> list[str]:
+    def _queries(self, task: EvidenceTask, reading: TaskReading, item: str, lead: str, *, foreign: bool) -> list[str]:
         if self._is_question(task, item):
             return [query for query in (lead, item, f"{item} {task.context}" if task.context else "") if query]
         spec = next(spec for spec in reading.items if spec.item == item)
-        return queries_for(spec, reading, task, self.scoring.terms)
+        return queries_for(spec, reading, task, self.scoring, foreign=foreign)
 
     def _is_question(self, task: EvidenceTask, item: str) -> bool:
         """Whether an item is the question itself, or one of its own that is as long."""
@@ -186,6 +193,14 @@ class HeuristicReasoner:
         read = passages[:_ENCODED]
         rows = await self.scoring.similarity([task.user_query], [passage.text[:_ENCODED_CHARS] for passage in read])
         return {passage.index: near for passage, near in zip(read, rows[0], strict=True)} if rows else {}
+
+
+def _foreign(task: EvidenceTask, findings: Findings) -> bool:
+    """Whether searches found nothing in the language of the task."""
+    japanese = is_japanese(task)
+    return bool(findings.searches) and all(
+        holds_japanese(candidate.text) != japanese for candidate in findings.candidates.values()
+    )
 
 
 def _support(question: SetQuestion, link: Link) -> Support:

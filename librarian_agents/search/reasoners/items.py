@@ -16,15 +16,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from librarian_agents.search.ports import Answering
 from librarian_agents.search.reasoners.cues import cue
 from librarian_agents.search.reasoners.kinds import SAYS, SHOWS, Kind
 from librarian_agents.search.reasoners.passages import plain, share, weights_of
-from librarian_agents.search.reasoners.questions import ItemSpec, TaskReading
+from librarian_agents.search.reasoners.questions import ItemSpec, TaskReading, holds_japanese
 from librarian_agents.search.reasoners.readings import NUMBER, PassageReading, SentenceReading, compact, stands_alone
 
 Features = dict[str, float]
-Tree: TypeAlias = "float | tuple[int, float, Tree, Tree]"
+Array: TypeAlias = "np.ndarray[Any, Any]"
 
 _HALF, _MOST = 0.5, 0.75
 # What is left of a sentence's worth where it announces, proposes, or repeats what held once.
@@ -48,33 +50,61 @@ _ANSWERING = (
     *("sentence", "coverage", "named", "misnamed", "holds", "only_asks", "knows_not", "repeats"),
     *("in_span", "out_of_span", "exact"),
 )
-_ANSWERS = ("item_sentence", "item_coverage", "clause_sentence", "clause_coverage")
+# Of the item with what it is about, further what words mean.
+_MEANING = ("meaning", "meant", "focus", "gist")
+_ANSWERS = ("item_sentence", "item_coverage", "clause_sentence", "clause_coverage", "whole_sentence", "whole_meaning")
 _SHORT_FACTS = frozenset({"date", "number", "deadline", "duration", "place", "person", "contact", "article"})
 
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Boosted trees over the features `names`; a tree is a leaf's value, or `(feature, threshold, left, right)`."""
+    """Boosted trees over the features `names`, as arrays with a row a tree and a column a node.
+
+    A node asks whether `feature` is at most `threshold`, and goes to its `lower` or `upper` node; a leaf leads to
+    itself and adds its `value`. `depth` is how far any leaf is from its root.
+    """
 
     names: Sequence[str]
     base: float
-    trees: Sequence[Tree]
+    feature: Array
+    threshold: Array
+    lower: Array
+    upper: Array
+    value: Array
+    depth: int
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> "Trees":
-        """Read a table of items.json, where a tree is a list of nodes that name their children by index."""
-        return cls(table["features"], table["base"], [_tree(nodes, 0) for nodes in table["trees"]])
+        """Read a table of items.json: a node is `[value]`, or `[feature, threshold, lower, upper]` with the nodes that
+        follow by their index.
+        """
+        trees = table["trees"]
+        shape = (len(trees), max(map(len, trees)))
+        feature, threshold, value = np.zeros(shape, np.intp), np.zeros(shape), np.zeros(shape)
+        lower = np.tile(np.arange(shape[1]), (shape[0], 1))
+        upper = lower.copy()
+        for row, nodes in enumerate(trees):
+            for at, node in enumerate(nodes):
+                if len(node) == 1:
+                    value[row, at] = node[0]
+                else:
+                    feature[row, at], threshold[row, at], lower[row, at], upper[row, at] = node
+        depth = max(_depth(nodes, 0) for nodes in trees)
+        return cls(table["features"], table["base"], feature, threshold, lower, upper, value, depth)
 
-    def probability(self, values: Mapping[str, float]) -> float:
-        """Return the probability (0..1) of something with these features."""
-        row = [values.get(name, 0.0) for name in self.names]
-        total = self.base
-        for tree in self.trees:
-            node = tree
-            while isinstance(node, tuple):
-                node = node[2] if row[node[0]] <= node[1] else node[3]
-            total += node
-        return 1 / (1 + math.exp(-total))
+    def probabilities(self, rows: Sequence[Mapping[str, float]]) -> list[float]:
+        """Return for each row of features the probability (0..1) of what has them."""
+        if not rows:
+            return []
+        given = np.array([[row.get(name, 0.0) for name in self.names] for row in rows])
+        tree = np.arange(len(self.feature))
+        at = np.zeros((len(rows), len(tree)), np.intp)
+        each = np.arange(len(rows))[:, None]
+        for _ in range(self.depth):
+            small = given[each, self.feature[tree, at]] <= self.threshold[tree, at]
+            at = np.where(small, self.lower[tree, at], self.upper[tree, at])
+        odds = self.base + self.value[tree, at].sum(axis=1)
+        return [float(share) for share in 1 / (1 + np.exp(-odds))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +155,13 @@ def rate(
     """
     read = [features_of(spec, task, readings, answering, similar) for spec in task.items]
     rows = [[values for _, values in each] for each in read]
-    alone = [[model.passage.probability(values) for values in each] for each in rows]
+    alone = [model.passage.probabilities(each) for each in rows]
     rated = []
     for found, sentences in zip(choices(rows, alone, readings), read, strict=True):
+        likely = model.choice.probabilities([values for _, values in found])
         some = [
-            Rated(readings[at], sentences[at][0], model.choice.probability(values) * _ceiling(values))
-            for at, values in found
+            Rated(readings[at], sentences[at][0], probability * _ceiling(values))
+            for (at, values), probability in zip(found, likely, strict=True)
         ]
         rated.append(sorted(some, key=lambda each: -each.probability))
     return rated
@@ -225,7 +256,7 @@ def features_of(
     for the words of the subject.
     """
     held = [reading.held for reading in readings]
-    rare = weights_of(spec.wanted | spec.first | spec.hints, held)
+    rare = weights_of(spec.wanted | spec.first | spec.hints | spec.intended, held)
     weights = {word: 1 + weight for word, weight in rare.items()}
     about = [max(share(spec.subject, own, weights), share(spec.clause | spec.own, own, weights)) for own in held]
     aliases = _aliases(spec, readings)
@@ -316,7 +347,11 @@ def _of_words(
         "name_literal": max(names, default=0.0) / 10,
         "name_in_sentence": float(any(stands_alone(name, here) for name in spec.names)),
         "numbers_missing": float(bool(numbers) and not numbers & reading.numbers),
+        "foreign": float(holds_japanese(spec.asking + spec.item) != holds_japanese(reading.text)),
         "hints": share(spec.hints, reading.held, weights),
+        "intended": share(spec.intended, sentence.stems, weights),
+        "intended_held": share(spec.intended, reading.held, weights),
+        "intended_topic": share(spec.intended, sentence.topic, weights),
         "target_size": min(1.0, len(target) / 8),
         "topic_right": _right(sentence.topic, spec.wanted),
         "topic_covers": share(target, sentence.topic, weights),
@@ -368,12 +403,13 @@ def _of_trust(spec: ItemSpec, task: TaskReading, sentence: SentenceReading, read
 
 
 def _of_answering(spec: ItemSpec, readings: Sequence[PassageReading], answering: Answering) -> list[Features]:
-    """How well each passage answers the item's own words, and those of the clause that asks for it."""
+    """How well each passage answers the item's own words, those of the clause that asks for it, and both together."""
     texts = [(reading.passage.source, reading.passage.text) for reading in readings]
     rows: list[Features] = [{} for _ in texts]
-    for asked, question in (("item", spec.words), ("clause", spec.about)):
+    asked = (("item", spec.words, _ANSWERING), ("clause", spec.about, _ANSWERING))
+    for label, question, names in (*asked, ("whole", spec.whole, (*_ANSWERING, *_MEANING))):
         for row, signals in zip(rows, answering(question, texts) if question.strip() else (), strict=False):
-            row.update({f"{asked}_{name}": signals[name] for name in _ANSWERING})
+            row.update({f"{label}_{name}": signals[name] for name in names})
     return rows
 
 
@@ -417,6 +453,7 @@ def _compare(rows: Sequence[Features]) -> None:
         "subject",
         "subject_held",
         "clause_held",
+        "intended_held",
         "topic_covers",
         *_ANSWERS,
     ):
@@ -434,9 +471,6 @@ def _is_named(kind: Kind, words: str) -> bool:
     return any(f" {word} " in words if word.isascii() else len(word) > 1 and word in words for word in kind.named)
 
 
-def _tree(nodes: Sequence[Sequence[float]], at: int) -> Tree:
+def _depth(nodes: Sequence[Sequence[float]], at: int) -> int:
     node = nodes[at]
-    if len(node) == 1:
-        return node[0]
-    feature, threshold, left, right = node
-    return int(feature), threshold, _tree(nodes, int(left)), _tree(nodes, int(right))
+    return 0 if len(node) == 1 else 1 + max(_depth(nodes, int(node[2])), _depth(nodes, int(node[3])))

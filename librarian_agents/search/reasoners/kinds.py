@@ -88,6 +88,17 @@ def kinds() -> Mapping[str, Kind]:
     }
 
 
+@cache
+def listed_kinds() -> re.Pattern[str]:
+    """Return the pattern of what joins the Japanese name of a kind to the next one: と in 決定係数の定義と計算式."""
+    names = sorted({word for kind in kinds().values() for word in kind.named if not word.isascii() and len(word) > 1})
+    by_length: dict[int, list[str]] = {}
+    for name in names:
+        by_length.setdefault(len(name), []).append(re.escape(name))
+    behind = "|".join(f"(?<={'|'.join(some)})" for some in by_length.values())
+    return re.compile(f"(?:{behind})(?:と|や|・|および|及び)(?!い[うっ]|は|の)")
+
+
 def _named_japanese(item: str) -> tuple[Kind | None, str]:
     """The longest name at the end of the item counts: 条文番号 is no number."""
     ending = item.rstrip("。？！?! 　")

@@ -4,11 +4,12 @@ queries that look for it. Pure functions.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from librarian_agents.search.ports import Scoring
 from librarian_agents.search.reasoners.cues import cue
-from librarian_agents.search.reasoners.kinds import Kind, kind_of, without_kinds
+from librarian_agents.search.reasoners.kinds import Kind, kind_of, listed_kinds, without_kinds
 from librarian_agents.search.reasoners.passages import Terms
 from librarian_agents.search.types import EvidenceTask
 
@@ -27,7 +28,8 @@ _DENIED = re.compile(r"\b(?:not|no|rather than)\s+(?:\w+\s+)?$|ではなく\s*$"
 class ItemSpec:
     """A target item as it is looked for: its kind, its name without the word for the kind, and the stems of that name
     (`apart`: those that no other item has), of the whole question's subject, of its first clause, and of the clause
-    that asks for the item; `about` is what that clause is about.
+    that asks for the item; `about` is what that clause is about, `intent` the part of the intent that asks for
+    the item, `intended` its stems, and `whole` the item with what it is about.
     """
 
     item: str
@@ -42,6 +44,9 @@ class ItemSpec:
     names: frozenset[str]
     asking: str
     about: str
+    intent: str
+    intended: frozenset[str]
+    whole: str
 
     @property
     def wanted(self) -> frozenset[str]:
@@ -72,13 +77,17 @@ def read_task(task: EvidenceTask, terms: Terms) -> TaskReading:
     subject_text = subject_of(task.user_query, kind_names) or task.user_query
     clauses = tuple(clause for clause in _clauses(task.user_query) if terms(clause))
     own = [_own(words, terms) for _, words in named]
-    first = next((found for clause in clauses if (found := stems(subject_of(clause, kind_names), terms))), frozenset())
+    first_about = next((about for clause in clauses if terms(about := subject_of(clause, kind_names))), "")
+    first = stems(first_about, terms)
     whole = stems(subject_text, terms)
+    intents = tuple(_clauses(_spaced(task.intent or "")))
     specs = []
     for at, (item, (kind, words)) in enumerate(zip(task.target_items, named, strict=True)):
         others = frozenset().union(*own[:at], *own[at + 1 :]) - own[at] - first
         asks = _clause_for(own[at], kind, clauses, terms)
         clause = stems(subject_of(asks, kind_names), terms)
+        about = subject_of(asks, kind_names) or subject_text
+        intended = _intent_for(own[at], kind, intents, kind_names, terms)
         specs.append(
             ItemSpec(
                 item=item,
@@ -92,7 +101,10 @@ def read_task(task: EvidenceTask, terms: Terms) -> TaskReading:
                 hints=stems(f"{task.intent or ''} {task.context or ''}", terms),
                 names=_compounds(words if own[at] else subject_text),
                 asking=subject_text,
-                about=subject_of(asks, kind_names) or subject_text,
+                about=about,
+                intent=intended,
+                intended=stems(intended, terms) - others,
+                whole=_joined(_joined(first_about, about), _spaced(item)),
             )
         )
     said = f"{task.user_query} {' '.join(task.target_items)}"
@@ -111,36 +123,59 @@ def subject_of(question: str, kind_names: Iterable[str]) -> str:
     return " ".join(cue("asking").sub(" ", without_kinds(question, frozenset(kind_names))).split())
 
 
-def queries_for(spec: ItemSpec, reading: TaskReading, task: EvidenceTask, terms: Terms) -> list[str]:
+def queries_for(
+    spec: ItemSpec, reading: TaskReading, task: EvidenceTask, scoring: Scoring, *, foreign: bool = False
+) -> list[str]:
     """Return queries for one item, the best first: its subject and its own words with words for its kind, then other
-    words for the kind, then the other language, then the subject and the item each alone.
+    words for the kind, the words of the intent, the other language, then the subject and the item each alone.
+
+    `foreign` puts the other language first.
     """
+    terms = scoring.terms
     subject = _topical(reading.subject_text, terms)
     about = _topical(subject_of(_clause_for(spec.own, spec.kind, reading.clauses, terms), ()), terms)
     own = _topical(spec.words, terms)
     narrow = _joined(own, about if len(reading.clauses) > 1 else subject)
-    japanese = bool(_CJK.search(task.user_query + spec.item))
+    japanese = is_japanese(task)
     asks = _asks(spec.kind, "ja" if japanese else "en")
-    others = _asks(spec.kind, "en" if japanese else "ja")
+    ask, another = (*asks, "", "")[:2]
+    first_clause = _topical(subject_of(reading.clauses[0], ()), terms) if reading.clauses else subject
+    whole = subject if len(subject.split()) <= _SHORT or japanese else narrow
+    elsewhere = _in_the_other_language(spec, (narrow, own, subject), scoring, "en" if japanese else "ja")
     found = [
-        _joined(
-            _joined(own, subject if len(subject.split()) <= _SHORT or japanese else narrow), asks[0] if asks else ""
-        ),
-        _joined(own, asks[0] if asks else ""),
-        _joined(narrow, asks[1] if len(asks) > 1 else ""),
+        *(elsewhere if foreign else ()),
+        _joined(_joined(own, whole), ask),
+        _joined(own, ask),
+        _joined(narrow, another),
+        _joined(own, _joined(_topical(spec.intent, terms), ask)) if spec.intent else "",
         narrow,
-        _joined(
-            _topical(subject_of(reading.clauses[0], ()), terms) if reading.clauses else subject, asks[0] if asks else ""
-        ),
+        *elsewhere[:1],
+        _joined(first_clause, ask),
         subject,
-        _joined(own, asks[1] if len(asks) > 1 else ""),
-        _joined(_latin(subject), others[0] if others else ""),
+        _joined(own, another),
+        *elsewhere[1:],
         _joined(subject, _topical(task.intent or "", terms)),
         _joined(subject, task.context or ""),
         task.user_query,
-        *([asks[0]] if asks and not own else []),
+        *([ask] if asks and not own else []),
     ]
     return [query for query in found if query]
+
+
+def is_japanese(task: EvidenceTask) -> bool:
+    """Whether a task is asked in Japanese, at least in part."""
+    return holds_japanese(task.user_query + "".join(task.target_items))
+
+
+def holds_japanese(text: str) -> bool:
+    """Whether a text holds Japanese letters."""
+    return bool(_CJK.search(text))
+
+
+def _in_the_other_language(spec: ItemSpec, texts: Sequence[str], scoring: Scoring, language: str) -> list[str]:
+    """The texts in the other language with its words for the item's kind; names in Latin letters stay."""
+    asks = _asks(spec.kind, language)
+    return [_joined(scoring.translated(text) or _latin(text), asks[0] if asks else "") for text in texts if text]
 
 
 _SHORT = 8
@@ -160,6 +195,10 @@ def _compounds(text: str) -> frozenset[str]:
 
 def _asks(kind: Kind | None, language: str) -> Sequence[str]:
     return kind.ask[language] if kind else ()
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _latin(text: str) -> str:
@@ -189,11 +228,29 @@ def _own(words: str, terms: Terms) -> frozenset[str]:
 
 
 def _clauses(question: str) -> Iterator[str]:
-    return (clause.strip() for clause in _CLAUSES.split(question) if clause and clause.strip())
+    """The parts of a question that may ask for different things: of 決定係数の定義と計算式 two."""
+    listed = listed_kinds().sub("、", question)
+    return (clause.strip() for clause in _CLAUSES.split(listed) if clause and clause.strip())
 
 
 def _clause_for(own: frozenset[str], kind: Kind | None, clauses: Sequence[str], terms: Terms) -> str:
     """The clause of the question that asks for an item: by its words, else by its kind; the first of equals."""
+    return max(clauses, key=_fits(own, kind, terms), default="")
+
+
+def _intent_for(
+    own: frozenset[str], kind: Kind | None, intents: Sequence[str], kind_names: Iterable[str], terms: Terms
+) -> str:
+    """What the part of the intent is about that asks for an item, else its first part; empty where none asks for it."""
+    fit = _fits(own, kind, terms)
+    asks = max(intents, key=fit, default="")
+    if not fit(asks):
+        return ""
+    return next((about for part in (asks, intents[0]) if terms(about := subject_of(part, kind_names))), "")
+
+
+def _fits(own: frozenset[str], kind: Kind | None, terms: Terms) -> Callable[[str], float]:
+    """How surely a clause asks for an item."""
 
     def fit(clause: str) -> float:
         shared = len(own & stems(clause, terms)) / len(own) if own else 0.0
@@ -201,4 +258,4 @@ def _clause_for(own: frozenset[str], kind: Kind | None, clauses: Sequence[str], 
         asked = kind is not None and kind.asked.search(clause) is not None
         return 2 * shared + 0.6 * named + 0.5 * asked
 
-    return max(clauses, key=fit, default="")
+    return fit

@@ -3,7 +3,7 @@
 import pytest
 
 from retrieval.meanings import SAME_MEANING, alike, gist
-from retrieval.words import words
+from retrieval.words import in_the_other_language, words
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,17 @@ def test_a_name_means_nobody_else():
 def test_what_is_not_known_means_nothing():
     assert alike(words("qwzrtx"), {"garden"}) == {}
     assert gist({"qwzrtx"}) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("deadline for refunds", {"締め切り", "返金"}),
+        ("PostgreSQL の締切", {"PostgreSQL", "deadline"}),
+        ("quokka", set()),
+    ],
+)
+def test_words_are_called_otherwise_in_the_other_language(text, words):
+    found = set(in_the_other_language(text).split())
+    assert words <= found
+    assert bool(found) == bool(words)

@@ -77,7 +77,9 @@ async def test_near_misses_do_not_count(question, item, texts, right):
 
 
 def test_the_model_of_answering_reads_each_passage_for_the_item_and_for_its_clause():
-    """It is given, with sources, the item's own words and what the clause that asks for it is about."""
+    """It is given, with sources, the item's own words, what the clause that asks for it is about, and both together
+    with what the question is about.
+    """
     asked = []
 
     def noting(question, texts):
@@ -86,7 +88,11 @@ def test_the_model_of_answering_reads_each_passage_for_the_item_and_for_its_clau
 
     reading, passages = read("When is the spring fair, and how much is the deposit for a stall?", ("deposit amount",))
     (rows,) = [features_of(spec, reading, passages, noting, {}) for spec in reading.items]
-    assert [question for question, _ in asked] == ["deposit", "how is the deposit for a stall"]
+    assert [question for question, _ in asked] == [
+        "deposit",
+        "how is the deposit for a stall",
+        "When is the spring fair how deposit for a stall amount",
+    ]
     assert asked[0][1] == [("Notes", FAIR[0]), ("Notes", FAIR[1])]
     assert rows[0][1]["item_coverage"] == 0
     assert rows[1][1]["item_coverage"] == 1
