@@ -197,7 +197,7 @@ def fit(samples: Sequence[Sequence[Example]]) -> dict[str, Any]:
         known = [each for at, sample in enumerate(samples) if at % INNER_FOLDS != fold for each in sample]
         passage = Trees.of(_fit_passages(known))
         for each in (each for sample in samples[fold::INNER_FOLDS] for each in sample):
-            alone = [passage.probabilities(row) for row in each.rows]
+            alone = [[passage.probability(values) for values in row] for row in each.rows]
             for chosen, labels in zip(choices(each.rows, alone, each.readings), each.right, strict=True):
                 rows += [values for _, values in chosen]
                 right += [labels[at] for at, _ in chosen]

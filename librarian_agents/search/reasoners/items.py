@@ -16,8 +16,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from librarian_agents.search.ports import Answering
 from librarian_agents.search.reasoners.cues import cue
 from librarian_agents.search.reasoners.kinds import SAYS, SHOWS, Kind
@@ -26,7 +24,7 @@ from librarian_agents.search.reasoners.questions import ItemSpec, TaskReading, h
 from librarian_agents.search.reasoners.readings import NUMBER, PassageReading, SentenceReading, compact, stands_alone
 
 Features = dict[str, float]
-Array: TypeAlias = "np.ndarray[Any, Any]"
+Tree: TypeAlias = "float | tuple[int, float, Tree, Tree]"
 
 _HALF, _MOST = 0.5, 0.75
 # What is left of a sentence's worth where it announces, proposes, or repeats what held once.
@@ -58,53 +56,27 @@ _SHORT_FACTS = frozenset({"date", "number", "deadline", "duration", "place", "pe
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Boosted trees over the features `names`, as arrays with a row a tree and a column a node.
-
-    A node asks whether `feature` is at most `threshold`, and goes to its `lower` or `upper` node; a leaf leads to
-    itself and adds its `value`. `depth` is how far any leaf is from its root.
-    """
+    """Boosted trees over the features `names`; a tree is a leaf's value, or `(feature, threshold, left, right)`."""
 
     names: Sequence[str]
     base: float
-    feature: Array
-    threshold: Array
-    lower: Array
-    upper: Array
-    value: Array
-    depth: int
+    trees: Sequence[Tree]
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> "Trees":
-        """Read a table of items.json: a node is `[value]`, or `[feature, threshold, lower, upper]` with the nodes that
-        follow by their index.
-        """
-        trees = table["trees"]
-        shape = (len(trees), max(map(len, trees)))
-        feature, threshold, value = np.zeros(shape, np.intp), np.zeros(shape), np.zeros(shape)
-        lower = np.tile(np.arange(shape[1]), (shape[0], 1))
-        upper = lower.copy()
-        for row, nodes in enumerate(trees):
-            for at, node in enumerate(nodes):
-                if len(node) == 1:
-                    value[row, at] = node[0]
-                else:
-                    feature[row, at], threshold[row, at], lower[row, at], upper[row, at] = node
-        depth = max(_depth(nodes, 0) for nodes in trees)
-        return cls(table["features"], table["base"], feature, threshold, lower, upper, value, depth)
+        """Read a table of items.json, where a tree is a list of nodes that name their children by index."""
+        return cls(table["features"], table["base"], [_tree(nodes, 0) for nodes in table["trees"]])
 
-    def probabilities(self, rows: Sequence[Mapping[str, float]]) -> list[float]:
-        """Return for each row of features the probability (0..1) of what has them."""
-        if not rows:
-            return []
-        given = np.array([[row.get(name, 0.0) for name in self.names] for row in rows])
-        tree = np.arange(len(self.feature))
-        at = np.zeros((len(rows), len(tree)), np.intp)
-        each = np.arange(len(rows))[:, None]
-        for _ in range(self.depth):
-            small = given[each, self.feature[tree, at]] <= self.threshold[tree, at]
-            at = np.where(small, self.lower[tree, at], self.upper[tree, at])
-        odds = self.base + self.value[tree, at].sum(axis=1)
-        return [float(share) for share in 1 / (1 + np.exp(-odds))]
+    def probability(self, values: Mapping[str, float]) -> float:
+        """Return the probability (0..1) of something with these features."""
+        row = [values.get(name, 0.0) for name in self.names]
+        total = self.base
+        for tree in self.trees:
+            node = tree
+            while isinstance(node, tuple):
+                node = node[2] if row[node[0]] <= node[1] else node[3]
+            total += node
+        return 1 / (1 + math.exp(-total))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +127,12 @@ def rate(
     """
     read = [features_of(spec, task, readings, answering, similar) for spec in task.items]
     rows = [[values for _, values in each] for each in read]
-    alone = [model.passage.probabilities(each) for each in rows]
+    alone = [[model.passage.probability(values) for values in each] for each in rows]
     rated = []
     for found, sentences in zip(choices(rows, alone, readings), read, strict=True):
-        likely = model.choice.probabilities([values for _, values in found])
         some = [
-            Rated(readings[at], sentences[at][0], probability * _ceiling(values))
-            for (at, values), probability in zip(found, likely, strict=True)
+            Rated(readings[at], sentences[at][0], model.choice.probability(values) * _ceiling(values))
+            for at, values in found
         ]
         rated.append(sorted(some, key=lambda each: -each.probability))
     return rated
@@ -269,6 +240,7 @@ def features_of(
         sentence = max(reading.sentences, key=lambda each: _fit(spec, each, weights))
         values = (
             _of_words(spec, reading, sentence, weights)
+            | _of_intent(spec, reading, sentence, weights)
             | _of_kind(spec, task, sentence, reading, weights)
             | _of_trust(spec, task, sentence, reading)
             | answers[at]
@@ -347,11 +319,7 @@ def _of_words(
         "name_literal": max(names, default=0.0) / 10,
         "name_in_sentence": float(any(stands_alone(name, here) for name in spec.names)),
         "numbers_missing": float(bool(numbers) and not numbers & reading.numbers),
-        "foreign": float(holds_japanese(spec.asking + spec.item) != holds_japanese(reading.text)),
         "hints": share(spec.hints, reading.held, weights),
-        "intended": share(spec.intended, sentence.stems, weights),
-        "intended_held": share(spec.intended, reading.held, weights),
-        "intended_topic": share(spec.intended, sentence.topic, weights),
         "target_size": min(1.0, len(target) / 8),
         "topic_right": _right(sentence.topic, spec.wanted),
         "topic_covers": share(target, sentence.topic, weights),
@@ -359,6 +327,18 @@ def _of_words(
         "topic_empty": float(not sentence.topic),
         "called_right": _right(sentence.called, spec.wanted),
         "rest": _right(sentence.stems, spec.wanted),
+    }
+
+
+def _of_intent(
+    spec: ItemSpec, reading: PassageReading, sentence: SentenceReading, weights: Mapping[str, float]
+) -> Features:
+    """What they share with the part of the intent that asks for the item, and whether they are of its language."""
+    return {
+        "foreign": float(holds_japanese(spec.asking + spec.item) != holds_japanese(reading.text)),
+        "intended": share(spec.intended, sentence.stems, weights),
+        "intended_held": share(spec.intended, reading.held, weights),
+        "intended_topic": share(spec.intended, sentence.topic, weights),
     }
 
 
@@ -471,6 +451,9 @@ def _is_named(kind: Kind, words: str) -> bool:
     return any(f" {word} " in words if word.isascii() else len(word) > 1 and word in words for word in kind.named)
 
 
-def _depth(nodes: Sequence[Sequence[float]], at: int) -> int:
+def _tree(nodes: Sequence[Sequence[float]], at: int) -> Tree:
     node = nodes[at]
-    return 0 if len(node) == 1 else 1 + max(_depth(nodes, int(node[2])), _depth(nodes, int(node[3])))
+    if len(node) == 1:
+        return node[0]
+    feature, threshold, left, right = node
+    return int(feature), threshold, _tree(nodes, int(left)), _tree(nodes, int(right))

@@ -107,14 +107,17 @@ def read_task(task: EvidenceTask, terms: Terms) -> TaskReading:
                 whole=_joined(_joined(first_about, about), _spaced(item)),
             )
         )
+    wants_old, wants_plans = _wants(task)
+    return TaskReading(tuple(specs), subject_text, clauses, wants_old=wants_old, wants_plans=wants_plans)
+
+
+def _wants(task: EvidenceTask) -> tuple[bool, bool]:
+    """Whether what held once is asked for, and whether plans are."""
     said = f"{task.user_query} {' '.join(task.target_items)}"
     known = " ".join(filter(None, (said, task.intent, task.context)))
-    return TaskReading(
-        items=tuple(specs),
-        subject_text=subject_text,
-        clauses=clauses,
-        wants_old=any(not _DENIED.search(known[: found.start()]) for found in cue("asks_for_old").finditer(known)),
-        wants_plans=any(not _DENIED.search(said[: found.start()]) for found in cue("asks_for_plans").finditer(said)),
+    return (
+        any(not _DENIED.search(known[: found.start()]) for found in cue("asks_for_old").finditer(known)),
+        any(not _DENIED.search(said[: found.start()]) for found in cue("asks_for_plans").finditer(said)),
     )
 
 
