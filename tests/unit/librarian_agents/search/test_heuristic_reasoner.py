@@ -168,17 +168,22 @@ async def test_odd_texts_are_read_without_harm(texts):
     await REASONER.evaluate(asked, findings(*texts), budget())
 
 
-async def test_similarity_stands_in_for_the_words_of_the_subject():
+@pytest.mark.parametrize(
+    ("beside", "right"), [("The ship sank in a storm.", [0]), ("The ship sank because of a storm.", [])]
+)
+async def test_similarity_stands_in_for_the_words_of_the_subject(beside, right):
+    """Where another reason stands beside it, similarity alone is not enough."""
+
     async def similarity(queries, texts):
         return [[0.9 if "plumage" in text else 0.0 for text in texts] for _ in queries]
 
-    seen = findings("Seabirds shed worn plumage in autumn because it leaks.", "The ship sank because of a storm.")
+    seen = findings("Seabirds shed worn plumage in autumn because it leaks.", beside)
     asked = task("Why do gannets moult?", "reason")
     with_words = await REASONER.evaluate(asked, seen, budget())
     similar = HeuristicReasoner(Scoring(terms, is_question, answering, similarity))
     evaluation = await similar.evaluate(asked, seen, budget())
     assert with_words.missing(asked.target_items) == ("reason",)
-    assert [support.temp_index for support in evaluation.needs[0].supports] == [0]
+    assert [support.temp_index for support in evaluation.needs[0].supports] == right
 
 
 async def test_similarity_is_not_asked_where_words_find_something():
