@@ -160,8 +160,10 @@ class WebhooksRoom:
         )
         metrics.count_webhook_delivery("failed")
         about = {"webhook_id": webhook.webhook_id, "namespace": webhook.namespace, "status": said.status}
-        event = "webhook paused" if state == "paused" else "webhook delivery failed"
-        log.warning(event, **about, error=error, attempt=webhook.failures + 1)
+        if state == "paused":
+            log.warning("webhook paused", **about, error=error, attempt=webhook.failures + 1)
+        else:  # a receiver that is away for a while is nothing that an operator has to act on
+            log.info("webhook delivery failed", **about, error=error, attempt=webhook.failures + 1)
 
 
 def wait_s(failures: int) -> float:

@@ -88,13 +88,15 @@ def receiver():
 
 
 @pytest.fixture
-def room(librarian, settings, monkeypatch):
-    """The webhooks of the run's Librarian, which may lead to this machine."""
+async def room(librarian, settings, namespace, monkeypatch):
+    """The webhooks of the run's Librarian, which may lead to this machine; none is left for the tests behind."""
     made = webhooks.WebhooksRoom(librarian.lifecycle, replace(settings.webhooks, private=True))
     monkeypatch.setattr(librarian, "webhooks", made)
     monkeypatch.setattr(webhooks, "_LOOK_EVERY_S", 0.05)
     monkeypatch.setattr(webhooks, "_COUNT_EVERY_S", 0.1)
-    return made
+    yield made
+    for left in (await made.list_webhooks(namespace)).webhooks:
+        await made.remove_webhook(namespace, left.webhook_id)
 
 
 @pytest.fixture
