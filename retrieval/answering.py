@@ -59,6 +59,7 @@ _SAID_BEFORE = 0.8
 # Similarities of a pool that differ by less are those of noise.
 _LEAST_SPAN = 0.2
 _NEARLY_REPEATED = 0.7
+_AROUND_KEYWORDS = 0.5
 _FARTHEST_AHEAD = 0.5
 # No feature is read as farther from its mean, in deviations.
 _FARTHEST = 4.0
@@ -628,11 +629,15 @@ class Jury:
         return read.only_asks and not self.asked.keywords
 
     def _shares(self, index: int) -> tuple[float, float, float, float]:
-        """Coverage of the question, what the conversation adds to it, names it holds, and names it lacks."""
+        """Coverage of the question, what the conversation adds to it, names it holds, and names it lacks. Whoever gives
+        words alone looks for the texts that hold them rather than for replies to these.
+        """
         held_here, beside = self._held[index], self._around[index]
         coverage = self._coverage[index]
         added = [max(0.0, held(word, beside) - have) for word, have in zip(self._sought, held_here, strict=True)]
         around = sum(weight * more for weight, more in zip(self._weights, added, strict=True)) / self._total
+        if self.asked.keywords:
+            around *= _AROUND_KEYWORDS
         names = [
             (have, have + more) for word, have, more in zip(self._words, held_here, added, strict=True) if word.proper
         ]
