@@ -13,6 +13,9 @@ LocalServerError
 └── DumpRefused            a file that is no whole dump, or one of a newer version
 """
 
+UNWRITABLE_REMEDY = "Let it be written, or set LIBRARIAN_HOME to a folder that can be."
+"""What to do about a home that cannot be written."""
+
 
 class LocalServerError(Exception):
     """The managed Neo4j server could not do what was asked."""

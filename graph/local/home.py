@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from graph.local.errors import HomeRefused, ServerNotRunning
+from graph.local.errors import UNWRITABLE_REMEDY, HomeRefused, ServerNotRunning
 
 # flock and fsync are not dependable there: two servers could open one store, or a commit be lost.
 _REFUSED_TYPES = frozenset(
@@ -21,8 +21,6 @@ _REFUSED_TYPES = frozenset(
     }
 )
 _PASSWORD_BYTES = 24
-
-UNWRITABLE_REMEDY = "Let it be written, or set LIBRARIAN_HOME to a folder that can be."
 
 UPGRADE_PREFIX = "before-upgrade-"
 """How dumps are called that are made before a newer server opens a store for the first time."""

@@ -17,6 +17,7 @@ from filelock import Timeout as LockTimeout
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from graph.local.errors import UNWRITABLE_REMEDY
 from librarian.base.errors import Conflict, InvalidInput, KeysFileError, NotFound, SettingsError, Unauthenticated
 
 Scope = Literal["read", "write", "sweep", "agent", "admin"]
@@ -277,8 +278,7 @@ def ensure_admin_key(keys: KeyFile, home: Path) -> str:
     if path.exists() and keys.knows(secret := read_admin_key(home)):
         return secret
     if not os.access(home, os.W_OK):  # before a key is made that nobody could read
-        remedy = "Let it be written, or set LIBRARIAN_HOME to a folder that can be."
-        raise KeysFileError(f"{path} cannot be written", field="LIBRARIAN_HOME", remedy=remedy)
+        raise KeysFileError(f"{path} cannot be written", field="LIBRARIAN_HOME", remedy=UNWRITABLE_REMEDY)
     secret = _recreated(keys, ADMIN_KEY_NAME, "*", "admin")
     write_private(path, f"{secret}\n".encode())
     return secret

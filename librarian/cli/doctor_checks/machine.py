@@ -9,7 +9,8 @@ from pathlib import Path
 
 import httpx
 
-from graph.local.home import UNWRITABLE_REMEDY, Home, mounts, refuse_remote
+from graph.local.errors import UNWRITABLE_REMEDY
+from graph.local.home import Home, mounts, refuse_remote
 from librarian.base.findings import Check, Look
 from librarian.base.keys import ADMIN_KEY_FILE, KeyFile
 from librarian.base.settings.settings import BackupSettings, HttpSettings, Settings
