@@ -180,7 +180,7 @@ CALL () {
   UNWIND $names AS key
   MATCH (s:Symbol {namespace: $namespace, key: key})
   USING INDEX SEEK s:Symbol(namespace, key)
-  WHERE NOT s.kind IN ['variable', 'method', 'property']
+  WHERE NOT s.kind IN ['variable', 'property'] AND (s.kind <> 'method' OR key CONTAINS '_')
   WITH s.path AS path ORDER BY size(path), path LIMIT $limit
   RETURN path, true AS defines
 }

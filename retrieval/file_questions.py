@@ -20,12 +20,16 @@ _K = 10.0
 _CALLED_SO = 0.08
 """For a file all of whose name's words are in the question: nearly as much as the first place of one list."""
 
+_A_PART = 0.1
+_MORE_PARTS = 4
+"""Of several near parts of one file: each says that it is about the question, and a long file has many."""
+
 _ROLES: Mapping[Role, float] = {
     Role.SOURCE: 1.0,
-    Role.DATA: 0.6,
-    Role.EXAMPLE: 0.6,
-    Role.TEST: 0.5,
-    Role.DOCS: 0.6,
+    Role.DATA: 0.45,
+    Role.EXAMPLE: 0.45,
+    Role.TEST: 0.4,
+    Role.DOCS: 0.5,
     Role.CHANGELOG: 0.3,
     Role.GENERATED: 0.4,
 }
@@ -58,17 +62,18 @@ def ranked_files(
     """Return parts in the order of their files, the best of each file first, then the others.
 
     `parts` come nearest first; `about` are files by what they define and say of it, best first; `called` are
-    others whose paths have words of the question. A file has 1 / (10 +
-    rank) for its place in each list, more for a name that the question says, and less as a test, a document, a change
-    log or a generated file, unless the question asks for such.
+    others whose paths have words of the question. A file has 1 / (10 + rank) for its place in each list, a tenth more
+    for each further part of it (at most four), more for a name that the question says, and less as a test, a document, a
+    change log or a generated file, unless the question asks for such.
     """
     scores: dict[str, float] = {}
     by_file: dict[str, list[FilePart[T]]] = {}
     for part in parts:
         by_file.setdefault(part.path, []).append(part)
-    for ranking in (list(by_file), about):
-        for rank, path in enumerate(ranking, start=1):
-            scores[path] = scores.get(path, 0.0) + 1 / (_K + rank)
+    for rank, (path, its_parts) in enumerate(by_file.items(), start=1):
+        scores[path] = (1 + _A_PART * min(len(its_parts) - 1, _MORE_PARTS)) / (_K + rank)
+    for rank, path in enumerate(about, start=1):
+        scores[path] = scores.get(path, 0.0) + 1 / (_K + rank)
     everywhere = _everywhere(list(scores))
     scores |= {path: 0.0 for path in called if path not in scores}
     words = [word for word in question_words(question) if not any(same_word(word, one) for one in everywhere)]

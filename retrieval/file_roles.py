@@ -46,17 +46,24 @@ _DATA_ENDINGS = (
 _DOCS_ENDINGS = (".md", ".mdx", ".rst", ".txt", ".adoc", ".html", ".ipynb")
 _EXAMPLE_FOLDERS = _set("example examples sample samples demo demos tutorial tutorials benchmarks bench scripts")
 
-# How queries ask for files of a role. "Tests for X" does; "the test client" and "a clock for tests" do not.
+# How queries ask for files of a role. "Tests for X" does; "the test client" and "a clock for tests" do not, nor does
+# what happens to documents ("how are links to other documentation resolved").
 _A_TEST = r"(?:unit |integration |e2e )?(?:tests|specs|test (?:file|case|suite|module)s?)"
+_A_DOCUMENT = r"(?:docs|documentation|readme|user guide|manual|tutorial|how-?to)"
+_AN_EXAMPLE = r"(?:examples?|samples?|demos?|benchmarks?)"
 _ASKED = {
     Role.TEST: re.compile(
         rf"^(?:\w+ )?(?:the |all )?{_A_TEST}\b|\b(?:which|what|where (?:are|is)(?: the)?) {_A_TEST}\b"
-        rf"|\b{_A_TEST} (?:for|of|that|which|cover)\b|\btests? (?:for|of)\b|^\S+(?: \S+)? tests?$|\btested\b|テスト"
+        rf"|\b{_A_TEST} (?:for|of|that|which|cover)\b|\btests? (?:for|of)\b|^\S+(?: \S+)? tests?$"
+        r"|\b(?:is|are) (?:\S+ ){1,5}tested\b|テスト"
     ),
     Role.DATA: re.compile(
         r"\b(?:templates?|html|css|stylesheets?|images?|icons?|fonts?|json|ya?ml|csv|xml|requirements|config)\b|設定"
     ),
-    Role.DOCS: re.compile(r"\b(?:docs|documentation|readme|user guide|manual|tutorial|how-?to)\b|ドキュメント|文書"),
+    Role.DOCS: re.compile(
+        rf"^(?:the )?{_A_DOCUMENT}\b|\b{_A_DOCUMENT} (?:of|for|on|about|to)\b|^(?!how\b).*\b{_A_DOCUMENT}$|\breadme\b"
+        rf"|\b(?:which|what|where (?:is|are)(?: the)?) (?:\w+ )?{_A_DOCUMENT}\b|ドキュメント|文書"
+    ),
     Role.CHANGELOG: re.compile(
         r"\bchange ?logs?\b|\brelease notes?\b|\bwhat'?s new\b|\bwhat changed\b"
         r"|^(?:the )?(?:changes|history|news)$|変更履歴"
@@ -64,7 +71,10 @@ _ASKED = {
     Role.GENERATED: re.compile(
         r"\bgenerated\b|\bvendored\b|\bminified\b|\block ?files?\b|\btranslations?\b|生成された"
     ),
-    Role.EXAMPLE: re.compile(r"\bexamples?\b|\bsamples?\b|\bdemos?\b|\bbenchmarks?\b|サンプル"),
+    Role.EXAMPLE: re.compile(
+        rf"^(?:\w+ )?(?:an? |the )?{_AN_EXAMPLE}\b|\b{_AN_EXAMPLE} (?:of|for|that|with|how)\b"
+        rf"|^(?!how\b).*\b{_AN_EXAMPLE}$|サンプル"
+    ),
 }
 INSTEAD = frozenset({Role.TEST, Role.DOCS, Role.CHANGELOG})
 """Roles that who asks for them wants instead of sources; the others are as good as sources then."""
@@ -99,7 +109,7 @@ def role_of(path: str) -> Role:
 
 def asked_roles(text: str) -> frozenset[Role]:
     """Return the roles that a query asks for."""
-    return frozenset(role for role, asked in _ASKED.items() if asked.search(text.casefold()))
+    return frozenset(role for role, asked in _ASKED.items() if asked.search(text.casefold().rstrip("?？.! ")))
 
 
 def preference(path: str, asked: Collection[Role]) -> int:

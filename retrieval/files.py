@@ -30,6 +30,7 @@ _POSSESSIVE = re.compile(r"['’]s\b")
 _BETWEEN_SCRIPTS = re.compile(
     r"(?<=[\x21-\x7e])(?=[\u3040-\u30ff\u3400-\u9fff])|(?<=[\u3040-\u30ff\u3400-\u9fff])(?=[\x21-\x7e])"
 )
+_DOTTED = re.compile(r"\d+(?:\.\d+)+")
 _CODE_LIKE = re.compile(r"_|[a-z][A-Z]|[A-Z]{2,}[a-z]|^[A-Z][a-z]")
 # Endings that make two forms of one word of each other: trace, traced, tracing, traces.
 _ENDS = "e r rs s es d ed er ers or ors ing ings ion ions ation ations al ment ments y ies ive able"
@@ -362,7 +363,7 @@ def _judged(query: FileQuery, candidate: Candidate) -> tuple[_Key, FoundFile] | 
     first = query.roles & _FIRST
     other = tier > Tier.NAME and bool(first) and role_of(candidate.path) not in first
     role = preference(candidate.path, query.roles) if tier > Tier.NAME else 0
-    score = met.score(query) + (0.1 if query.text in candidate.path else 0.0)
+    score = met.score(query) + (0.1 if query.text in candidate.path else 0.0) + _VERSION * _says_version(query, keys)
     level = int(tier)
     if tier == Tier.STEM_IN_FOLDERS:
         level = Tier.STEM
@@ -425,10 +426,17 @@ class _Met:
         return sum(self.qualities.values()) / most + own + 0.1 * self.hinted
 
 
+def _says_version(query: FileQuery, keys: PathKeys) -> bool:
+    """Whether a version of the query stands in a path as a whole: 6.1 in v6.1.0, not in v6.0.1 or v6.6.1."""
+    versions = _DOTTED.findall(query.text)
+    return any(re.search(rf"(?<![\d.]){re.escape(one)}(?!\d)", keys.path_key) for one in versions)
+
+
 # What a test or a document is behind a source that meets as many words.
 _OTHER_ROLE = 0.25
 _FORM, _BEGINS, _INSIDE, _TOLD, _TYPO = 0.95, 0.8, 0.65, 0.52, 0.5
 _IN_FOLDER = 0.9
+_VERSION = 0.2
 
 
 def _quality(word: str, other: str) -> float:

@@ -7,7 +7,7 @@ from librarian.search.contracts import AnswerInput
 
 CODE = {
     "src/client.py": "class BoundStream:\n    async def aclose(self): ...\n\n\n"
-    "class AsyncClient:\n    async def aclose(self): ...\n",
+    "class AsyncClient:\n    async def aclose(self): ...\n    def close_all(self): ...\n",
     "src/Agent.ts": "export class Agent { run(): void {} }\n",
     "src/AgentPanel.tsx": "export function AgentPanel() { return null }\n",
     "src/foo.cc": '#include "foo.h"\nint Other::bar() { return 1; }\nint Foo::bar() { return 2; }\n',
@@ -60,3 +60,8 @@ async def test_a_beginning_finds_files(code, find):
     """The name first, then names that begin so; one or several."""
     for query in ("Agent", "Agents", "Ag"):
         assert (await find(query))[:2] == ["src/Agent.ts", "src/AgentPanel.tsx"]
+
+
+async def test_a_file_is_found_by_a_method(code, find):
+    """By a name of several words; of one word it would be called by too many."""
+    assert await find("where is close_all") == ["src/client.py"]

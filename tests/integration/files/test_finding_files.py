@@ -85,6 +85,14 @@ async def test_a_deleted_file_is_never_found(indexed, librarian, namespace, find
         assert "src/components/AgentPanel.tsx" not in await find(query)
 
 
+async def test_a_version_is_found_as_a_whole(librarian, namespace, tree, find):
+    """Not by its numbers in another order, nor within a longer one."""
+    await librarian.index_files(
+        namespace, tree({f"docs/releases/v{one}.rst": "x\n" for one in ("6.1.0", "6.6.1", "6.0.1")})
+    )
+    assert (await find("release notes for 6.1"))[0] == "docs/releases/v6.1.0.rst"
+
+
 async def test_the_limit_holds(librarian, namespace, tree, find):
     """At most so many, of one name the shortest paths first."""
     await librarian.index_files(namespace, tree({f"{'d/' * i}same.py": "x\n" for i in range(15)}))

@@ -47,6 +47,11 @@ def test_the_best_part_of_each_file_comes_before_its_others():
     assert [(part.path, part.item) for part in found] == [("a.py", 0), ("c.py", None), ("b.py", 2), ("a.py", 1)]
 
 
+def test_several_near_parts_count():
+    """A file of which much is about the question stands before one that mentions it once."""
+    assert paths(ranked_files("x", parts("a.py", "b.py", "b.py", "b.py"), []))[0] == "b.py"
+
+
 def test_words_of_a_question():
     """Without the words of grammar; names whole and in parts."""
     assert question_words("How does AsyncClient retry?") == ["asyncclient", "async", "client", "retry"]

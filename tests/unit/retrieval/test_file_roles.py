@@ -46,6 +46,11 @@ def test_a_path_has_a_role(path, role):
         ("the changelog", {Role.CHANGELOG}),
         ("docs of the parser", {Role.DOCS}),
         ("パーサのテスト", {Role.TEST}),
+        ("how is the parser tested?", {Role.TEST}),
+        ("where is the documentation?", {Role.DOCS}),
+        ("a benchmark of the parser", {Role.EXAMPLE}),
+        ("how are links to other documentation resolved?", set()),
+        ("how can code examples in the manual be tested?", set()),
         ("parser", set()),
     ],
 )
