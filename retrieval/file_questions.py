@@ -63,8 +63,8 @@ def ranked_files(
 
     `parts` come nearest first; `about` are files by what they define and say of it, best first; `called` are
     others whose paths have words of the question. A file has 1 / (10 + rank) for its place in each list, a tenth more
-    for each further part of it (at most four), more for a name that the question says, and less as a test, a document, a
-    change log or a generated file, unless the question asks for such.
+    for each further part of it (at most four), more for a name that the question says, and less as a test, a document,
+    a change log or a generated file, unless the question asks for such.
     """
     scores: dict[str, float] = {}
     by_file: dict[str, list[FilePart[T]]] = {}
