@@ -32,10 +32,13 @@ _BY_QUESTION = (
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of item; `ask` holds the words of queries for it, by language, the best first."""
+    """A kind of item; `ask` holds the words of queries for it, by language, the best first. Of its names, `heads` say
+    also what an item is about ("deposit").
+    """
 
     name: str
     named: frozenset[str]
+    heads: frozenset[str]
     asked: re.Pattern[str]
     ask: Mapping[str, Sequence[str]]
     says: re.Pattern[str]
@@ -55,7 +58,7 @@ def parts(name: str) -> list[str]:
 
 @cache
 def kind_of(item: str) -> tuple[Kind | None, str]:
-    """Return the kind that an item names or asks for, and its name without the word for the kind."""
+    """Return the kind that an item names or asks for, and its name without the word that only tells the kind."""
     if item.isascii() and _ASKS.search(item.replace("_", " ")) and len(parts(item)) > 1:
         asked = next((kind for name in _BY_QUESTION if (kind := kinds()[name]).asked.search(item)), None)
         if asked is not None:
@@ -79,6 +82,7 @@ def kinds() -> Mapping[str, Kind]:
         name: Kind(
             name=name,
             named=frozenset(entry["named"]),
+            heads=frozenset(entry.get("heads", ())),
             asked=re.compile(entry["asked"], re.IGNORECASE),
             ask=entry["ask"],
             says=re.compile(entry["says"], re.IGNORECASE | re.DOTALL),
@@ -106,7 +110,7 @@ def _named_japanese(item: str) -> tuple[Kind | None, str]:
         (
             (word, kind)
             for kind in kinds().values()
-            for word in kind.named
+            for word in kind.named | kind.heads
             if not word.isascii() and ending.endswith(word)
         ),
         key=lambda pair: len(pair[0]),
@@ -114,25 +118,27 @@ def _named_japanese(item: str) -> tuple[Kind | None, str]:
     )
     if found is not None:
         word, kind = found
-        return kind, ending.removesuffix(word).removesuffix("の")
+        return kind, ending if word in kind.heads else ending.removesuffix(word).removesuffix("の")
     asked = next((kind for name in _BY_QUESTION if (kind := kinds()[name]).asked.search(item)), None)
     return asked, item
 
 
 def _named_english(item: str) -> tuple[Kind | None, str]:
-    """The head counts, then any other word."""
+    """The head counts, with the word before it (closing time) or alone, then any other word."""
     words = parts(item)
     head = next((at for at, word in enumerate(words) if at and word in _AFTER_HEAD), len(words))
     for at in [*reversed(range(head)), *range(head, len(words))]:
-        kind = _by_name().get(words[at])
-        if kind is not None:
-            return kind, " ".join(word for place, word in enumerate(words) if place != at)
+        for start in (at - 1, at) if at not in (0, head) else (at,):
+            name = " ".join(words[start : at + 1])
+            kind = _by_name().get(name)
+            if kind is not None:
+                return kind, " ".join(words if name in kind.heads else [*words[:start], *words[at + 1 :]])
     return None, " ".join(words)
 
 
 @cache
 def _by_name() -> Mapping[str, Kind]:
-    return {word: kind for kind in kinds().values() for word in kind.named}
+    return {word: kind for kind in kinds().values() for word in kind.named | kind.heads}
 
 
 @cache

@@ -211,6 +211,11 @@ async def nothing(_queries, _texts):
         ("birthDate", "date"),
         ("計算式", "formula"),
         ("how_to_compute", "procedure"),
+        ("closing time", "date"),
+        ("time until the answer", "duration"),
+        ("phone number", "contact"),
+        ("compensation for players", "number"),
+        ("必要書類", "condition"),
         ("residual plot", None),
     ],
 )

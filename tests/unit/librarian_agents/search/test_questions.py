@@ -90,6 +90,9 @@ async def test_the_last_item_is_asked_for_twice_a_round():
         ("procedure", "Roll a release back with the tool."),
         ("exception", "管理監督者には、休日の規定が適用されない。"),
         ("contact", "Outside opening hours ring the night service."),
+        ("formula", "The payout is the sum of payments minus fees."),
+        ("remedy", "Since then only one region writes to the cache."),
+        ("date", "午後の部は十三時から始まる。"),
     ],
 )
 def test_a_kind_is_known_by_the_shape_of_its_sentences(kind, text):
@@ -102,6 +105,7 @@ def test_a_kind_is_known_by_the_shape_of_its_sentences(kind, text):
         ("plan", "平均に差があるかどうかを調べる手法である。", "時間を延ばすかどうかは、引き続き考える。"),
         ("defers", "The syrup must not be given to children.", "The proof will not be repeated."),
         ("defers", "新聞や教科書の文体も変わった。", "詳しくは教科書を読むこと。"),
+        ("defers", "費用については区が半分を負担する。", "制動については第七章で扱う。"),
         ("outdated", "Fuses must be replaced by one of the same rating.", "The rule was replaced by another."),
     ],
 )
