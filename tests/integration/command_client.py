@@ -19,5 +19,7 @@ with socket.socket(socket.AF_UNIX) as connection:
     line = json.dumps(asked).encode() + b"\n"
     sent = socket.send_fds(connection, [line], [0, 1, 2])
     connection.sendall(line[sent:])
-    answer = connection.recv(16)
-sys.exit(int(answer or 1))
+    with connection.makefile("rb") as answer:
+        answer.readline()  # its process id
+        code = answer.read()
+sys.exit(int(code or 1))

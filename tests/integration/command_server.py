@@ -3,7 +3,8 @@
     python command_server.py SOCKET
 
 Commands are what they are from a shell (arguments, environment, folder, standard streams and exit code of their own);
-they only need not load their libraries anew. A command ends with whoever asked for it, the server with its input.
+they only need not load their libraries anew. A command ends with whoever asked for it, the server with its input. The
+answer is a line with the command's process id, at once, and its exit code at its end.
 """
 
 import fcntl
@@ -57,6 +58,7 @@ def load():
 def _answer(connection):
     """Take over what the caller is, run its command, and report the exit code; a traceback ends without one."""
     asked, streams = _asked(connection)
+    connection.sendall(b"%d\n" % os.getpid())
     # SIGIO ends a process, and comes when the other end of the connection is gone.
     fcntl.fcntl(connection, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(connection, fcntl.F_SETFL, os.O_ASYNC)

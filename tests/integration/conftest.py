@@ -6,29 +6,37 @@ otherwise a managed one is started in a temporary home.
 
 import asyncio
 import contextlib
+import json
 import os
 import re
 import secrets
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 import pytest
+from filelock import FileLock
+from platformdirs import user_cache_path
 
 from graph.executor import Executor
+from graph.local.class_archive import ClassArchive
 from graph.local.conf import MAIN_CLASS
+from graph.local.home import Home
 from graph.local.java import find_java
 from graph.local.jvm import LOOPBACK, USUAL_PORTS
+from graph.local.server import ManagedServer
+from graph.local.state import read_launch
 from librarian.app import Librarian, open_librarian
 from librarian.base.keys import KeyFile
 from librarian.base.settings.settings import Settings
@@ -37,6 +45,8 @@ from librarian.http.server import Server, listen
 from librarian.http.web.session import Sessions
 from librarian.items.contracts import IngestReport
 from librarian.runtime.assembly import open_migrator
+from librarian.search.contracts import SearchInput
+from librarian.sweep.contracts import SweepRequest
 
 HERE = Path(__file__).resolve().parent
 COMPOSE = HERE.parents[1] / "compose.yaml"
@@ -44,6 +54,8 @@ IN_DOCKER = os.environ.get("LIBRARIAN_TEST_DOCKER") == "1" and not os.environ.ge
 BOLT_PORT = 7687
 
 Ingest = Callable[..., Any]
+CopyHome = Callable[[Path], None]
+StartCommand = Callable[..., Awaitable["Command"]]
 ServeApp = Callable[..., AbstractAsyncContextManager[str]]
 
 
@@ -114,15 +126,73 @@ def _docker_fault() -> str:
     return asked.stderr.strip() if asked.returncode else ""
 
 
+@pytest.fixture(scope="session", autouse=True)
+async def copy_home(tmp_path_factory: pytest.TempPathFactory, _quick_java: None) -> CopyHome:
+    """Copies a home whose graph is migrated and empty, which is soon done: a first start has 50 statements to run.
+
+    The first process of a run that needs the home makes it, before any other server is started.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    made = shared / "template" / "home"
+    with FileLock(shared / "template.lock"):
+        if not made.exists():
+            scratch = tmp_path_factory.mktemp("template")
+            await _make_home(scratch / "home")
+            await _make_class_archive(scratch / "home", scratch / "used")
+            made.parent.mkdir()
+            (scratch / "home").rename(made)
+    return lambda home: _copy(made, home)
+
+
+async def _make_home(home: Path) -> None:
+    async with open_librarian(_lean(home), purpose="tests", linger_s=0):
+        pass
+    await ManagedServer(home, _cache()).stop()
+
+
+async def _make_class_archive(home: Path, used: Path) -> None:
+    """Have the product write its class archive, by a server that has planned statements: whichever server ended first
+    would write one, and a start that has to load the classes of the planner costs a third more.
+    """
+    launch = read_launch(Home(home).launch)
+    if ClassArchive(Path(launch.jars), launch.java_build, home).path.exists():
+        return
+    _copy(home, used)
+    async with open_librarian(_lean(used), purpose="tests", linger_s=0) as librarian:
+        await librarian.ingest(_some_lines(), namespace="warm")
+        await librarian.embed_pending()
+        await librarian.search("warm", SearchInput(queries=["ferry"]))
+        await librarian.sweep("warm", SweepRequest())
+    await ManagedServer(used, _cache()).stop()
+
+
+async def _some_lines() -> AsyncIterator[tuple[int, bytes]]:
+    for number, kind in enumerate(("memory", "message", "fact"), start=1):
+        yield number, msgspec.json.encode({"kind": kind, "text": "The ferry leaves at nine because of the tide."})
+
+
+def _copy(home: Path, to: Path) -> None:
+    shutil.copytree(home, to, ignore=shutil.ignore_patterns("logs"), dirs_exist_ok=True)
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("LIBRARIAN_CACHE") or user_cache_path("librarian"))
+
+
+def _lean(home: Path, **more: str) -> Settings:
+    """Settings of a home whose server takes little memory, with the machine's artifact cache."""
+    lean = {"LIBRARIAN_HEAP_MB": "512", "LIBRARIAN_PAGECACHE_MB": "256"}
+    return Settings.from_env({**lean, "LIBRARIAN_HOME": str(home), "LIBRARIAN_CACHE": str(_cache()), **more})
+
+
 @pytest.fixture(scope="session")
-def settings(tmp_path_factory: pytest.TempPathFactory, database: dict[str, str]) -> Settings:
+def settings(tmp_path_factory: pytest.TempPathFactory, database: dict[str, str], copy_home: CopyHome) -> Settings:
     """Settings of the run: a home of its own, a lean server, the machine's artifact cache."""
     home: Path = tmp_path_factory.mktemp("librarian") / "home"
-    cache = os.environ.get("LIBRARIAN_CACHE")
-    passed = database if cache is None else {**database, "LIBRARIAN_CACHE": cache}
-    return Settings.from_env(
-        {**passed, "LIBRARIAN_HOME": str(home), "LIBRARIAN_HEAP_MB": "512", "LIBRARIAN_PAGECACHE_MB": "256"}
-    )
+    if not database:
+        copy_home(home)
+    return _lean(home, **database)
 
 
 @pytest.fixture(scope="session")
@@ -179,6 +249,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     environment = {**os.environ, "PYTHONUTF8": "1", "ORT_DISABLE_TELEMETRY": "1"}
     with tempfile.TemporaryDirectory() as short:  # the path of a socket has 100 characters at most
         address = str(Path(short) / "socket")
+        (folder / "address").write_text(address, encoding="utf-8")
         for name in ("librarian", "python"):
             client = shlex.join([sys.executable, "-IS", str(HERE / "command_client.py"), address, name])
             (folder / name).write_text(f'#!/bin/sh\nexec {client} "$@"\n', encoding="utf-8")
@@ -198,6 +269,49 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def program(programs: Path) -> Path:
     """The command line, quicker to start than the installed one and otherwise the same."""
     return programs / "librarian"
+
+
+class Command:
+    """A command that runs in a fork of the command server: what tests use of asyncio's processes."""
+
+    def __init__(self, pid: int, answer: asyncio.StreamReader, connection: asyncio.StreamWriter) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._ended = asyncio.create_task(self._end(answer, connection))
+
+    async def _end(self, answer: asyncio.StreamReader, connection: asyncio.StreamWriter) -> None:
+        try:
+            code = await answer.read()
+        except ConnectionResetError:
+            code = b""
+        self.returncode = int(code or -signal.SIGKILL)
+        connection.close()
+
+    def send_signal(self, number: signal.Signals) -> None:
+        os.kill(self.pid, number)
+
+    async def wait(self) -> int | None:
+        await self._ended
+        return self.returncode
+
+
+@pytest.fixture(scope="session")
+def start_command(programs: Path) -> StartCommand:
+    """Starts `librarian`, whose output goes to a file, in a fork; it gets signals like a process of its own."""
+
+    async def start(*arguments: str, env: dict[str, str], cwd: Path, output: BinaryIO) -> Command:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect((programs / "address").read_text(encoding="utf-8"))
+        asked = {"program": "librarian", "arguments": arguments, "folder": str(cwd), "environment": env}
+        line = json.dumps(asked).encode() + b"\n"
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        sent = socket.send_fds(connection, [line], [nothing, output.fileno(), output.fileno()])
+        os.close(nothing)
+        connection.sendall(line[sent:])
+        answer, writer = await asyncio.open_unix_connection(sock=connection)
+        return Command(int(await answer.readline()), answer, writer)
+
+    return start
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -29,7 +30,7 @@ _OURS = ("LIBRARIAN_", "NEO4J_")
 class Service:
     """A `librarian serve` that runs."""
 
-    process: asyncio.subprocess.Process
+    process: Any  # a Command
     url: str
     log: Path
 
@@ -57,8 +58,10 @@ def cache() -> Path:
 
 
 @pytest.fixture(scope="session")
-def home(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("faults") / "home"
+def home(tmp_path_factory, copy_home) -> Path:
+    home = tmp_path_factory.mktemp("faults") / "home"
+    copy_home(home)
+    return home
 
 
 @pytest.fixture(scope="session")
@@ -122,7 +125,7 @@ def cli(finished, program, environment):
 
 
 @pytest.fixture
-async def serve(installed, environment, tmp_path, eventually):
+async def serve(start_command, environment, tmp_path, eventually):
     """Starts services that answer; the graph need not."""
     started: list[Service] = []
     numbers = itertools.count()
@@ -130,16 +133,8 @@ async def serve(installed, environment, tmp_path, eventually):
     async def start(**settings: str) -> Service:
         log = tmp_path / f"serve-{next(numbers)}.log"
         with log.open("wb") as output:
-            process = await asyncio.create_subprocess_exec(
-                installed,
-                "serve",
-                "--port",
-                "0",
-                env={**environment, **settings},
-                cwd=tmp_path,
-                stdout=output,
-                stderr=output,
-            )
+            options = {"env": {**environment, **settings}, "cwd": tmp_path, "output": output}
+            process = await start_command("serve", "--port", "0", **options)
         service = Service(process, "", log)
         started.append(service)
 

@@ -61,14 +61,13 @@ async def filled(opened, namespace):
 
 
 @pytest.fixture
-def started(environment, tmp_path):
+def started(start_command, environment, tmp_path):
     """Starts a command that a test will kill."""
 
     async def start(*args):
-        return await asyncio.create_subprocess_exec(
-            PROGRAM, *args, env={**environment, "LIBRARIAN_ENCODER": "none"}, cwd=tmp_path,
-            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
-        )  # fmt: skip
+        with (tmp_path / "output").open("wb") as output:
+            env = {**environment, "LIBRARIAN_ENCODER": "none"}
+            return await start_command(*args, env=env, cwd=tmp_path, output=output)
 
     return start
 

@@ -128,8 +128,9 @@ def small_disk(tmp_path):
 
 
 @pytest.fixture
-async def cramped(small_disk, cache):
+async def cramped(small_disk, cache, copy_home):
     """A server whose home is on that disk."""
+    copy_home(small_disk / "home")
     own = ManagedServer(small_disk / "home", cache, ServerOptions(heap_mb=512, pagecache_mb=256))
     yield own
     await own.stop()

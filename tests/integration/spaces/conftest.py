@@ -66,11 +66,13 @@ class Mirror:
 
 
 @pytest.fixture(scope="session")
-def original_settings(tmp_path_factory) -> Settings:
+def original_settings(tmp_path_factory, copy_home) -> Settings:
     """A home for these tests alone, whatever NEO4J_URI says, with the default encoder."""
+    home = tmp_path_factory.mktemp("spaces") / "home"
+    copy_home(home)
     return Settings.from_env(
         {
-            "LIBRARIAN_HOME": str(tmp_path_factory.mktemp("spaces") / "home"),
+            "LIBRARIAN_HOME": str(home),
             "LIBRARIAN_CACHE": os.environ.get("LIBRARIAN_CACHE") or str(user_cache_path("librarian")),
             "LIBRARIAN_HEAP_MB": "512",
             "LIBRARIAN_PAGECACHE_MB": "256",
