@@ -130,8 +130,8 @@ RETURN {{edge}} ORDER BY source, target, r.edge_id
 // access: read
 // scope: namespace
 CYPHER 25
-MATCH (f:Fact)
-WHERE f.namespace = $namespace AND f.person_id IS NOT NULL AND f.relationship_type IS NOT NULL
+MATCH (f:Item:Fact)
+WHERE f.uid IS NOT NULL AND f.namespace = $namespace AND f.person_id IS NOT NULL AND f.relationship_type IS NOT NULL
   AND f.fact_object IS NOT NULL AND ($person_id IS NULL OR f.person_id = $person_id)
   AND ($as_of IS NULL OR coalesce(f.valid_from, $unknown_time) <= $as_of AND f.valid_to > $as_of)
 WITH f ORDER BY coalesce(f.valid_from, $unknown_time) DESC, f.uid

@@ -6,7 +6,7 @@
 // scope: namespace
 CYPHER 25
 MATCH (m:Item)
-WHERE {{chosen}}
+{{through_the_key}} AND {{chosen}}
 RETURN m.uid AS uid, coalesce(m.version, 1) AS version ORDER BY uid
 
 // name: select_items_by_uid

@@ -82,7 +82,7 @@ RETURN {{item_map}} AS item, {{evidence}} AS evidence, toString(m.created_at) AS
 // scope: namespace
 CYPHER 25
 MATCH (m:Item)
-WHERE {{chosen}}
+{{through_the_key}} AND {{chosen}}
 WITH m, coalesce(m.occurred_at, m.created_at) AS happened
 WHERE happened <= datetime($before_time)
   AND CASE WHEN happened = datetime($before_time) THEN m.uid < $before_uid ELSE true END
@@ -97,6 +97,7 @@ RETURN {{item_map}} AS item, {{evidence}} AS evidence, toString(happened) AS cre
 // scope: namespace
 CYPHER 25
 MATCH (m:Item {namespace: $namespace})
+{{through_the_key}}
 UNWIND [
   ['kind', m.kind], ['type', m.type], ['author', m.author_name], ['domain', m.domain],
   ['month', left(toString(coalesce(m.occurred_at, m.created_at)), 7)]

@@ -5,6 +5,10 @@
 // Many rows come as one list, for Executor.fetch_list: a row of its own costs the driver 50 us, however little is in it. Times come
 // as text: each costs the driver 40 us, and a hit has four.
 
+// fragment: through_the_key
+// Naming both properties of the key makes the planner walk the key's index through this namespace, not every :Item.
+WHERE m.uid IS NOT NULL
+
 // fragment: in_order
 WITH arm, uid, score, keep ORDER BY arm, score DESC, uid
 RETURN collect([arm, uid, score, keep]) AS found
@@ -57,7 +61,7 @@ CASE WHEN $known_at IS NULL THEN m.text ELSE coalesce(head(COLLECT {
 MATCH (e:Embedding_{{space}})
     SEARCH e IN (VECTOR INDEX embedding_{{space}} FOR $vector WHERE e.namespace = $namespace AND e.kind IN $kinds LIMIT $k) SCORE AS nearness
   MATCH (m:Item)-[:HAS_EMBEDDING]->(e)
-  RETURN 'vector' AS arm, m.uid AS uid, 2 * nearness - 1 AS score, ({{item_filters}}) AS keep
+  RETURN 'vector' AS arm, m, 2 * nearness - 1 AS score
 
 // fragment: filtered_index_rows
 MATCH (e:Embedding_{{space}})
@@ -71,52 +75,65 @@ MATCH (e:Embedding_{{space}})
 
 // fragment: nearest_filtered
 {{filtered_index_rows}}
-  RETURN 'vector' AS arm, m.uid AS uid, 2 * nearness - 1 AS score, ({{item_filters}}) AS keep
+  RETURN 'vector' AS arm, m, 2 * nearness - 1 AS score
 
 // fragment: keyword_arms
-MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX item_text FOR $english LIMIT $k) SCORE AS relevance
-  RETURN CASE WHEN m:CjkText THEN 'keyword_both' ELSE 'keyword' END AS arm, m.uid AS uid, relevance AS score, ({{item_filters}}) AS keep
+MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX item_text FOR $english LIMIT $k) SCORE AS score
+  RETURN CASE WHEN m:CjkText THEN 'keyword_both' ELSE 'keyword' END AS arm, m, score
   UNION ALL
-  MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX item_text_cjk FOR $cjk LIMIT $k) SCORE AS relevance
-  RETURN 'keyword_cjk' AS arm, m.uid AS uid, relevance AS score, ({{item_filters}}) AS keep
+  MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX item_text_cjk FOR $cjk LIMIT $k) SCORE AS score
+  RETURN 'keyword_cjk' AS arm, m, score
   UNION ALL
-  MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX chunk_text FOR $files LIMIT $k) SCORE AS relevance
-  RETURN 'files' AS arm, m.uid AS uid, relevance AS score, ({{item_filters}}) AS keep
+  MATCH (m:Item) SEARCH m IN (FULLTEXT INDEX chunk_text FOR $files LIMIT $k) SCORE AS score
+  RETURN 'files' AS arm, m, score
+
+// fragment: judged
+WITH m, collect([arm, score]) AS ranks
+WITH m, ranks, ({{item_filters}}) AS keep
+
+// fragment: described
+{{judged}}
+RETURN collect(CASE WHEN keep THEN [ranks, {{pool_traits}}, COLLECT {
+    MATCH (m)-[:HAS_EMBEDDING]->(e:Embedding_{{space}})
+    // The vector arm has measured the first of them.
+    WHERE (size($vectors) > 1 OR ranks[0][0] <> 'vector') AND e.namespace = $namespace AND size(e.vector) = {{dimension}}
+    RETURN [wanted IN $vectors | 2 * vector.similarity.cosine(e.vector, wanted) - 1]
+  }] ELSE [ranks] END) AS found
 
 // name: search_hybrid
-// purpose: candidates of both arms for one query, filtered in the vector index by namespace and kind only
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, vector (list of float of the space's dimension), k (rows an arm), english, cjk, files (Lucene text or null to skip)
-// returns: found (list of [arm, uid, score: cosine -1..1, or BM25, keep])
+// purpose: candidates of both arms for one query with what ranking needs to know of them, filtered in the vector index by namespace and kind only
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, vector (list of float of the space's dimension), vectors (list of vectors to measure; the first is `vector`), k (rows an arm), english, cjk, files (Lucene text or null to skip)
+// returns: found (list of [ranks] of each item that fails a filter, and of [ranks, …as pool_traits_only, cosines] of the others; ranks: list of [arm, score: cosine -1..1, or BM25]; cosines: of each of its vectors those to `vectors`, where the vector arm did not give them)
 // access: read
 // scope: namespace
-// template: space
+// template: space, dimension
 CYPHER 25
 CALL () {
   {{nearest_plain}}
   UNION ALL
   {{keyword_arms}}
 }
-{{in_order}}
+{{described}}
 
 // name: search_hybrid_filtered
-// purpose: candidates of both arms for one query, all filters of the vector index in use
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k, english, cjk, files
-// returns: found (list of [arm, uid, score: cosine -1..1, or BM25, keep])
+// purpose: candidates of both arms for one query with what ranking needs to know of them, all filters of the vector index in use
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, vectors, k, english, cjk, files
+// returns: found (list of [ranks] of each item that fails a filter, and of [ranks, …as pool_traits_only, cosines] of the others; ranks: list of [arm, score: cosine -1..1, or BM25]; cosines: of each of its vectors those to `vectors`, where the vector arm did not give them)
 // access: read
 // scope: namespace
-// template: space
+// template: space, dimension
 CYPHER 25
 CALL () {
   {{nearest_filtered}}
   UNION ALL
   {{keyword_arms}}
 }
-{{in_order}}
+{{described}}
 
 // name: search_vector
 // purpose: candidates of the vector arm alone, when the keyword arm cannot run
 // params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k
-// returns: found (list of [arm, uid, score: cosine -1..1, keep])
+// returns: found (list of [uid, ranks, keep]; ranks: list of [arm, score: cosine -1..1])
 // access: read
 // scope: namespace
 // template: space
@@ -124,19 +141,21 @@ CYPHER 25
 CALL () {
   {{nearest_filtered}}
 }
-{{in_order}}
+{{judged}}
+RETURN collect([m.uid, ranks, keep]) AS found
 
 // name: search_keyword
 // purpose: candidates of the keyword arm alone, when there is no vector or the vector arm cannot run
 // params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, k, english, cjk, files
-// returns: found (list of [arm, uid, score: BM25, unbounded, keep])
+// returns: found (list of [uid, ranks, keep]; ranks: list of [arm, score: BM25, unbounded])
 // access: read
 // scope: namespace
 CYPHER 25
 CALL () {
   {{keyword_arms}}
 }
-{{in_order}}
+{{judged}}
+RETURN collect([m.uid, ranks, keep]) AS found
 
 // name: search_vector_deeper
 // purpose: the best items that pass all filters among the k nearest embeddings, judged where they lie
@@ -161,8 +180,7 @@ RETURN collect(['vector', uid, score, true]) AS found
 // template: space, dimension
 CYPHER 25
 MATCH (m:Item)
-// Naming both properties of the key makes the planner walk the key's index through this namespace, not every :Item.
-WHERE m.uid IS NOT NULL AND {{item_filters}}
+{{through_the_key}} AND {{item_filters}}
 MATCH (m)-[:HAS_EMBEDDING]->(e:Embedding_{{space}})
 // One vector of another length would fail the whole statement.
 WHERE e.namespace = $namespace AND size(e.vector) = {{dimension}}
@@ -251,7 +269,7 @@ RETURN m.uid AS uid, head(COLLECT {
 // scope: namespace
 CYPHER 25
 UNWIND $uids AS uid
-MATCH (center:Message {namespace: $namespace, uid: uid})
+MATCH (center:Item:Message {namespace: $namespace, uid: uid})
 RETURN uid,
   COLLECT {
     MATCH (center)<-[:NEXT]-(m:Message)
@@ -267,16 +285,15 @@ RETURN uid,
   } AS after
 
 // fragment: pool_traits
-m.uid, m.author_name, m.conversation_id, m.session_id, m.position, toString(date(m.occurred_at)),
-  m.text ENDS WITH '?' OR m.text ENDS WITH '？', $time_words IS NOT NULL AND left(m.text, 4000) =~ $time_words,
-  m.name, m.caption, m.kind, toString(m.occurred_at), toString({{valid_to_then}}),
+m.uid, m.author_name, m.conversation_id, m.session_id, m.position, m.name, m.caption, m.kind, toString(m.occurred_at),
+  toString({{valid_to_then}}),
   // A longer message says other things beside the facts that are replaced.
   toString(coalesce(m.support_ends, CASE WHEN size(m.text) <= 160 THEN m.replaced_at END)), m.subject, m.predicate, left({{text_then}}, 8000)
 
 // name: pool_traits
 // purpose: what the signals need to know of the candidates, and the cosines that the vector arm did not give
-// params: namespace, rows (uid, queries: places in `vectors` whose cosine is missing), vectors (one list of float a query), time_words (regular expression or null), known_at
-// returns: found (list of [uid, author, conversation, session, position, day (ISO date), asks, tells_time, name, caption, kind, when (ISO time), ends (ISO time of a fact), falls (ISO time when support ends), subject, predicate, text (8,000 characters at most), cosines (one for each of the row's queries, -1..1, or -2 without a vector)])
+// params: namespace, rows (uid, queries: places in `vectors` whose cosine is missing), vectors (one list of float a query), known_at
+// returns: found (list of [uid, author, conversation, session, position, name, caption, kind, when (ISO time), ends (ISO time of a fact), falls (ISO time when support ends), subject, predicate, text (8,000 characters at most), cosines (one for each of the row's queries, -1..1, or -2 without a vector)])
 // access: read
 // scope: namespace
 // template: space, dimension
@@ -295,8 +312,8 @@ RETURN collect([{{pool_traits}}, cosines]) AS found
 
 // name: pool_traits_only
 // purpose: what the signals need to know of the candidates, where no vectors are at hand
-// params: namespace, uids, time_words (regular expression or null), known_at
-// returns: found (list of [uid, author, conversation, session, position, day (ISO date), asks, tells_time, name, caption, kind, when (ISO time), ends (ISO time of a fact), falls (ISO time when support ends), subject, predicate, text (8,000 characters at most)])
+// params: namespace, uids, known_at
+// returns: found (list of [uid, author, conversation, session, position, name, caption, kind, when (ISO time), ends (ISO time of a fact), falls (ISO time when support ends), subject, predicate, text (8,000 characters at most)])
 // access: read
 // scope: namespace
 CYPHER 25
@@ -312,6 +329,7 @@ RETURN collect([{{pool_traits}}]) AS found
 // scope: namespace
 CYPHER 25
 MATCH (m:Item {namespace: $namespace})
+{{through_the_key}}
 WITH m LIMIT $limit
 WITH count(m) AS held, collect(CASE WHEN {{item_filters}} THEN m.uid END) AS uids
 RETURN [toString(held)] + uids AS found

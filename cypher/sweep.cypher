@@ -97,7 +97,7 @@ RETURN row.subject AS subject, row.predicate AS predicate, row.object AS object
 // scope: namespace
 CYPHER 25
 MATCH (m:Item)
-WHERE {{of_sweep}}
+{{through_the_key}} AND {{of_sweep}}
 RETURN count(m) AS memories
 
 // name: aged_items
@@ -169,8 +169,8 @@ RETURN m.uid AS uid, m.kind AS kind
 // access: read
 // scope: namespace
 CYPHER 25
-MATCH (m:Memory)
-WHERE m.namespace = $namespace AND m.domain IS NOT NULL
+MATCH (m:Item:Memory)
+{{through_the_key}} AND m.namespace = $namespace AND m.domain IS NOT NULL
 RETURN DISTINCT m.domain AS domain ORDER BY domain
 
 // name: sweep_vectors

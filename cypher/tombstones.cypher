@@ -134,7 +134,7 @@ CALL () {
 }
 CALL () {
   MATCH (m:Item {namespace: $namespace})
-  WHERE m.resembles IN $identities
+  {{through_the_key}} AND m.resembles IN $identities
   REMOVE m.resembles
 }
 RETURN lifted

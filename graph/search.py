@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 from graph.executor import Executor
@@ -27,6 +27,7 @@ INDEX_ROWS = 10_000
 ALL_ROWS = 2**31 - 1
 """Every row of a full-text index, which knows no such bound: the largest number that its LIMIT takes."""
 
+_KINDS = {kind.value: kind for kind in Kind}
 # Above every string that Neo4j compares by code point.
 _LAST_STRING = "\U0010ffff"
 _FIRST_STRING = ""
@@ -54,27 +55,60 @@ class VectorQuery:
     vector: Sequence[float] = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one statement finds for a query: the rows of its arms, and what ranking needs to know of the items of those
+    that pass the filters, with their cosines to its vectors but for those that the vector arm gave.
+    """
+
+    candidates: Sequence[Candidate]
+    rows: Sequence[PoolRow]
+
+
 async def hybrid_candidates(
-    executor: Executor, where: ItemFilter, vector: VectorQuery, keyword: KeywordQuery, k: int
-) -> list[Candidate]:
-    """Return up to `k` rows of the vector arm and of each asked full-text index, in one statement."""
+    executor: Executor,
+    where: ItemFilter,
+    vector: VectorQuery,
+    keyword: KeywordQuery,
+    k: int,
+    beside: VectorQuery | None = None,
+) -> Look:
+    """Return up to `k` rows of the vector arm and of each asked full-text index, in one statement; cosines are those to
+    `vector` and to `beside`, another vector of the same space.
+    """
     params = filter_params(where) | _keyword_params(where, keyword) | {"vector": list(vector.vector), "k": k}
+    params["vectors"] = [params["vector"]] if beside is None else [params["vector"], list(beside.vector)]
     name = "search_hybrid"
     if _needs_index_filters(where):
         name, params = "search_hybrid_filtered", params | _index_params(where)
-    return _candidates(await executor.fetch_list(name, params, space=vector.space))
+    found = await executor.fetch_list(name, params, space=vector.space, dimension=len(vector.vector))
+    candidates, rows = [], []
+    for ranks, *described in found:
+        row = _measured_row(*described) if described else None
+        if row is not None or not described:
+            uid, keep = ("", False) if row is None else (row.uid, True)
+            candidates += [Candidate(arm, uid, score, keep) for arm, score in ranks]
+        if row is not None:
+            rows.append(row)
+    return Look(candidates, rows)
+
+
+def _measured_row(*described: Any) -> PoolRow | None:
+    """Return the row of an item with the best cosine of its vectors to each query."""
+    *values, cosines = described
+    return _pool_row(values, [max(column) for column in zip(*cosines, strict=True)])
 
 
 async def vector_candidates(executor: Executor, where: ItemFilter, vector: VectorQuery, k: int) -> list[Candidate]:
     """Return up to `k` rows of the vector arm."""
     params = filter_params(where) | _index_params(where) | {"vector": list(vector.vector), "k": k}
-    return _candidates(await executor.fetch_list("search_vector", params, space=vector.space))
+    return _ranked(await executor.fetch_list("search_vector", params, space=vector.space))
 
 
 async def keyword_candidates(executor: Executor, where: ItemFilter, keyword: KeywordQuery, k: int) -> list[Candidate]:
     """Return up to `k` rows of each asked full-text index."""
     params = filter_params(where) | _keyword_params(where, keyword) | {"k": k}
-    return _candidates(await executor.fetch_list("search_keyword", params))
+    return _ranked(await executor.fetch_list("search_keyword", params))
 
 
 async def vector_candidates_deeper(
@@ -155,22 +189,24 @@ async def pool_rows(
     unscored: Mapping[str, Sequence[int]],
     *,
     vectors: Sequence[VectorQuery],
-    time_words: str | None,
     known_at: datetime | None = None,
 ) -> list[PoolRow]:
     """Return what ranking needs to know of candidates, in no particular order.
 
-    `unscored` names for each uid the places in `vectors` (all of one space) whose cosine is wanted. `time_words` is the
-    regular expression of `PoolRow.tells_time`; None when that does not matter. With `known_at` texts and ends are
-    those on file then.
+    `unscored` names for each uid the places in `vectors` (all of one space) whose cosine is wanted. With `known_at`
+    texts and ends are those on file then.
     """
-    params: dict[str, Any] = {"namespace": namespace, "time_words": time_words, "known_at": known_at}
+    params: dict[str, Any] = {"namespace": namespace, "known_at": known_at}
     if not vectors:
-        return _pool_rows(await executor.fetch_list("pool_traits_only", params | {"uids": list(unscored)}))
+        found = await executor.fetch_list("pool_traits_only", params | {"uids": list(unscored)})
+        return [row for values in found if (row := _pool_row(values, ())) is not None]
     params["rows"] = [{"uid": uid, "queries": list(queries)} for uid, queries in unscored.items()]
     params["vectors"] = [list(query.vector) for query in vectors]
     dimension = len(vectors[0].vector)
-    return _pool_rows(await executor.fetch_list("pool_traits", params, space=vectors[0].space, dimension=dimension))
+    found = await executor.fetch_list("pool_traits", params, space=vectors[0].space, dimension=dimension)
+    # A list of the database holds no null: what has no vector says -2, which no cosine is.
+    scored = [(values, [None if cosine < -1.5 else cosine for cosine in cosines]) for *values, cosines in found]
+    return [row for values, cosines in scored if (row := _pool_row(values, cosines)) is not None]
 
 
 async def items_of_small_namespace(executor: Executor, where: ItemFilter, limit: int) -> list[str] | None:
@@ -254,6 +290,16 @@ def _keyword_params(where: ItemFilter, keyword: KeywordQuery) -> dict[str, str |
     return {"english": clause(keyword.english), "cjk": clause(keyword.cjk), "files": clause(files)}
 
 
+def _ranked(rows: Sequence[Sequence[Any]]) -> list[Candidate]:
+    """Return the candidates of statements that give each item with its ranks."""
+    return [
+        Candidate(arm, uid, float(score), bool(keep))
+        for uid, ranks, keep in rows
+        if uid is not None
+        for arm, score in ranks
+    ]
+
+
 def _candidates(rows: Sequence[Sequence[Any]]) -> list[Candidate]:
     return [Candidate(arm, uid, float(score), bool(keep)) for arm, uid, score, keep in rows if uid is not None]
 
@@ -263,38 +309,18 @@ def _is_whole(node: Mapping[str, Any]) -> bool:
     return all(node.get(name) is not None for name in ("uid", "text"))
 
 
-def _pool_rows(rows: Sequence[Sequence[Any]]) -> list[PoolRow]:
-    return [found for row in rows if (found := _pool_row(row)) is not None]
-
-
-def _pool_row(row: Sequence[Any]) -> PoolRow | None:
+def _pool_row(values: Sequence[Any], cosines: Sequence[float | None]) -> PoolRow | None:
     """Return the candidate of a row; None for one that was deleted while it was read."""
-    uid, author, conversation, session, position, day, asks, tells_time, name, caption, *more = row
-    kind, when, ends, falls, subject, predicate, text, *scored = more
-    if any(given is None for given in (uid, asks, kind, text)):
+    *plain, kind, when, ends, falls, subject, predicate, text = values
+    if plain[0] is None or kind is None or text is None:
         return None
-    return PoolRow(
-        uid=uid,
-        author=author,
-        conversation=conversation,
-        session=session,
-        position=position,
-        # As text: the driver takes 40 us for a time, of which a search has a hundred.
-        day=None if day is None else date.fromisoformat(day),
-        asks=asks,
-        tells_time=tells_time,
-        name=name,
-        caption=caption,
-        text=text,
-        kind=Kind(kind),
-        when=None if when is None else time_of(when),
-        ends=_open_end(ends),
-        falls=None if falls is None else time_of(falls),
-        subject=subject,
-        predicate=predicate,
-        # A list of the database holds no null: what has no vector says -2, which no cosine is.
-        cosines=[None if cosine < -1.5 else cosine for cosines in scored for cosine in cosines],
+    # Times come as text: the driver takes 40 us for one, of which a search has hundreds.
+    times = (
+        None if when is None else time_of(when),
+        _open_end(ends),
+        None if falls is None else time_of(falls),
     )
+    return PoolRow._make((*plain, _KINDS[kind], *times, subject, predicate, text, cosines))
 
 
 def _open_end(valid_to: str | None) -> datetime | None:

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 # Sentinels: the vector index drops a node that lacks a filter property, so every embedding has a value for each.
 UNKNOWN_TIME = datetime(1, 1, 1, tzinfo=UTC)
@@ -131,14 +131,12 @@ class Candidate:
     keep: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PoolRow:
+class PoolRow(NamedTuple):
     """What ranking needs to know of a candidate; None where its kind has no such thing.
 
-    `day`: when it occurred; `falls`: when it ceases to be supported, or all it says is replaced; `asks`: its text
-    ends in a question mark; `tells_time`: it matches the search's words of time; `text`: its first 8,000 characters;
-    `when` it occurred and `ends`, when a fact ceases to hold (None: it holds); `cosines` (-1..1, None without a vector)
-    answer the queries that were asked for, in their order.
+    `when` it occurred; `ends`, when a fact ceases to hold (None: it holds); `falls`: when it ceases to be supported, or
+    all it says is replaced; `text`: its first 8,000 characters; `cosines` (-1..1, None without a vector or where nobody
+    asked) answer the vectors that were asked for, in their order. A tuple, since a search makes hundreds.
     """
 
     uid: str
@@ -146,18 +144,15 @@ class PoolRow:
     conversation: str | None
     session: str | None
     position: int | None
-    day: date | None
-    asks: bool
-    tells_time: bool
-    name: str | None = field(repr=False)
-    caption: str | None = field(repr=False)
-    text: str = field(repr=False)
-    kind: Kind = Kind.MESSAGE
-    when: datetime | None = None
-    ends: datetime | None = None
-    falls: datetime | None = None
-    subject: str | None = field(default=None, repr=False)
-    predicate: str | None = field(default=None, repr=False)
+    name: str | None
+    caption: str | None
+    kind: Kind
+    when: datetime | None
+    ends: datetime | None
+    falls: datetime | None
+    subject: str | None
+    predicate: str | None
+    text: str
     cosines: Sequence[float | None] = ()
 
 

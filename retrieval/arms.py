@@ -26,12 +26,15 @@ from graph.search import (
     vector_candidates_deeper,
     vector_candidates_exact,
 )
-from graph.types import Candidate, ItemFilter, Noise
+from graph.types import Candidate, ItemFilter, Noise, PoolRow
 from retrieval.fusion import Ranking
 from retrieval.signals import QueryTraits
 from retrieval.types import KEYWORD, VECTOR
 
 log = logging.getLogger("librarian.retrieval")
+
+MOST_DESCRIBED = 1_000
+"""Rows an arm up to which both arms are asked in one statement, with all that ranking needs to know."""
 
 OK = "ok"
 FILES = "files"
@@ -63,6 +66,11 @@ class PlannedQuery:
     status: Mapping[str, str]
     traits: QueryTraits
 
+    @property
+    def beside(self) -> VectorQuery | None:
+        """The vector of the query as asked, where it is another than the one that ranks."""
+        return None if self.as_asked is self.vector else self.as_asked
+
 
 @dataclass(frozen=True, slots=True)
 class Depth:
@@ -77,12 +85,17 @@ class Depth:
 
 @dataclass(frozen=True, slots=True)
 class ArmResults:
-    """Rankings of one query, what each arm did, how far it went, and whether that was all that passes the filters."""
+    """Rankings of one query, what each arm did, how far it went, and whether that was all that passes the filters.
+
+    `rows` has by uid what the arms told of candidates on the way, with the cosines that they measured: to `vector` and,
+    where it is another, to `as_asked`.
+    """
 
     rankings: Sequence[Ranking]
     status: Mapping[str, str]
     effort: Effort
     complete: bool
+    rows: Mapping[str, PoolRow] = field(default_factory=dict, repr=False)
 
 
 async def run_arms(executor: Executor, where: ItemFilter, query: PlannedQuery, depth: Depth) -> ArmResults:
@@ -92,7 +105,8 @@ async def run_arms(executor: Executor, where: ItemFilter, query: PlannedQuery, d
     for effort in (Effort.DEEPER_LOOK, Effort.EXACT_SCAN):
         if run.underfilled:
             await run.look_again(effort)
-    return ArmResults(_rankings(query.number, run.candidates), run.status, run.effort, complete=not run.unexhausted)
+    rankings = _rankings(query.number, run.candidates)
+    return ArmResults(rankings, run.status, run.effort, complete=not run.unexhausted, rows=run.rows)
 
 
 class _Run:
@@ -106,6 +120,7 @@ class _Run:
         self.status = dict(query.status)
         self.effort = Effort.FIRST_LOOK
         self.candidates: list[Candidate] = []
+        self.rows: dict[str, PoolRow] = {}
         self.unexhausted: set[str] = set()
         """Indexes that may hold more items which pass the filters."""
 
@@ -157,16 +172,22 @@ class _Run:
             self.unexhausted = {index for index in self.unexhausted if _arm(index) != arm}
 
     async def _both(self, vector: VectorQuery | None, rows: int) -> list[Candidate]:
-        """Both arms in one statement; when it fails as a whole, each arm by itself, with its failure in `status`."""
+        """Both arms in one statement that also describes what it finds; when it fails as a whole, or so many rows are
+        wanted that most of them will not be needed, each arm by itself, with its failure in `status`.
+        """
         executor, where, keyword = self._executor, self._where, self._query.keyword
         if vector is None:
             return await self._alone(keyword_candidates(executor, where, keyword, rows), KEYWORD)
-        try:
-            return await hybrid_candidates(executor, where, vector, keyword, rows)
-        except (DatabaseUnavailable, DatabaseAuthFailed):
-            raise
-        except GraphError as error:
-            log.warning("both arms together failed, trying each alone: %s", error)
+        if rows <= MOST_DESCRIBED:
+            try:
+                look = await hybrid_candidates(executor, where, vector, keyword, rows, self._query.beside)
+            except (DatabaseUnavailable, DatabaseAuthFailed):
+                raise
+            except GraphError as error:
+                log.warning("both arms together failed, trying each alone: %s", error)
+            else:
+                self.rows = {row.uid: row for row in look.rows}
+                return list(look.candidates)
         found = await self._alone(vector_candidates(executor, where, vector, rows), VECTOR)
         if not keyword.empty:
             found += await self._alone(keyword_candidates(executor, where, keyword, rows), KEYWORD)

@@ -12,7 +12,7 @@ from retrieval.fusion import Ranking
 from retrieval.linear import Pool
 from retrieval.passages import readable
 from retrieval.sentences import Passage
-from retrieval.signals import TIME_WORDS_PATTERN, Traits
+from retrieval.signals import Traits, tells_time
 from retrieval.text import language
 from retrieval.types import GRAPH, VECTOR
 from retrieval.whole import WHOLE
@@ -74,17 +74,19 @@ async def pooled(
     What is written in a language that is not `covered` (None: all are) has no cosine, whatever the encoder made of it.
     """
     to_rank = [
-        _Cosines(query.number, query.vector, _by_uid(answers[query.number], VECTOR))
+        _Cosines(
+            query.number, query.vector, _measured(answers[query.number], 0) | _by_uid(answers[query.number], VECTOR)
+        )
         for query in queries
         if query.vector is not None
     ]
     # A query without names was encoded once: what the vector arm says is similarity too.
     to_judge = [
-        _Cosines(query.number, query.as_asked, {})
+        _Cosines(query.number, query.beside, _measured(answers[query.number], 1))
         for query in queries
-        if query.as_asked is not None and query.as_asked is not query.vector
+        if query.beside is not None
     ]
-    rows = await _completed(executor, where, queries, answers, [*to_rank, *to_judge])
+    rows = await _completed(executor, where, answers, [*to_rank, *to_judge])
     if covered is not None:
         near = {uid for cosines in (*to_rank, *to_judge) for uid in cosines.known}
         unread = {uid for uid in near & rows.keys() if not _reads(rows[uid].text, covered)}
@@ -110,47 +112,59 @@ def _reads(text: str, covered: Collection[str]) -> bool:
 async def _completed(
     executor: Executor,
     where: ItemFilter,
-    queries: Sequence[PlannedQuery],
     answers: Sequence[ArmResults],
     cosines: Sequence[_Cosines],
 ) -> dict[str, PoolRow]:
     """The candidates by uid; what `cosines` lack is added to them."""
-    unknown = _unknown(answers, cosines)
+    known = {uid: row for answer in answers for uid, row in answer.rows.items()}
+    unknown = _unknown(answers, cosines, known)
     if not unknown:
-        return {}
-    when = TIME_WORDS_PATTERN if any(query.traits.when for query in queries) else None
+        return known
     vectors = [entry.vector for entry in cosines]
-    rows = await pool_rows(
-        executor, where.namespace, unknown, vectors=vectors, time_words=when, known_at=where.known_at
-    )
+    rows = await pool_rows(executor, where.namespace, unknown, vectors=vectors, known_at=where.known_at)
     for row in rows:
         for index, cosine in zip(unknown[row.uid], row.cosines, strict=False):
             if cosine is not None:
                 cosines[index].known[row.uid] = cosine
-    return {row.uid: row for row in rows}
+    return known | {row.uid: row for row in rows}
 
 
-def _unknown(answers: Sequence[ArmResults], cosines: Sequence[_Cosines]) -> dict[str, list[int]]:
-    """For every candidate the places of the cosines that lack it although their query found it."""
+def _unknown(
+    answers: Sequence[ArmResults], cosines: Sequence[_Cosines], known: Mapping[str, PoolRow]
+) -> dict[str, list[int]]:
+    """The candidates that are not `known`, and those whose query found them but has not measured them: for each the
+    places of the cosines that lack it.
+    """
     unknown: dict[str, list[int]] = {
-        uid: [] for answer in answers for ranking in answer.rankings for uid in ranking.uids
+        uid: [] for answer in answers for ranking in answer.rankings for uid in ranking.uids if uid not in known
     }
     for index, entry in enumerate(cosines):
-        own = {uid for ranking in answers[entry.number].rankings for uid in ranking.uids}
-        for uid in own - entry.known.keys():
-            unknown[uid].append(index)
+        answer = answers[entry.number]
+        own = {uid for ranking in answer.rankings for uid in ranking.uids}
+        for uid in own - entry.known.keys() - answer.rows.keys():
+            unknown.setdefault(uid, []).append(index)
     return unknown
+
+
+def _measured(answer: ArmResults, place: int) -> dict[str, float]:
+    """The cosines that the statement of both arms measured to one of its vectors."""
+    return {
+        uid: cosine
+        for uid, row in answer.rows.items()
+        if place < len(row.cosines) and (cosine := row.cosines[place]) is not None
+    }
 
 
 def _pool(query: PlannedQuery, answer: ArmResults, found: Mapping[str, PoolRow], cosines: Mapping[str, float]) -> Pool:
     keyword = _keyword_scores(answer.rankings)
     uids = dict.fromkeys(uid for ranking in answer.rankings for uid in ranking.uids if uid in found)
-    traits = {uid: _traits(found[uid], cosines.get(uid), keyword.get(uid, 0.0)) for uid in uids}
+    when = query.traits.when
+    traits = {uid: _traits(found[uid], cosines.get(uid), keyword.get(uid, 0.0), when=when) for uid in uids}
     whole = any(ranking.arm == WHOLE for ranking in answer.rankings)
     return Pool(query.number, answer.rankings, traits, query.traits, whole)
 
 
-def _traits(row: PoolRow, cosine: float | None, keyword: float) -> Traits:
+def _traits(row: PoolRow, cosine: float | None, keyword: float, *, when: bool) -> Traits:
     return Traits(
         cosine=cosine,
         keyword=keyword,
@@ -158,9 +172,9 @@ def _traits(row: PoolRow, cosine: float | None, keyword: float) -> Traits:
         conversation=row.conversation,
         session=row.session,
         position=row.position,
-        day=row.day,
-        asks=row.asks,
-        tells_time=row.tells_time,
+        day=None if row.when is None else row.when.date(),
+        asks=row.text.endswith(("?", "？")),
+        tells_time=when and tells_time(row.text),
         kind=row.kind,
         when=row.when,
         ends=row.ends,

@@ -22,14 +22,13 @@ _ASKS_WHEN = re.compile(
     re.IGNORECASE,
 )
 _ASKS_WHEN_JA = re.compile(r"いつ|何時|何日|何月|何年|何曜日|どのくらいの期間")
-_TELLS_TIME = (
+_TELLS_TIME = re.compile(
     r"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|since|week|weekend|month|year|recently|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|january|february|march|april|june|july|august|september|october|november|december|(?:19|20)\d\d)\b"
-    r"|昨日|今日|明日|先週|来週|今週|先月|来月|今月|去年|昨年|来年|今年|\d{1,2}月|\d{1,2}日|\d{4}年"
+    r"|昨日|今日|明日|先週|来週|今週|先月|来月|今月|去年|昨年|来年|今年|\d{1,2}月|\d{1,2}日|\d{4}年",
+    re.IGNORECASE | re.ASCII,
 )
-TIME_WORDS_PATTERN = rf"(?is).*(?:{_TELLS_TIME}).*"
-"""For the database, which matches whole texts."""
-
+_READ_FOR_TIMES = 4_000
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b|(?:19|20)\d\d(?=年)")
 _DAY = re.compile(r"\b([12]?\d|3[01])(?:st|nd|rd|th)?\b(?!\s*(?:%|percent))|([12]?\d|3[01])(?=日)")
 _MONTH_JA = re.compile(r"(1[0-2]|[1-9])月")
@@ -89,6 +88,11 @@ def query_traits(query: str, named: Sequence[str]) -> QueryTraits:
         dates=_dates(query),
         terms=terms(query),
     )
+
+
+def tells_time(text: str) -> bool:
+    """Whether the beginning of `text` holds a word of time."""
+    return bool(_TELLS_TIME.search(text, 0, _READ_FOR_TIMES))
 
 
 def scaled(values: Sequence[float], *, when_equal: float = 0.0, least_span: float = 0.0) -> list[float]:

@@ -1,7 +1,9 @@
 """Every statement, on the real server."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,9 @@ STATEMENTS = sorted(load().values(), key=lambda statement: statement.name)
 PLANNABLE = [
     s for s in STATEMENTS if s.access != "schema" and s.name != "probe_server" and not s.text.startswith("SHOW")
 ]
+# They read all namespaces' items on purpose: what spaces hold, and what a whole graph is exported with.
+WHOLE_LABELS = {"export_spaces"}
+_OF_ITEMS = re.compile(r":(?:Item|Message|Fact|Memory|FileChunk)\b")
 # A node variable of these labels carries a tenant's data.
 _GUARDED = re.compile(r"\((?P<name>[a-z_]*)(?P<labels>(?::[A-Za-z_{}]+)+)(?P<rest>[^()]*)\)")
 _TENANT_LABELS = {
@@ -57,6 +62,28 @@ async def test_the_server_plans_every_statement_without_a_warning(
     _, summary, _ = await executor.driver.execute_query(text, given=dict.fromkeys(statement.params))
     remarks = [status.gql_status for status in summary.gql_status_objects]
     assert [status for status in remarks if not status.startswith(("00", "02"))] == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [s for s in PLANNABLE if s.scope == "namespace" and s.name not in WHOLE_LABELS],
+    ids=lambda statement: statement.name,
+)
+async def test_a_namespace_is_read_without_its_neighbours(
+    statement: Statement, librarian: Librarian, executor: Executor
+):
+    """No plan walks all items there are: a small namespace costs as little beside a large one."""
+    text = f"EXPLAIN {rendered(statement, librarian)}"
+    _, summary, _ = await executor.driver.execute_query(text, given=dict.fromkeys(statement.params))
+    assert [step for step in _scans(summary.plan) if _OF_ITEMS.search(step)] == []
+
+
+def _scans(plan: Any) -> Iterator[str]:
+    if plan is not None:
+        if plan["operatorType"].startswith("NodeByLabelScan"):
+            yield str(plan["args"]["Details"])
+        for child in plan.get("children", ()):
+            yield from _scans(child)
 
 
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.name)
