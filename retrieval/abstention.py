@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from retrieval.arms import PlannedQuery
 from retrieval.distinctive import Distinctive, distinctive, holds_distinctive
 from retrieval.fusion import Fused
+from retrieval.sentences import Passage
 from retrieval.thresholds import AdaptiveBound, Bound, Threshold, threshold_for
 from retrieval.types import Below, Exempt
 
@@ -21,7 +22,7 @@ class Near:
 
     entry: Fused
     similarity: float | None
-    text: str = field(repr=False)
+    passage: Passage = field(repr=False)
     exempt: Exempt | None = None
 
 
@@ -54,7 +55,7 @@ def remaining(pool: Sequence[Near], queries: Sequence[PlannedQuery], bound: Boun
         return Remaining(pool, [], None)
     terms = [distinctive(query.text) for query in queries] if isinstance(bound, AdaptiveBound) else []
     without_vector = {query.number for query in queries if query.vector is None}
-    judged = [Near(near.entry, near.similarity, near.text, _exempt(near, terms, without_vector)) for near in pool]
+    judged = [Near(near.entry, near.similarity, near.passage, _exempt(near, terms, without_vector)) for near in pool]
     threshold = threshold_for(bound, [_to_judge(near) for near in judged], limit=limit)
     stays = [(similarity := _to_judge(near)) is None or similarity >= threshold.floor for near in judged]
     return Remaining(judged, [], threshold).only(stays)
@@ -66,7 +67,7 @@ def _exempt(near: Near, terms: Sequence[Distinctive], without_vector: set[int]) 
         return Exempt.UNREAD_QUERY
     if near.similarity is None:
         return Exempt.NO_VECTOR
-    return Exempt.WORDS if holds_distinctive(near.text, terms) else None
+    return Exempt.WORDS if holds_distinctive(near.passage.whole, terms) else None
 
 
 def _to_judge(near: Near) -> float | None:

@@ -38,7 +38,7 @@ All that holds for queries as they were asked. Without the names of speakers, wh
 further away (median .615): at 1.75 recall@10 falls to .822.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -63,7 +63,12 @@ _GROWTH_WITHOUT_SAMPLE = 2
 
 def calibrated(cosine: float, noise: Noise) -> float:
     """Similarity (0..1) of a cosine (-1..1) to what is stored where `noise` was measured; rises with the cosine."""
-    return float(np.interp(cosine, _points(noise), (0.0, LOW_SIMILARITY, HIGH_SIMILARITY, 1.0)))
+    return calibrated_all([cosine], noise)[0]
+
+
+def calibrated_all(cosines: Sequence[float], noise: Noise) -> list[float]:
+    """The similarity of each of many cosines."""
+    return [float(one) for one in np.interp(cosines, _points(noise), (0.0, LOW_SIMILARITY, HIGH_SIMILARITY, 1.0))]
 
 
 def cosine_of(similarity: float, noise: Noise) -> float:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from retrieval.signals import scaled
 
@@ -21,8 +22,7 @@ class Ranking:
     scores: Sequence[float]
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """What one ranking added to an item: its rank there (from 1), raw score, and share of the fused score."""
 
     query: int
@@ -32,8 +32,7 @@ class Share:
     share: float
 
 
-@dataclass(frozen=True, slots=True)
-class SignalShare:
+class SignalShare(NamedTuple):
     """What one signal added to an item for one query: its value, and its share (weight x value) of the score."""
 
     query: int
@@ -44,7 +43,9 @@ class SignalShare:
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """An item's fused score and where it comes from; `signals` only where the method weighs them."""
+    """An item's fused score and where it comes from; `signals` only where the method weighs them and they are asked
+    for.
+    """
 
     uid: str
     score: float

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from graph.types import Kind
@@ -63,10 +63,10 @@ def judged(
 def _moved(entry: Fused, found: tuple[int, Judgement] | None, lowest: float) -> Fused:
     """What was not judged stands behind what was, in its old order."""
     if found is None:
-        return replace(entry, score=lowest * max(0.0, min(1.0, entry.score / 2)))
+        return Fused(entry.uid, lowest * max(0.0, min(1.0, entry.score / 2)), entry.shares, entry.signals)
     query, judgement = found
     signal = SignalShare(query, ANSWER, judgement.score, judgement.score - entry.score)
-    return replace(entry, score=judgement.score, signals=[*entry.signals, signal])
+    return Fused(entry.uid, judgement.score, entry.shares, [*entry.signals, signal])
 
 
 Turns = Mapping[tuple[str | None, str | None], Sequence[tuple[int, str, str]]]

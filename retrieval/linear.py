@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+import numpy as np
+
 from retrieval.fusion import Fused, Ranking, Share, SignalShare, in_order
 from retrieval.signals import QueryTraits, Traits, signals
 from retrieval.whole import WHOLE
@@ -35,36 +37,37 @@ def default_weights() -> Mapping[str, float]:
     return {name: float(entry["weight"]) for name, entry in table["signals"].items()}
 
 
-def linear_fusion(pools: Sequence[Pool], weights: Mapping[str, float]) -> list[Fused]:
+def linear_fusion(pools: Sequence[Pool], weights: Mapping[str, float], *, explain: bool = False) -> list[Fused]:
     """Fuse the pools of all queries, best first: an item's score is its best over the queries.
 
     The sum is divided by that of the positive weights which can speak (an arm without rows cannot), so that 1 is the
-    best possible score whatever arms ran.
+    best possible score whatever arms ran. `explain`: each item tells what its signals added.
     """
     best: dict[str, Fused] = {}
     shares: defaultdict[str, list[Share]] = defaultdict(list)
     for pool in pools:
-        for entry in _scored(pool, weights):
+        for entry in _scored(pool, weights, explain=explain):
             shares[entry.uid].extend(entry.shares)
             if entry.uid not in best or entry.score > best[entry.uid].score:
                 best[entry.uid] = entry
     return in_order(Fused(uid, entry.score, shares[uid], entry.signals) for uid, entry in best.items())
 
 
-def _scored(pool: Pool, weights: Mapping[str, float]) -> list[Fused]:
+def _scored(pool: Pool, weights: Mapping[str, float], *, explain: bool) -> list[Fused]:
     uids = list(pool.traits)
     values = signals(pool.traits, pool.query_traits)
     speaking = [name for name in weights if any(values[name])]
     total = sum(weights[name] for name in speaking if weights[name] > 0) or 1.0
     ranks = _ranks(pool)
-    scored = []
-    for index, uid in enumerate(uids):
-        own = [
-            SignalShare(pool.query, name, values[name][index], weights[name] * values[name][index] / total)
-            for name in speaking
-        ]
-        scored.append(Fused(uid, sum(entry.share for entry in own), ranks[uid], own))
-    return scored
+    shares = {name: weights[name] * np.array(values[name]) / total for name in speaking}
+    scores = sum(shares.values(), np.zeros(len(uids))).tolist()
+    told = [
+        [SignalShare(pool.query, name, values[name][index], float(shares[name][index])) for name in speaking]
+        if explain
+        else ()
+        for index in range(len(uids))
+    ]
+    return [Fused(uid, score, ranks[uid], own) for uid, score, own in zip(uids, scores, told, strict=True)]
 
 
 def _ranks(pool: Pool) -> defaultdict[str, list[Share]]:

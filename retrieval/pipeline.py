@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TypeAlias
 
 from graph.executor import Executor
 from graph.item import Item, loss_of, replaced_by
@@ -76,7 +75,6 @@ and above what hardly answers.
 """
 NOT_ASKED = "skipped: not asked for"
 _EVERYTHING = FixedBound(0.0)
-NearnessOf: TypeAlias = Callable[[str], Nearness | None]
 _NOTES = {
     Overfetch.DEEPER: "filling the limit took a deeper look into the indexes",
     Overfetch.EXACT: "filling the limit took an exact scan of the items that pass the filters",
@@ -186,7 +184,7 @@ class SearchPipeline:
             judged = Judged(_below(fused, found, request))
         left = self._left(request, queries, judged, found)
         with clock.stage("hydrate"):
-            hits = await self._hits(request, left.kept, found.nearness, judged.judgements)
+            hits = await self._hits(request, left.kept, found.near, judged.judgements)
         return _Look(answers, hits, linked, left)
 
     def _reads_whole(self, request: SearchRequest) -> bool:
@@ -211,9 +209,7 @@ class SearchPipeline:
         """The candidates that keep the bound, and that something speaks for where the caller did not choose it."""
         texts = {uid: traits.passage for pool in found.pools for uid, traits in pool.traits.items()}
         pool = [
-            Near(entry, found.similarity(entry.uid), texts[entry.uid].whole)
-            for entry in judged.fused
-            if entry.uid in texts
+            Near(entry, found.similarity(entry.uid), texts[entry.uid]) for entry in judged.fused if entry.uid in texts
         ]
         left = remaining(pool, queries, request.bound, limit=request.limit)
         if not judged.judgements or request.bound == _EVERYTHING:
@@ -293,7 +289,7 @@ class SearchPipeline:
         self,
         request: SearchRequest,
         kept: Sequence[Near],
-        nearness: NearnessOf,
+        near_by_uid: Mapping[str, Nearness],
         judgements: Mapping[str, Judgement],
     ) -> list[ScoredItem]:
         """Hydrated hits without duplicates: at least the limit, where that many different ones were found."""
@@ -308,7 +304,7 @@ class SearchPipeline:
                 [
                     *hits,
                     *(
-                        _scored(item, near, nearness(item.uid), judgements.get(item.uid), _moment(request))
+                        _scored(item, near, near_by_uid.get(item.uid), judgements.get(item.uid), _moment(request))
                         for near in own
                         if (item := found.get(near.entry.uid)) is not None
                     ),
@@ -422,7 +418,8 @@ def _fused(request: SearchRequest, found: Sequence[Pool]) -> list[Fused]:
     rankings = [ranking for pool in found for ranking in pool.rankings if ranking.arm != WHOLE]
     match request.fusion_method:
         case "linear":
-            fused = linear_fusion(found, default_weights() if request.weights is None else request.weights)
+            weights = default_weights() if request.weights is None else request.weights
+            fused = linear_fusion(found, weights, explain=request.explain)
         case "rrf":
             fused = reciprocal_rank_fusion(rankings)
         case "score_sum":

@@ -2,12 +2,14 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from graph.executor import Executor
 from graph.search import VectorQuery, pool_rows
 from graph.types import ItemFilter, Noise, PoolRow
 from retrieval.arms import ArmResults, PlannedQuery
-from retrieval.calibration import calibrated
+from retrieval.calibration import calibrated_all
 from retrieval.fusion import Ranking
 from retrieval.linear import Pool
 from retrieval.passages import readable
@@ -21,8 +23,7 @@ _SIMILARITY_DIGITS = 4
 """As many as are shown: what is shown is what a threshold judges."""
 
 
-@dataclass(frozen=True, slots=True)
-class Nearness:
+class Nearness(NamedTuple):
     """How near a candidate is to the query as asked that it is nearest to: the cosine (-1..1), and what that means
     (0..1).
     """
@@ -31,25 +32,28 @@ class Nearness:
     similarity: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pooled:
     """The pool of each query; `judged`: the noise of each query that was encoded, and its candidates' cosines."""
 
     pools: Sequence[Pool]
     judged: Sequence[tuple[Noise, Mapping[str, float]]] = ()
 
-    def nearness(self, uid: str) -> Nearness | None:
-        """That of a candidate, the best over the queries; None where it has no vector."""
-        near = [
-            Nearness(cosines[uid], round(calibrated(cosines[uid], noise), _SIMILARITY_DIGITS))
-            for noise, cosines in self.judged
-            if uid in cosines
-        ]
-        return max(near, key=lambda entry: entry.similarity, default=None)
+    @cached_property
+    def near(self) -> Mapping[str, Nearness]:
+        """How near the candidates are that have a vector, each to the query that it is nearest to."""
+        near: dict[str, Nearness] = {}
+        for noise, cosines in self.judged:
+            means = calibrated_all(list(cosines.values()), noise)
+            for (uid, cosine), mean in zip(cosines.items(), means, strict=True):
+                similarity = round(mean, _SIMILARITY_DIGITS)
+                if uid not in near or similarity > near[uid].similarity:
+                    near[uid] = Nearness(cosine, similarity)
+        return near
 
     def similarity(self, uid: str) -> float | None:
         """Return the calibrated similarity (0..1) of a candidate to the query that it is nearest to."""
-        near = self.nearness(uid)
+        near = self.near.get(uid)
         return None if near is None else near.similarity
 
 

@@ -118,16 +118,16 @@ def signals(pool: Mapping[str, Traits], query: QueryTraits) -> dict[str, list[fl
     candidates = list(pool.values())
     lowest = min((candidate.cosine for candidate in candidates if candidate.cosine is not None), default=0.0)
     cosine = [lowest if candidate.cosine is None else candidate.cosine for candidate in candidates]
-    neighbours = _Neighbours(candidates)
     vector, keyword = _scaled_cosines(cosine), [candidate.keyword for candidate in candidates]
-    lone = [_session_key(candidate) is None for candidate in candidates]
+    beside, sessions = _beside(candidates), [_session_key(candidate) for candidate in candidates]
+    previous = [0.0 if before is None else keyword[before] for before, _ in beside]
     return {
         "vector": vector,
         "keyword": keyword,
-        "window": _scaled_cosines([neighbours.window(index, cosine) for index in range(len(candidates))]),
-        "previous_keyword": _or_own([neighbours.before(index) for index in range(len(lone))], keyword, lone),
-        "session_keyword": _or_own(_session_sums(candidates), keyword, lone),
-        "session_vector": _or_own(_scaled_cosines(_session_best(candidates, cosine)), vector, lone),
+        "window": _scaled_cosines(_windows(beside, cosine)),
+        "previous_keyword": _or_own(previous, keyword, sessions),
+        "session_keyword": _or_own(_session_sums(sessions, keyword), keyword, sessions),
+        "session_vector": _or_own(_scaled_cosines(_session_best(sessions, cosine)), vector, sessions),
         "author": [float(query.author is not None and candidate.author == query.author) for candidate in candidates],
         "question": [float(candidate.asks) for candidate in candidates],
         "time_words": [float(query.when and candidate.tells_time) for candidate in candidates],
@@ -149,69 +149,63 @@ def _sentences(candidates: Sequence[Traits], query: QueryTraits, first: Sequence
     return [values.get(index, 0.0) for index in range(len(candidates))]
 
 
-def _or_own(values: Sequence[float], own: Sequence[float], lone: Sequence[bool]) -> list[float]:
+_Session = tuple[str | None, str] | None
+
+
+def _or_own(values: Sequence[float], own: Sequence[float], sessions: Sequence[_Session]) -> list[float]:
     """`values`, and for what belongs to no conversation its own score: a fact or memory stands for itself, and must not
     fall behind for want of neighbours.
     """
-    return [mine if alone else value for value, mine, alone in zip(values, own, lone, strict=True)]
+    return [mine if key is None else value for value, mine, key in zip(values, own, sessions, strict=True)]
 
 
-class _Neighbours:
-    """Which candidates stand side by side in a conversation."""
-
-    def __init__(self, candidates: Sequence[Traits]) -> None:
-        self._candidates = candidates
-        self._indexes = {
-            _spot(candidate, candidate.position): index
-            for index, candidate in enumerate(candidates)
-            if candidate.position is not None
-        }
-
-    def window(self, index: int, cosine: Sequence[float]) -> float:
-        """Mean cosine of the turn and its neighbours; one outside the pool counts nine tenths of the turn's own."""
-        own = cosine[index]
-        around = [self._at(index, step) for step in (-1, 1)]
-        return (own + sum(own * 0.9 if other is None else cosine[other] for other in around)) / 3
-
-    def before(self, index: int) -> float:
-        """Keyword score of the turn before; 0 outside the pool."""
-        other = self._at(index, -1)
-        return 0.0 if other is None else self._candidates[other].keyword
-
-    def _at(self, index: int, step: int) -> int | None:
-        candidate = self._candidates[index]
-        return None if candidate.position is None else self._indexes.get(_spot(candidate, candidate.position + step))
+def _beside(candidates: Sequence[Traits]) -> list[tuple[int | None, int | None]]:
+    """Where in the pool the turns before and after each turn of a conversation stand; None for those outside it."""
+    spots = [None if turn.position is None else (turn.conversation, turn.session, turn.position) for turn in candidates]
+    indexes = {spot: index for index, spot in enumerate(spots) if spot is not None}
+    return [
+        (None, None)
+        if spot is None
+        else (indexes.get((spot[0], spot[1], spot[2] - 1)), indexes.get((spot[0], spot[1], spot[2] + 1)))
+        for spot in spots
+    ]
 
 
-def _spot(candidate: Traits, position: int) -> tuple[str | None, str | None, int]:
-    return (candidate.conversation, candidate.session, position)
+def _windows(beside: Sequence[tuple[int | None, int | None]], cosine: Sequence[float]) -> list[float]:
+    """Mean cosine of each turn and its neighbours; one outside the pool counts nine tenths of the turn's own."""
+    return [
+        (own + ((own * 0.9 if before is None else cosine[before]) + (own * 0.9 if after is None else cosine[after])))
+        / 3
+        for own, (before, after) in zip(cosine, beside, strict=True)
+    ]
 
 
-def _session_key(candidate: Traits) -> tuple[str | None, str] | None:
+def _session_key(candidate: Traits) -> _Session:
     if candidate.session is None and candidate.conversation is None:
         return None
     return (candidate.conversation, candidate.session or "")
 
 
-def _session_sums(candidates: Sequence[Traits]) -> list[float]:
+def _session_sums(sessions: Sequence[_Session], keyword: Sequence[float]) -> list[float]:
     """Sum of the best keyword scores in the candidate's session, relative to the largest: a session that speaks of the
     topic says so often.
     """
-    scores: defaultdict[object, list[float]] = defaultdict(list)
-    for candidate in candidates:
-        scores[_session_key(candidate)].append(candidate.keyword)
-    sums = {key: sum(sorted(own)[-_KEPT_SESSION_ROWS:]) for key, own in scores.items() if key is not None}
+    scores: defaultdict[_Session, list[float]] = defaultdict(list)
+    for key, score in zip(sessions, keyword, strict=True):
+        scores[key].append(score)
+    sums: dict[_Session, float] = {
+        key: sum(sorted(own)[-_KEPT_SESSION_ROWS:]) for key, own in scores.items() if key is not None
+    }
     most = max(sums.values(), default=0.0) or 1.0
-    return [sums.get(_session_key(candidate), 0.0) / most for candidate in candidates]
+    return [sums.get(key, 0.0) / most for key in sessions]
 
 
-def _session_best(candidates: Sequence[Traits], cosine: Sequence[float]) -> list[float]:
-    best: dict[object, float] = {}
-    for candidate, value in zip(candidates, cosine, strict=True):
-        key = _session_key(candidate)
+def _session_best(sessions: Sequence[_Session], cosine: Sequence[float]) -> list[float]:
+    best: dict[_Session, float] = {}
+    for key, value in zip(sessions, cosine, strict=True):
         best[key] = max(value, best.get(key, value))
     lowest = min(cosine, default=0.0)
-    return [lowest if _session_key(candidate) is None else best[_session_key(candidate)] for candidate in candidates]
+    return [lowest if key is None else best[key] for key in sessions]
 
 
 def _dates(query: str) -> frozenset[str]:

@@ -40,6 +40,8 @@ def language(text: str) -> str:
     Kana decides for Japanese; Han alone counts as Chinese although a short Japanese query may hold nothing else. That
     is enough to know whether an encoder can read the text.
     """
+    if text.isascii():
+        return "en"
     if _KANA.search(text):
         return "ja"
     if _HANGUL.search(text):

@@ -24,7 +24,7 @@ class SearchRequest:
     answer (GRAPH only adds to what the others find). `spare` more hits are given where they are at hand, for a reranker
     to choose from. `multi_query_boost` (0..1) favours what several queries find; `weights` are those of linear fusion,
     None for the measured ones. `bound` says how similar a hit has to be; None: as fusion ranks them. `now` is
-    the moment that the queries are asked at (None: the clock's).
+    the moment that the queries are asked at (None: the clock's). `explain`: hits tell what each signal added.
     """
 
     queries: Sequence[str]
@@ -37,6 +37,7 @@ class SearchRequest:
     weights: Mapping[str, float] | None = None
     bound: Bound | None = None
     now: datetime | None = None
+    explain: bool = False
 
 
 class Exempt(StrEnum):

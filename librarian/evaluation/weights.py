@@ -29,7 +29,12 @@ async def weights_left_out(
     judged = []
     for number, question in enumerate(answerable, start=1):
         request = SearchRequest(
-            [question.text], ItemFilter(question.namespace), limit=_LIMIT, spare=_WHOLE_POOL, fusion_method="linear"
+            [question.text],
+            ItemFilter(question.namespace),
+            limit=_LIMIT,
+            spare=_WHOLE_POOL,
+            fusion_method="linear",
+            explain=True,
         )
         hits = (await pipeline.search(request)).hits
         rows = {}

@@ -119,6 +119,7 @@ def plan_search(
         arms=BOTH_ARMS | {GRAPH} if settings.graph_arm else BOTH_ARMS,
         bound=bounded.bound,
         now=None if query.now is None else as_utc(query.now),
+        explain=query.explain,
     )
     rerank_query = (query.rerank_query or query.queries[0]) if query.enable_reranking else None
     return SearchPlan(tool, request, rerank_query, bounded.source, notes)

@@ -48,7 +48,7 @@ def narrow(librarian: Librarian, executor: Executor | None = None) -> SearchPipe
 
 def asking(namespace: str, arms: frozenset[str] = BOTH_ARMS | {GRAPH}, **where: Any) -> SearchRequest:
     """Five hits are looked for, and what else was found by the way is shown too."""
-    return SearchRequest([QUERY], ItemFilter(namespace, **where), limit=5, spare=10, arms=arms)
+    return SearchRequest([QUERY], ItemFilter(namespace, **where), limit=5, spare=10, arms=arms, explain=True)
 
 
 async def test_the_accepted_neighbour_of_a_hit_comes_in(librarian: Librarian, harbor: str):

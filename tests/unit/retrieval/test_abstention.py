@@ -6,6 +6,7 @@ from graph.search import KeywordQuery, VectorQuery
 from retrieval.abstention import Near, remaining
 from retrieval.arms import PlannedQuery
 from retrieval.fusion import Fused, Share
+from retrieval.sentences import Passage
 from retrieval.signals import QueryTraits
 from retrieval.thresholds import DEFAULT_MIN, AdaptiveBound, FixedBound, ladder
 from retrieval.types import Exempt
@@ -18,7 +19,7 @@ def planned(text="why did the deploy fail", number=0, vector=VECTOR):
 
 
 def hit(similarity, text="something", query=0):
-    return Near(Fused(text, 1.0, [Share(query, "keyword", 1, 1.0, 1.0)]), similarity, text)
+    return Near(Fused(text, 1.0, [Share(query, "keyword", 1, 1.0, 1.0)]), similarity, Passage(text=text))
 
 
 hits_of = st.lists(st.none() | st.integers(0, 100).map(lambda number: number / 100), max_size=60).map(

@@ -13,7 +13,7 @@ def test_every_weight_is_that_of_a_signal_and_every_signal_has_one():
 def test_the_score_is_the_sum_of_the_signals_shares():
     """So that an explanation adds up."""
     pool = Pool(0, [], {"a": Traits(cosine=0.8, keyword=0.2), "b": Traits(cosine=0.1, keyword=1.0)}, QueryTraits())
-    for one in linear_fusion([pool], default_weights()):
+    for one in linear_fusion([pool], default_weights(), explain=True):
         assert one.score == pytest.approx(sum(share.share for share in one.signals))
 
 
