@@ -9,6 +9,7 @@ meant, what has ended since. It stands in `models/answering.toml`; training/answ
 import math
 import re
 import tomllib
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,6 +17,7 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -346,9 +348,11 @@ class Jury:
         self._sought = _worth_seeking(self._words, said.union(*self._heads, *self._around))
         # What only asks or knows nothing holds the words of the question, and says nothing of what they are worth.
         self._telling = [index for index in range(len(candidates)) if not self._silent(index)]
+        self._places = _places(self._sought)
+        self._in_head = [self._held_in(head) for head in self._heads]
         self._held = [
-            [max(held(word, read.terms), held(word, head)) for word in self._sought]
-            for read, head in zip(self.readings, self._heads, strict=True)
+            [max(pair) for pair in zip(self._held_in(read.terms), head, strict=True)]
+            for read, head in zip(self.readings, self._in_head, strict=True)
         ]
         self._weights = self._rarity()
         self._total = sum(self._weights) or 1.0
@@ -370,6 +374,14 @@ class Jury:
         self._holding = [self._holds(index) for index in range(len(candidates))]
         self._some_read = any(candidate.similarity is not None for candidate in candidates)
         self.outdated = [self._outdated(index) for index in range(len(candidates))]
+
+    def _held_in(self, terms: Mapping[str, float]) -> list[float]:
+        """How much (0..1) of each word of the question is among `terms`, as `held` says it of one."""
+        found = [0.0] * len(self._sought)
+        for term in self._places.keys() & terms.keys():
+            for number, worth in self._places[term]:
+                found[number] = max(found[number], min(worth, terms[term]))
+        return found
 
     def _as_relevant(self) -> list[int]:
         """The dated candidates that are about as good as the best."""
@@ -399,25 +411,25 @@ class Jury:
         """The share (0..1) of the question that the candidate's best sentence says, and that sentence; the share that
         one of its sentences says in other words, and how much of that sentence is about the question.
         """
-        head, read = self._heads[index], self.readings[index]
-        beside = [0.9 * held(word, head) for word in self._sought]
+        read = self.readings[index]
+        beside = [0.9 * have for have in self._in_head[index]]
         best, value, meaning, focus = read.sentences[0], 0.0, 0.0, 0.0
         for sentence in read.sentences:
             trust = 0.4 if sentence.asks or sentence.knows_not else 1.0
-            exact = [held(word, sentence.terms) for word in self._sought]
-            own = trust * sum(
-                weight * max(here, there) for weight, here, there in zip(self._weights, exact, beside, strict=True)
-            )
+            exact = self._held_in(sentence.terms)
+            own = trust * self._weighed(exact, beside)
             if own > value:
                 best, value = sentence, own
             said = self._said_otherwise(sentence, exact)
-            meant = trust * sum(
-                weight * max(there, near) for weight, there, near in zip(self._weights, beside, said, strict=True)
-            )
+            meant = own if said == exact else trust * self._weighed(said, beside)
             if meant > meaning:
                 meaning, focus = meant, min(1.0, sum(said) / max(1, sentence.told))
         unread = self.candidates[index].unread
         return max(value / self._total, unread), best, meaning / self._total, focus
+
+    def _weighed(self, said: Sequence[float], beside: Sequence[float]) -> float:
+        """The weight of the words that are said, here or beside."""
+        return sum(map(mul, self._weights, map(max, said, beside)))
 
     def _said_otherwise(self, sentence: Sentence, exact: Sequence[float]) -> list[float]:
         """How much (0..1) of each word of the question the sentence says, in words that mean about the same too."""
@@ -632,9 +644,9 @@ class Jury:
         """Coverage of the question, what the conversation adds to it, names it holds, and names it lacks. Whoever gives
         words alone looks for the texts that hold them rather than for replies to these.
         """
-        held_here, beside = self._held[index], self._around[index]
+        held_here, beside = self._held[index], self._held_in(self._around[index])
         coverage = self._coverage[index]
-        added = [max(0.0, held(word, beside) - have) for word, have in zip(self._sought, held_here, strict=True)]
+        added = [max(0.0, near - have) for near, have in zip(beside, held_here, strict=True)]
         around = sum(weight * more for weight, more in zip(self._weights, added, strict=True)) / self._total
         if self.asked.keywords:
             around *= _AROUND_KEYWORDS
@@ -703,6 +715,15 @@ def _read_aloud(question_text: str, readings: Sequence[Reading]) -> list[Word]:
 def _worth_seeking(asked: Sequence[Word], known: Collection[str]) -> list[Word]:
     """The words, each with what else may stand for it and is `known`: it is looked for in every sentence."""
     return [replace(word, others=tuple(other for other in word.others if other[0] in known)) for word in asked]
+
+
+def _places(sought: Sequence[Word]) -> dict[str, list[tuple[int, float]]]:
+    """For each term the words that it stands for, by their place, and how well (0..1)."""
+    places: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+    for number, word in enumerate(sought):
+        for term, worth in ((word.key, 1.0), *word.others):
+            places[term].append((number, worth))
+    return dict(places)
 
 
 def _mended(asked: Sequence[Word], readings: Sequence[Reading]) -> list[Word]:
