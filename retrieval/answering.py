@@ -429,7 +429,7 @@ class Jury:
 
     def _weighed(self, said: Sequence[float], beside: Sequence[float]) -> float:
         """The weight of the words that are said, here or beside."""
-        return sum(map(mul, self._weights, map(max, said, beside)))
+        return float(sum(map(mul, self._weights, map(max, said, beside))))
 
     def _said_otherwise(self, sentence: Sentence, exact: Sequence[float]) -> list[float]:
         """How much (0..1) of each word of the question the sentence says, in words that mean about the same too."""
