@@ -114,9 +114,14 @@ def read_cases(path: Path) -> list[CausalCase]:
     return [_of_pair(row) for row in rows if row["text_a"] != row["text_b"]]
 
 
+def notes_of_world(world: Mapping[str, Any]) -> list[Note]:
+    """Return a world's memories as a sweep reads them."""
+    return [Note(row["text"], row["uid"], _time(row.get("occurred_at"))) for row in world["memories"]]
+
+
 def of_world(world: Mapping[str, Any]) -> Iterator[CausalCase]:
     """Yield all pairs of a world's memories: those of its true edges, those that tempt, all others."""
-    notes = [Note(row["text"], row["uid"], _time(row.get("occurred_at"))) for row in world["memories"]]
+    notes = notes_of_world(world)
     edges: dict[frozenset[str], list[Mapping[str, Any]]] = {}
     for edge in world["edges"]:
         edges.setdefault(frozenset((edge["source"], edge["target"])), []).append(edge)

@@ -8,10 +8,11 @@ such a statement there is at most RELATES_TO, where the texts themselves are clo
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
-from librarian_agents.sweep.causal_arguments import Match, Memories, ReadNote
+from librarian_agents.sweep.causal_arguments import ENOUGH_NOTES, Match, Memories, ReadNote
 from librarian_agents.sweep.causal_candidates import CandidatePair
+from librarian_agents.sweep.causal_links import PROPOSED_FROM, Stated, Ties, Values, shared_words, trained_judge
 from librarian_agents.sweep.causal_statements import Argument, Statement, statements
 from librarian_agents.sweep.causal_terms import MAX_CHARS, nearest_sentence, reading, terms
 from librarian_agents.sweep.causal_types import ACCEPTED_FROM, NOTHING, Direction, Note, Relation, Verdict
@@ -20,7 +21,7 @@ from librarian_agents.sweep.sections import without_sections
 RELATED_FROM = 0.6
 """Calibrated similarity from which two texts are related."""
 _SUPPOSED = ACCEPTED_FROM - 0.05
-_TYPED_FROM = 0.5
+_TYPED_FROM = PROPOSED_FROM
 _MOST = 0.97
 _SAME_STORY = 0.6
 _CLEARLY = 0.15
@@ -29,6 +30,7 @@ _TOLD_WORDS, _NAMED = 2, 2.0
 """How much a memory must tell of a clause: so much, or, where it tells all of it and no other does, a little less; of a
 consequence more than one word, since any memory may hold one, unless it is a name.
 """
+_NAMED_WORDS = 4
 _CLAUSE_CHARS = 80
 _SOON = timedelta(days=7)
 """What a memory tells of its consequences may be noted so much later."""
@@ -37,6 +39,11 @@ _PHRASES: Mapping[Relation, str] = {
     Relation.CAUSES: "as the cause of what {effect} tells",
     Relation.BLOCKS: "as what holds up what {effect} tells",
     Relation.ENABLES: "as what made possible what {effect} tells",
+}
+_KINDS: Mapping[Relation, str] = {
+    Relation.CAUSES: "a cause and its effect",
+    Relation.BLOCKS: "a hindrance and what it holds up",
+    Relation.ENABLES: "a condition and what it made possible",
 }
 
 
@@ -55,12 +62,61 @@ class Claim:
     match: Match
     confidence: float
 
+    @property
+    def accepted(self) -> bool:
+        """Whether the statement alone is enough to write the edge."""
+        return self.confidence >= ACCEPTED_FROM
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What the judge weighs of `cause` as the cause of `effect`, and what a sentence claims of that."""
+
+    cause: str
+    effect: str
+    values: Values
+    claim: Claim | None
+
 
 class CausalReader:
     """Reads memories together: what each states of causes, and which other memory it means by that."""
 
     def __init__(self, notes: Sequence[Note]) -> None:
         self.memories = Memories(notes)
+
+    @cached_property
+    def ties(self) -> Ties:
+        """What the memories share."""
+        return Ties(self.memories)
+
+    def surest(self, speakers: Collection[str]) -> dict[tuple[str, str], Claim]:
+        """Return the surest claim of the speakers about each (cause, effect)."""
+        best: dict[tuple[str, str], Claim] = {}
+        for speaker in sorted(speakers):
+            for claim in self.claims(speaker):
+                ends = claim.source, claim.target
+                if ends not in best or _rank(best[ends]) < _rank(claim):
+                    best[ends] = claim
+        return best
+
+    def ways(self, speakers: Collection[str] | None = None) -> Iterator[Way]:
+        """Yield both ways of each pair with one of the `speakers` (of all, without any) that is near enough, or of
+        which one of them states something.
+        """
+        own = self.memories.read.keys() if speakers is None else speakers
+        claims = self.surest(own)
+        near = {pair for pair in self.ties.pairs() if pair[0] in own or pair[1] in own}
+        near |= {(min(ends), max(ends)) for ends in claims}
+        for first, second in sorted(near):
+            for cause, effect in ((first, second), (second, first)):
+                claim, reverse = claims.get((cause, effect)), claims.get((effect, cause))
+                stated = Stated(
+                    sure=claim.confidence if claim else 0.0,
+                    reverse=reverse.confidence if reverse else 0.0,
+                    relation=claim.relation if claim else None,
+                    by_effect=claim is not None and claim.speaker == effect,
+                )
+                yield Way(cause, effect, self.ties.values(cause, effect, stated), claim)
 
     def claims(self, speaker: str) -> list[Claim]:
         """Return what the memory `speaker` states of others, the surest first."""
@@ -70,6 +126,49 @@ class CausalReader:
         for claim in sorted(found, key=lambda claim: -claim.confidence):
             best.setdefault(claim.match.uid, claim)
         return list(best.values())
+
+    def verdicts(self, speakers: Collection[str]) -> dict[tuple[str, str], Verdict]:
+        """Return what is found of each pair (lower uid first) with one of the `speakers`: what a sentence claims where
+        that is sure, else what the judge of pairs finds, else what a sentence seems to claim.
+        """
+        claims: dict[tuple[str, str], Claim] = {}
+        for ends, claim in self.surest(speakers).items():
+            pair = min(ends), max(ends)
+            if pair not in claims or _rank(claims[pair]) < _rank(claim):
+                claims[pair] = claim
+        found = {pair: self.verdict(claim, pair[0]) for pair, claim in claims.items()}
+        if len(self.memories.read) >= ENOUGH_NOTES:
+            for pair, verdict in self._judged(speakers).items():
+                if pair not in found or (verdict.accepted and not found[pair].accepted):
+                    found[pair] = verdict
+        return found
+
+    def _judged(self, speakers: Collection[str]) -> dict[tuple[str, str], Verdict]:
+        """Return what the trained judge finds of each pair, in the likelier way."""
+        judge = trained_judge()
+        found: dict[tuple[str, str], Verdict] = {}
+        for way in self.ways(speakers):
+            relation, sure = judge.verdict(way.values)
+            pair = min(way.cause, way.effect), max(way.cause, way.effect)
+            if sure >= judge.proposed and (pair not in found or found[pair].confidence < judge.confidence(sure)):
+                found[pair] = self._by_judge(way, relation, judge.confidence(sure))
+        return found
+
+    def _by_judge(self, way: Way, relation: Relation, confidence: float) -> Verdict:
+        told, follows = self.ties.tie(way.cause, way.effect), self.ties.tie(way.effect, way.cause)
+        words = shared_words(follows, self.memories.read[way.cause])[:_NAMED_WORDS]
+        both = ", ".join(f'"{word}"' for word in words)
+        return Verdict(
+            relation,
+            Direction.FORWARD if way.cause < way.effect else Direction.BACKWARD,
+            confidence,
+            told.sentence,
+            follows.sentence,
+            reason=f"the two read like {_KINDS[relation]}: both tell of {both}{_apart(*self._notes(way))}",
+        )
+
+    def _notes(self, way: Way) -> tuple[Note, Note]:
+        return self.memories.read[way.cause].note, self.memories.read[way.effect].note
 
     def verdict(self, claim: Claim, first: str) -> Verdict:
         """Return the claim as a verdict on `first` and the other memory."""
@@ -117,18 +216,12 @@ def read_relations(
     """
     reader = CausalReader(notes)
     known = {(pair.first, pair.second): pair for pair in pairs}
-    claims: dict[tuple[str, str], Claim] = {}
-    for speaker in sorted(speakers):
-        for claim in reader.claims(speaker):
-            ends = min(claim.source, claim.target), max(claim.source, claim.target)
-            if ends not in claims or _rank(claims[ends]) < _rank(claim):
-                claims[ends] = claim
-    added = [CandidatePair(*ends, "statement") for ends in claims if ends not in known]
+    typed = reader.verdicts(speakers)
+    added = [CandidatePair(*ends, "statement") for ends in typed if ends not in known]
     found = []
     for pair in [*pairs, *added]:
-        stated_of = claims.get((pair.first, pair.second))
         first, second = (reader.memories.read[uid].note for uid in (pair.first, pair.second))
-        verdict = reader.verdict(stated_of, pair.first) if stated_of else _related(first, second, pair.similarity)
+        verdict = typed.get((pair.first, pair.second)) or _related(first, second, pair.similarity)
         found.append((pair, verdict))
     return found
 
@@ -201,6 +294,16 @@ def _same_story(statement: Statement, name: Argument, other: ReadNote) -> bool:
         if shared >= _SAME_STORY * sum(clause.values()) > 0:
             return True
     return False
+
+
+def _apart(cause: Note, effect: Note) -> str:
+    """Return in words how much later the effect is told."""
+    if cause.occurred_at is None or effect.occurred_at is None:
+        return ""
+    days = (effect.occurred_at - cause.occurred_at).days
+    if cause.occurred_at > effect.occurred_at:
+        return ", and what explains it was found out afterwards"
+    return ", within a day" if days < 1 else f", {days} day{'s' if days > 1 else ''} apart"
 
 
 def _reason(claim: Claim) -> str:

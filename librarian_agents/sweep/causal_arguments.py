@@ -16,7 +16,7 @@ from librarian_agents.sweep.causal_terms import MAX_CHARS, nearest_by, sentences
 from librarian_agents.sweep.causal_types import Note
 from librarian_agents.sweep.sections import without_sections
 
-_ENOUGH_NOTES = 8
+ENOUGH_NOTES = 8
 """With fewer memories nothing can be said of how rare a word is."""
 _ELSEWHERE, _NOWHERE = 1.0, 0.45
 """How much a word of the clause counts against a memory without it: one that another memory has, one that none has."""
@@ -82,6 +82,11 @@ class ReadNote:
         return alone + [one | other for one, other in pairwise(alone)]
 
     @cached_property
+    def told(self) -> list[tuple[str, dict[str, float]]]:
+        """Each sentence with its terms."""
+        return list(zip(self.sentences, self.sentence_terms, strict=False))
+
+    @cached_property
     def about(self) -> frozenset[str]:
         """The tickets that it begins with."""
         first = self.text.strip().partition("\n")[0]
@@ -123,7 +128,7 @@ class Memories:
     def rarity(self, term: str) -> float:
         """Return how much a term tells apart memories, 0-1; 1 for all terms of few memories."""
         count = len(self.read)
-        if count < _ENOUGH_NOTES:
+        if count < ENOUGH_NOTES:
             return 1.0
         return math.log(1 + count / max(1, len(self._holders.get(term, ())))) / math.log(1 + count)
 
@@ -156,13 +161,13 @@ class Memories:
     ) -> Match | None:
         uid = other.note.uid
         if names_uid(clause, uid):
-            return Match(uid, _ABOUT, 3.0, 1.0, (uid,), nearest_by(other.sentences, said))
+            return Match(uid, _ABOUT, 3.0, 1.0, (uid,), nearest_by(other.told, said))
         if named:
             if not named & other.tickets:
                 return None
             about = named & other.about
             share = _ABOUT if about else _MENTIONED
-            return Match(uid, share, 3.0, 0.0, tuple(sorted(named & other.tickets)), nearest_by(other.sentences, said))
+            return Match(uid, share, 3.0, 0.0, tuple(sorted(named & other.tickets)), nearest_by(other.told, said))
         weights = {term: weight * self.rarity(term) for term, weight in said.items() if weight}
         whole = self._share(weights, other.terms, speaker, uid)
         best = max((self._share(weights, part, speaker, uid) for part in other.sentence_terms), default=0.0)
@@ -175,7 +180,7 @@ class Memories:
         if not words:
             return None
         mass = sum(weights[term] for term in words)
-        return Match(uid, round(share, 3), round(mass, 3), 0.0, words, nearest_by(other.sentences, said))
+        return Match(uid, round(share, 3), round(mass, 3), 0.0, words, nearest_by(other.told, said))
 
     def _share(self, weights: Mapping[str, float], held: Mapping[str, float], speaker: str, uid: str) -> float:
         have = sum(weight for term, weight in weights.items() if term in held)

@@ -79,6 +79,13 @@ def terms(text: str) -> dict[str, float]:
     return found
 
 
+def said_of(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the words of `text` that tell something, each as it stands there with its terms."""
+    for match in _CONTENT.finditer(_URL.sub(" ", text)):
+        if held := [term for term, weight in _terms_of(match) if weight]:
+            yield match[0], held
+
+
 def _terms_of(match: re.Match[str]) -> Iterator[tuple[str, float]]:
     said = match[0]
     match match.lastgroup:
@@ -134,12 +141,12 @@ def nearest_sentence(text: str, other: frozenset[str]) -> str:
     return max(prose or found, key=lambda sentence: len(stems(sentence) & other), default=text.strip())
 
 
-def nearest_by(found: Sequence[str], said: Mapping[str, float]) -> str:
-    """Return the sentence that shares most with the terms `said`, the first of equals; headings only for want of
-    others.
+def nearest_by(found: Sequence[tuple[str, Mapping[str, float]]], said: Mapping[str, float]) -> str:
+    """Return the sentence, of those with their terms, that shares most with the terms `said`, the first of equals;
+    headings only for want of others.
     """
-    prose = [sentence for sentence in found if not _HEADING.match(sentence)] or list(found)
-    return max(prose, key=lambda sentence: sum(said.get(term, 0.0) for term in terms(sentence)), default="")
+    prose = [each for each in found if not _HEADING.match(each[0])] or list(found)
+    return max(prose, key=lambda each: sum(said.get(term, 0.0) for term in each[1]), default=("", {}))[0]
 
 
 @dataclass(frozen=True)

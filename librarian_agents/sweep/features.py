@@ -131,7 +131,8 @@ def _formed(text: str) -> Iterator[tuple[str, float]]:
 
 
 @cache
-def _lexicon() -> Mapping[str, re.Pattern[str]]:
+def lexicon() -> Mapping[str, re.Pattern[str]]:
+    """Return what texts of a type are full of, by name (features.toml)."""
     table = tomllib.loads(files("librarian_agents.sweep").joinpath("features.toml").read_text(encoding="utf-8"))[
         "lexicon"
     ]
@@ -141,5 +142,5 @@ def _lexicon() -> Mapping[str, re.Pattern[str]]:
 def _told(text: str) -> Iterator[tuple[str, float]]:
     for pattern, placeholder in _MASKS[:_ADDRESSES]:
         text = pattern.sub(placeholder, text)
-    counts = {name: sum(1 for _ in pattern.finditer(text)) for name, pattern in _lexicon().items()}
+    counts = {name: sum(1 for _ in pattern.finditer(text)) for name, pattern in lexicon().items()}
     return ((f"lexicon:{name}", min(_MOST, math.log2(1 + count))) for name, count in counts.items() if count)

@@ -1,0 +1,162 @@
+"""Fits the judge of librarian_agents/sweep/causal_links.py on worlds of memories with the edges of a human.
+
+    PYTHONPATH=. python training/causal_links.py training/sweep_worlds [FOLDER …] [--write]
+
+Each pair that is near enough is an example in both directions; it is right where the world has that edge. The figures
+are of worlds that were left out, a FOLDS-th at a time. The bounds are taken from them and from what no rule accepts
+already: of what the judge alone accepts SURE are right, of what it finds at all PROPOSED. Without --write nothing is
+changed.
+"""
+
+import argparse
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from librarian.evaluation.causal import notes_of_world
+from librarian_agents.sweep.causal import CausalReader
+from librarian_agents.sweep.causal_links import RELATIONS, Judge, Values
+
+MODEL = Path(__file__).parents[1] / "librarian_agents" / "sweep" / "models" / "causal_links.json"
+FOLDS = 8
+PENALTY, RELATION_PENALTY = 0.03, 0.02
+SURE, PROPOSED = 0.95, 0.5
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One way of one pair: what is weighed, the true edge's relation if there is one, and what a statement says."""
+
+    world: str
+    cause: str
+    effect: str
+    values: Values
+    relation: str | None
+    tempting: bool
+    claimed: str | None
+    """The relation that a rule would write by itself."""
+
+
+def examples(file: Path) -> tuple[list[Example], int]:
+    """Return the examples of a world, and how many edges it has."""
+    world = json.loads(file.read_text(encoding="utf-8"))
+    true = {(edge["source"], edge["target"]): edge["type"] for edge in world["edges"]}
+    tempting = {frozenset((pair["source"], pair["target"])) for pair in world.get("tempting", ())}
+    found = []
+    for way in CausalReader(notes_of_world(world)).ways():
+        ends = way.cause, way.effect
+        claimed = way.claim.relation.value if way.claim and way.claim.accepted else None
+        found.append(
+            Example(
+                world["name"],
+                *ends,
+                way.values,
+                true.get(ends),
+                frozenset(ends) in tempting and ends not in true,
+                claimed,
+            )
+        )
+    return found, len(true)
+
+
+def table(rows: Sequence[Example], names: Sequence[str]) -> Matrix:
+    """Return what is weighed, a row an example."""
+    return np.array([[row.values.get(name, 0.0) for name in names] for row in rows])
+
+
+def fit(rows: Sequence[Example], accepted: float = 1.0, proposed: float = 1.0) -> Judge:
+    """Return the judge of these examples."""
+    names = sorted({name for row in rows for name in row.values})
+    values = table(rows, names)
+    mean, spread = values.mean(axis=0), values.std(axis=0)
+    spread[spread == 0] = np.inf
+    scaled = (values - mean) / spread
+    edge = LogisticRegression(C=PENALTY, max_iter=500).fit(scaled, [row.relation is not None for row in rows])
+    true = [at for at, row in enumerate(rows) if row.relation]
+    which = LogisticRegression(C=RELATION_PENALTY, max_iter=500)
+    which.fit(scaled[true], [rows[at].relation for at in true])
+    order = [list(which.classes_).index(str(relation)) for relation in RELATIONS]
+    weights = np.vstack([edge.coef_, which.coef_[order]]) / spread
+    bias = np.concatenate([edge.intercept_, which.intercept_[order]]) - weights @ mean
+    held = {name: [round(float(weight), 4) for weight in row] for name, row in zip(names, weights.T, strict=True)}
+    return Judge([round(float(one), 4) for one in bias], held, accepted, proposed)
+
+
+def left_out(rows: Sequence[Example]) -> list[tuple[float, Example, str]]:
+    """Return each pair's likelier way with its probability and relation, by judges that saw nothing of its world."""
+    worlds = sorted({row.world for row in rows})
+    random.Random(3).shuffle(worlds)
+    best: dict[tuple[str, frozenset[str]], tuple[float, Example, str]] = {}
+    for fold in range(FOLDS):
+        out = set(worlds[fold::FOLDS])
+        judge = fit([row for row in rows if row.world not in out])
+        for row in rows:
+            if row.world in out:
+                key = row.world, frozenset((row.cause, row.effect))
+                relation, sure = judge.verdict(row.values)
+                found = sure, row, relation.value
+                if key not in best or best[key][0] < found[0]:
+                    best[key] = found
+    return sorted(best.values(), key=lambda one: -one[0])
+
+
+def bound(judged: Sequence[tuple[float, Example, str]], share: float) -> float:
+    """Return the lowest probability from which on `share` of the pairs have this edge."""
+    right = np.cumsum([row.relation == relation for _, row, relation in judged]) / np.arange(1, len(judged) + 1)
+    enough = np.flatnonzero(right >= share)
+    return round(judged[enough[-1]][0], 3) if len(enough) else 1.0
+
+
+def show(title: str, judged: Sequence[tuple[float, Example, str]], accepted: float, edges: int) -> None:
+    """Print precision and recall of what is accepted: by the rules alone, by the judge alone, by either."""
+    for name, taken in (
+        ("rules", [(row.claimed, row) for _, row, _ in judged if row.claimed]),
+        ("judge", [(relation, row) for sure, row, relation in judged if sure >= accepted]),
+        (
+            "either",
+            [(row.claimed or relation, row) for sure, row, relation in judged if row.claimed or sure >= accepted],
+        ),
+    ):
+        right = sum(row.relation == relation for relation, row in taken)
+        way = sum(row.relation is not None for _, row in taken)
+        tempted = sum(row.tempting for _, row in taken)
+        print(
+            f"{title:8} {name:7} accepted {len(taken)}: precision {right / max(1, len(taken)):.3f} (an edge "
+            f"{way / max(1, len(taken)):.3f}), recall {right / max(1, edges):.3f} of {edges}, tempting {tempted}"
+        )
+
+
+def main() -> None:
+    """Fit, measure and, if asked to, write the judge."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--write", action="store_true", help=f"replace {MODEL.name}")
+    given = parser.parse_args()
+    found = {file: examples(file) for folder in given.folders for file in sorted(folder.glob("*.json"))}
+    rows = [row for one, _ in found.values() for row in one]
+    judged = left_out(rows)
+    claimed = {(row.world, frozenset((row.cause, row.effect))) for row in rows if row.claimed}
+    alone = [one for one in judged if (one[1].world, frozenset((one[1].cause, one[1].effect))) not in claimed]
+    accepted, proposed = bound(alone, SURE), bound(alone, PROPOSED)
+    print(f"{len(rows)} examples; accepted from {accepted}, proposed from {proposed}")
+    for folder in given.folders:
+        names = {file.stem for file in found if file.parent == folder}
+        edges = sum(count for file, (_, count) in found.items() if file.parent == folder)
+        show(folder.name, [one for one in judged if one[1].world in names], accepted, edges)
+    if given.write:
+        judge = fit(rows, accepted, proposed)
+        lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(weights)}" for name, weights in judge.weights.items())
+        head = f'{{"by": "training/causal_links.py",\n"accepted": {accepted}, "proposed": {proposed},\n'
+        MODEL.write_text(f'{head}"bias": {json.dumps(judge.bias)},\n"weights": {{\n{lines}\n}}}}\n', encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
