@@ -172,7 +172,7 @@ async def _load_sample(librarian: "Librarian") -> None:
 
 async def _sweep_sample(librarian: "Librarian") -> None:
     """Sweep the sample once. It comes after the greeting: nobody's first search waits for it."""
-    with suppress(graph_errors.LeaseHeld):  # another service of this home is at it
+    with suppress(graph_errors.LeaseHeld):  # another service of this home sweeps it
         await librarian.sweep_sample()
 
 

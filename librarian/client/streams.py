@@ -37,7 +37,7 @@ Event = tuple[str, bytes]
 async def sweep_events(
     self: "AsyncLibrarianClient", namespace: str, request: SweepRequest
 ) -> AsyncGenerator[SweepPart | SweepLlm | SweepReport, None]:
-    """Sweep part by part, each with all of its changes, which are committed then; last comes the report without them.
+    """Sweep in parts, each with all of its changes, which are committed then; last comes the report without them.
 
     With a language model, what it will be asked comes first. The request is sent once: what a broken connection leaves
     behind goes on by `resume` of the sweep that the parts name.

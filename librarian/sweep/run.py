@@ -54,7 +54,7 @@ SweepEvents: TypeAlias = AsyncGenerator[SweepPart | SweepLlm | SweepReport, None
 
 
 async def sweep(context: SweepContext, request: SweepRequest) -> SweepEvents:
-    """Sweep, part by part; the last event is the report, without its changes.
+    """Sweep in parts; the last event is the report, without its changes.
 
     Raises InvalidInput for a domain that no memory names or a plan of another namespace, LeaseHeld while another sweep
     works here, NotFound and Conflict for a run that cannot be resumed.

@@ -18,7 +18,6 @@ from librarian_agents.sweep.causal_types import Relation
 
 Argument = Literal["cause", "effect"]
 
-_LATIN = re.compile(r"[A-Za-z0-9]")
 _KANA = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LEAD = re.compile(r"^(?:[\s>*•+-]|#+(?=\s)|\d{1,2}[.)]\s|\[[ xX]\]|\*\*)+")
 # A clause behind the words ends here, one before them begins here.

@@ -153,7 +153,7 @@ def _left_alone(content: str, type_: MemoryType) -> str | None:
     if not content.strip():
         return "the text is empty"
     if len(_NOISE.findall(content)) > _MOST_NOISE * len(content):
-        return "this is no text: too many control characters"
+        return "not text: too many control characters"
     if type_ is MemoryType.UNKNOWN:
         return "a text of unknown type gets no sections"
     return None

@@ -1,6 +1,7 @@
 """A reader of librarian/ meets few entries, folders that can be surveyed, and the words of the field."""
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,11 @@ REPLACED = {
     "_taken_up": "_resume_…",
     "strangers": "conflicting_distributions",
     "tell_run": "log_run",
+}
+PHRASES = {
+    "is at " + "it": "say who holds the lease",
+    "this is " + "no ": "say what is wrong with it",
+    "part by " + "part": "in parts",
 }
 
 
@@ -43,6 +49,17 @@ def test_names_are_words_of_the_field(sources) -> None:
         for source in sources
         for name in _identifiers(source.tree)
         if name in REPLACED
+    }
+    assert sorted(odd) == []
+
+
+def test_no_phrase_reads_as_translated(sources) -> None:
+    """Docstrings, comments and messages say it as the field does."""
+    odd = {
+        f"{source.path}: {phrase!r}; {instead}"
+        for source in sources
+        for phrase, instead in PHRASES.items()
+        if re.search(rf"\b{phrase}(?!\w)", source.text)
     }
     assert sorted(odd) == []
 

@@ -86,7 +86,7 @@ def _searched_namespace(call: Call[SearchAgentInput, None]) -> str:
 
 
 async def sweep(call: Call[SweepRequest, None]) -> Response:
-    """Sweep a namespace, and report when it is done or part by part."""
+    """Sweep a namespace, and report once at the end or after each part."""
     if wants_events(call.request):
         events = _sweep_events(call, call.librarian.sweeps.sweep_events(call.namespace, call.body))
         return event_response(events, request_id=call.request.state.request_id)

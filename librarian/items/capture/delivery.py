@@ -83,7 +83,7 @@ class Delivery:
     async def deliver(self, *, catch_up: bool = True, idle_s: float = _CATCH_UP_S) -> DeliveryReport:
         """Store everything that waits; with `catch_up` also what transcripts hold that no hook has told of.
 
-        Another process that is at it leaves nothing to do. Raises what the ingest raises, and OSError.
+        Nothing is left to do while another process delivers. Raises what the ingest raises, and OSError.
         """
         report = DeliveryReport()
         if not self._folder.exists():

@@ -1,6 +1,6 @@
 """The managed database is away under load: nothing acknowledged is lost, and whoever asks meanwhile is told in time.
 
-`TEST_DATABASE_AWAY_S` says for how long (10).
+`TEST_DATABASE_AWAY_S` says for how long (6).
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-AWAY_S = float(os.environ.get("TEST_DATABASE_AWAY_S", "10"))
+AWAY_S = float(os.environ.get("TEST_DATABASE_AWAY_S", "6"))
 DEADLINE_S = 5
 # Beyond the deadline for a machine that is busy. Who waits longer was not told in time.
 GRACE_S = 15

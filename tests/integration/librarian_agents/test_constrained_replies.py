@@ -20,10 +20,10 @@ from librarian_agents.search.loop import SearchAgent
 from librarian_agents.search.ports import Scoring
 from librarian_agents.search.reasoners.heuristic import HeuristicReasoner
 from librarian_agents.search.reasoners.llm import JUDGEMENT, QUERIES, LlmReasoner
-from librarian_agents.search.testing import ScriptedTool
 from librarian_agents.search.types import Candidate, EvidenceTask
 from retrieval.answerness import is_question
 from retrieval.evidence import answering, terms
+from tests.unit.librarian_agents.scripted import ScriptedTool
 
 TEXT = "R2 is defined as the share of variance that a model explains."
 JUDGED = {"needs": [{"item": 1, "evidence": [{"temp_index": 1, "quote": "share of variance"}]}]}

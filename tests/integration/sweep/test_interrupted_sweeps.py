@@ -80,7 +80,7 @@ async def test_what_is_over_cannot_be_resumed(memories, sweep, librarian, namesp
 
 
 async def test_one_sweep_at_a_time(memories, sweep, stored, librarian, executor, namespace):
-    """A second one of the namespace, or an undo, is told who is at it and writes nothing; a dry run may look on."""
+    """A second sweep, or an undo, is told who holds the lease and writes nothing; a dry run may go on."""
     done = await sweep(domains=["ops"])
     before = await stored()
     async with leased(executor, lease_name(namespace), "ada on harbor (process 7)"):

@@ -9,10 +9,10 @@ from librarian_agents.search.limits import Limits
 from librarian_agents.search.loop import SearchAgent
 from librarian_agents.search.ports import Scoring
 from librarian_agents.search.reasoners.heuristic import HeuristicReasoner
-from librarian_agents.search.testing import ScriptedTool
 from librarian_agents.search.types import Candidate, EvidenceTask
 from retrieval.answerness import is_question
 from retrieval.evidence import answering, terms
+from tests.unit.librarian_agents.scripted import ScriptedTool
 
 REASONER = HeuristicReasoner(Scoring(terms, is_question, answering))
 

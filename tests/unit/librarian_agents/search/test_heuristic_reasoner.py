@@ -10,10 +10,10 @@ from librarian_agents.search.ports import Scoring
 from librarian_agents.search.reasoners.heuristic import HeuristicReasoner
 from librarian_agents.search.reasoners.kinds import kind_of, kinds, without_kinds
 from librarian_agents.search.reasoners.passages import heading_of, read_all
-from librarian_agents.search.testing import ScriptedTool
 from librarian_agents.search.types import Candidate, Evaluation, EvidenceTask, Findings, Need, Search
 from retrieval.answerness import is_question
 from retrieval.evidence import answering, terms
+from tests.unit.librarian_agents.scripted import ScriptedTool
 
 REASONER = HeuristicReasoner(Scoring(terms, is_question, answering))
 LECTURE = [

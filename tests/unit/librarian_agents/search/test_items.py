@@ -13,10 +13,10 @@ from librarian_agents.search.reasoners.items import choices, features_of
 from librarian_agents.search.reasoners.passages import read_all
 from librarian_agents.search.reasoners.questions import read_task
 from librarian_agents.search.reasoners.readings import read_passages
-from librarian_agents.search.testing import ScriptedTool
 from librarian_agents.search.types import Candidate, EvidenceTask, Findings, Search
 from retrieval.answerness import is_question
 from retrieval.evidence import answering, terms
+from tests.unit.librarian_agents.scripted import ScriptedTool
 
 REASONER = HeuristicReasoner(Scoring(terms, is_question, answering))
 FAIR = ("The spring fair takes place on 4 May.", "A stall costs a deposit of 40 francs.")

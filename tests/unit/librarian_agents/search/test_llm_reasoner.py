@@ -12,10 +12,10 @@ from librarian_agents.search.loop import SearchAgent
 from librarian_agents.search.ports import Scoring
 from librarian_agents.search.reasoners.heuristic import HeuristicReasoner
 from librarian_agents.search.reasoners.llm import JUDGEMENT, QUERIES, LlmReasoner
-from librarian_agents.search.testing import ScriptedModel, ScriptedTool
 from librarian_agents.search.types import Candidate, EvidenceTask, Findings, Search
 from retrieval.answerness import is_question
 from retrieval.evidence import answering, terms
+from tests.unit.librarian_agents.scripted import ScriptedModel, ScriptedTool
 
 HEURISTIC = HeuristicReasoner(Scoring(terms, is_question, answering))
 DEFINITION = "R2 is defined as the share of variance that a model explains."

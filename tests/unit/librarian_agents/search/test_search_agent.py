@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from librarian_agents.errors import ToolContractBroken, ToolFailed, ToolRetry
 from librarian_agents.search.limits import Limits
 from librarian_agents.search.loop import SearchAgent
-from librarian_agents.search.testing import ScriptedClock, ScriptedTool
 from librarian_agents.search.types import Candidate, Evaluation, EvidenceTask, Need, Support
+from tests.unit.librarian_agents.scripted import ScriptedClock, ScriptedTool
 
 
 class Judge:

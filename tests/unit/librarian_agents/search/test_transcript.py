@@ -12,11 +12,11 @@ from librarian_agents.search.ports import Scoring
 from librarian_agents.search.reasoners.heuristic import HeuristicReasoner
 from librarian_agents.search.reasoners.llm import LlmReasoner
 from librarian_agents.search.replay import replay
-from librarian_agents.search.testing import ScriptedModel, ScriptedTool
 from librarian_agents.search.trace import Trace
 from librarian_agents.search.types import Candidate, EvidenceTask
 from retrieval.answerness import is_question
 from retrieval.evidence import answering, terms
+from tests.unit.librarian_agents.scripted import ScriptedModel, ScriptedTool
 
 SCORING = Scoring(terms, is_question, answering)
 SECRETS = {
