@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from graph.observer import Silence
 from graph.search import keyword_candidates
 from graph.types import ItemFilter
 from librarian.app import Librarian
@@ -237,3 +238,27 @@ async def test_several_namespaces_are_searched_together(librarian: Librarian, na
     alone = await librarian.search(other, SearchInput(queries=asked.queries))
     assert [hit.uid for hit in alone.results] == ["there"]
     assert alone.results[0].namespace is None
+
+
+async def test_a_search_finds_and_describes_in_one_statement(
+    librarian: Librarian, namespace: str, ingest: Any, monkeypatch: pytest.MonkeyPatch
+):
+    """Beside the look at whether a namespace is small, only the hits' items take a second round trip."""
+    await ingest(*TEAM[:3])
+    question = SearchInput(queries=["what broke the deploy"])
+    await librarian.search(namespace, question)
+    heard = Heard()
+    monkeypatch.setattr(librarian.parts.executor, "observer", heard)
+    await librarian.search(namespace, question)
+    assert sorted(heard.statements) == ["hydrate_items", "items_of_small_namespace", "search_hybrid"]
+
+
+class Heard(Silence):
+    """The names of the statements that ran."""
+
+    def __init__(self) -> None:
+        self.statements: list[str] = []
+
+    def succeeded(self, statement: str, seconds: float, rows: int) -> None:
+        """Note the name."""
+        self.statements.append(statement)
