@@ -130,10 +130,12 @@ def _docker_fault() -> str:
 async def copy_home(tmp_path_factory: pytest.TempPathFactory, _quick_java: None) -> CopyHome:
     """Copies a home whose graph is migrated and empty, which is soon done: a first start has 50 statements to run.
 
-    The first process of a run that needs the home makes it, before any other server is started.
+    The first process of a run that needs the home makes it, before any other server is started. Where one process runs
+    all tests there is nothing to gain: each home is made by its own first start.
     """
-    folder = tmp_path_factory.getbasetemp()
-    shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return lambda _home: None
+    shared = tmp_path_factory.getbasetemp().parent
     made = shared / "template" / "home"
     with FileLock(shared / "template.lock"):
         if not made.exists():
