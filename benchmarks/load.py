@@ -2,6 +2,7 @@
 
 Against it, one client alone, whose searches are also asked in process over the same graph: the difference is what the
 HTTP layer adds. Sizes: LIBRARIAN_BENCH_ITEMS (100000), LIBRARIAN_BENCH_SECONDS (60).
+LIBRARIAN_WORKERS is the service's own setting.
 """
 
 import asyncio
@@ -80,9 +81,13 @@ async def status_of(client: httpx.AsyncClient, query: str) -> str:
 
 
 def service_memory_mb() -> float:
-    """Resident memory of the `librarian serve` that this process started."""
+    """Resident memory of the `librarian serve` that this process started, its workers included."""
     service = next(child for child in psutil.Process().children() if "serve" in child.cmdline())
-    resident: int = service.memory_info().rss
+    resident: int = sum(
+        process.memory_info().rss
+        for process in (service, *service.children())
+        if process is service or "--worker" in process.cmdline()
+    )
     return round(resident / _MIB, 1)
 
 

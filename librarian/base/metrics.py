@@ -3,13 +3,20 @@
 Labels are bounded: routes, stages, outcomes and statement names.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
+
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The environment variable that names the folder in which workers of one service keep their metrics (prometheus_client
+reads it when it is imported).
+"""
 
 _HITS = (0, 1, 2, 5, 10, 20, 30, 40, 50)
 _SEARCHES = (0, 1, 2, 3, 4, 5, 8, 12, 20, 40, 80)
@@ -26,6 +33,7 @@ LABELS: dict[str, tuple[str, ...]] = {}
 """The labels of each metric, by its name."""
 
 _registry = CollectorRegistry()
+_watched: dict[str, Callable[[], None]] = {}
 
 
 def _counter(name: str, meaning: str, *labels: str) -> Counter:
@@ -33,9 +41,12 @@ def _counter(name: str, meaning: str, *labels: str) -> Counter:
     return Counter(name, meaning, labels, registry=_registry)
 
 
-def _gauge(name: str, meaning: str, *labels: str) -> Gauge:
+def _gauge(
+    name: str, meaning: str, *labels: str, of_all: Literal["livesum", "livemin", "livemax"] = "livesum"
+) -> Gauge:
+    """`of_all`: what the values of several workers come to."""
     LABELS[name] = labels
-    return Gauge(name, meaning, labels, registry=_registry)
+    return Gauge(name, meaning, labels, registry=_registry, multiprocess_mode=of_all)
 
 
 def _histogram(name: str, meaning: str, buckets: Sequence[float], *labels: str) -> Histogram:
@@ -45,7 +56,7 @@ def _histogram(name: str, meaning: str, buckets: Sequence[float], *labels: str) 
 
 _requests = _counter("librarian_http_requests", "HTTP requests.", "route", "method", "status")
 _request_seconds = _histogram("librarian_http_request_seconds", "Time of HTTP requests.", _SECONDS, "route")
-_ready = _gauge("librarian_ready", "1 while the graph can be used, else 0.")
+_ready = _gauge("librarian_ready", "1 while the graph can be used, else 0.", of_all="livemin")
 _running = _gauge("librarian_http_running", "Requests that hold a slot.")
 _queued = _gauge("librarian_http_queued", "Requests that wait for a slot.")
 _refused = _counter("librarian_http_refused", "Requests refused by a limit.", "reason")
@@ -79,12 +90,16 @@ _sweeps = _counter("librarian_sweep_runs", "Finished sweeps.", "dry_run")
 _swept = _counter("librarian_sweep_memories", "Memories that sweeps looked at.", "dry_run")
 _sweep_seconds = _histogram("librarian_sweep_seconds", "Time of a sweep.", _SWEEP_SECONDS)
 _sweep_changes = _counter("librarian_sweep_changes", "Changes that sweeps made or proposed.", "action", "what")
-_pending = _gauge("librarian_pending_embeddings", "Items that wait for their vectors.")
+_pending = _gauge("librarian_pending_embeddings", "Items that wait for their vectors.", of_all="livemax")
 _webhook_deliveries = _counter("librarian_webhook_deliveries", "Deliveries of webhooks.", "outcome")
-_webhooks_paused = _gauge("librarian_webhooks_paused", "Webhooks that were paused, as nothing was taken for too long.")
+_webhooks_paused = _gauge(
+    "librarian_webhooks_paused", "Webhooks that were paused, as nothing was taken for too long.", of_all="livemax"
+)
 _backups = _counter("librarian_backups", "Scheduled backups.", "outcome")
 _backup_age = _gauge(
-    "librarian_backup_age_seconds", "Age of the newest backup; +Inf without one, 0 without a schedule."
+    "librarian_backup_age_seconds",
+    "Age of the newest backup; +Inf without one, 0 without a schedule.",
+    of_all="livemax",
 )
 _query_seconds = _histogram("librarian_neo4j_query_seconds", "Time of a Cypher statement.", _SECONDS, "statement")
 _query_errors = _counter("librarian_neo4j_errors", "Statements and transactions that failed.", "statement", "code")
@@ -181,11 +196,11 @@ def observe_search_agent(status: str, stopped_by: str, searches: int, seconds: f
 def watch_encoder_queue(waiting: Callable[[], Mapping[str, int]]) -> None:
     """Read the encoder's queue whenever metrics are asked for; `waiting` gives the calls of each priority."""
 
-    def calls(priority: str) -> Callable[[], float]:
-        return lambda: waiting()[priority]
+    def read() -> None:
+        for priority, calls in waiting().items():
+            _encoder_queue.labels(priority).set(calls)
 
-    for priority in waiting():
-        _encoder_queue.labels(priority).set_function(calls(priority))
+    _watched["encoder queue"] = read
 
 
 def observe_query(statement: str, seconds: float) -> None:
@@ -254,9 +269,20 @@ def count_backup(outcome: str) -> None:
 
 def watch_backup_age(age_s: Callable[[], float]) -> None:
     """Read the age of the newest backup, in seconds, whenever metrics are asked for."""
-    _backup_age.set_function(age_s)
+    _watched["backup age"] = lambda: _backup_age.set(age_s())
+
+
+def forget_worker(pid: int, folder: str) -> None:
+    """Leave the gauges of an ended worker out of what the others show, which keep theirs in `folder`."""
+    mark_process_dead(pid, folder)  # type: ignore[no-untyped-call]  # the library has no types here
 
 
 def exposition() -> bytes:
-    """Return every metric as text for Prometheus (CONTENT_TYPE)."""
-    return generate_latest(_registry)
+    """Return every metric as text for Prometheus (CONTENT_TYPE): of all workers, where there are several."""
+    for read in _watched.values():
+        read()
+    if SHARED_FOLDER not in os.environ:
+        return generate_latest(_registry)
+    of_all = CollectorRegistry()
+    MultiProcessCollector(of_all)  # type: ignore[no-untyped-call]  # the library has no types here
+    return generate_latest(of_all)

@@ -6,6 +6,7 @@ import os
 import secrets
 import shlex
 import shutil
+import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
@@ -20,6 +21,8 @@ from librarian.cli.lazy import deferred, new_app
 from librarian.cli.runtime import report, run_async, say, settings_for
 
 if TYPE_CHECKING:
+    import socket
+
     from uvicorn.loops import auto as loops
 
     from graph import errors as graph_errors
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from librarian.base.settings.settings import Settings
     from librarian.http import app as http_app
     from librarian.http import server as http_server
+    from librarian.http import workers as http_workers
     from librarian.http.web import session as web_session
     from librarian.items import room as items
 else:
@@ -40,11 +44,12 @@ else:
     service, items = deferred("librarian.app"), deferred("librarian.items.room")
     key_files, problems, tracing = (deferred(f"librarian.base.{name}") for name in ("keys", "problems", "tracing"))
     local_socket = deferred("librarian.base.settings.local_socket")
-    http_app, http_server = deferred("librarian.http.app"), deferred("librarian.http.server")
+    http_app, http_server, http_workers = (deferred(f"librarian.http.{name}") for name in ("app", "server", "workers"))
     web_session = deferred("librarian.http.web.session")
 
 app = new_app()
 
+_MAIN = "from librarian.cli import main; main()"
 EXAMPLE = "why did the deploy fail?"
 _LIMIT = 5
 
@@ -64,45 +69,91 @@ def serve(
     agent_only: Annotated[
         bool, typer.Option("--agent-only", help="Only the search agent over PROFESSOR_SEARCH_URL: no database.")
     ] = False,
+    worker: Annotated[str | None, typer.Option("--worker", hidden=True)] = None,
 ) -> None:
     """Serve the HTTP interface until SIGTERM or Ctrl-C.
 
     It answers /healthz at once and /readyz when the graph can be used.
     """
-    work = partial(_serve, host, port, with_sample=with_sample, agent_only=agent_only)
+    place = None if worker is None else http_workers.Place.of(worker)
+    work = partial(_serve, host, port, with_sample=with_sample, agent_only=agent_only, place=place)
     run_async(work, loop_factory=loops.auto_loop_factory())
 
 
-async def _serve(host: str | None, port: int | None, *, with_sample: bool, agent_only: bool) -> None:
+async def _serve(
+    host: str | None, port: int | None, *, with_sample: bool, agent_only: bool, place: "http_workers.Place | None"
+) -> int | None:
     if agent_only and with_sample:
         raise InvalidInput("it does not go with --agent-only, which keeps nothing", field="--with-sample")
     settings = settings_for("warning" if with_sample else "info").with_address(host, port)
+    keys = key_files.KeyFile(settings.keys_file)
+    if place is not None:
+        with place.socket() as listening:
+            await _serve_at(listening, settings, keys, agent_only=agent_only, place=place)
+        return None
+    several = settings.http.workers > 1
+    if several and with_sample:
+        raise InvalidInput("it goes with LIBRARIAN_WORKERS=1 only", field="--with-sample")
     with http_server.listen(settings.http) as listening:
-        base_url = _url(*listening.getsockname()[:2], tls=settings.http.tls_cert is not None)
         if not (agent_only or settings.neo4j.uri):
             homes.make_home(settings.home)  # one that is refused would never become ready
-        keys = key_files.KeyFile(settings.keys_file)
         _make_admin_key(settings, keys)
-        say(f"Listening on {base_url}; {'the search agent' if agent_only else 'the graph'} starts …")
+        say(
+            f"Listening on {_url_of(listening, settings)}; {'the search agent' if agent_only else 'the graph'} starts …"
+        )
+        if several:
+            return await _serve_by_workers(listening, settings, agent_only=agent_only)
+        await _serve_at(listening, settings, keys, with_sample=with_sample, agent_only=agent_only)
+    return None
 
-        async def greet(librarian: "Librarian") -> None:
-            await librarian.ready()
-            if not agent_only:
-                await _listen_for_commands(server, librarian.settings)
+
+async def _serve_by_workers(listening: "socket.socket", settings: "Settings", *, agent_only: bool) -> int:
+    """Serve by processes of this command; return the exit code."""
+    if not agent_only:
+        web_session.cookie_secret(settings.cookie_secret_file)  # of all workers: made before the first one starts
+    also = ["--agent-only"] if agent_only else []
+    workers = http_workers.Workers(
+        lambda place: [sys.executable, "-P", "-c", _MAIN, "serve", "--worker", str(place), *also],
+        listening,
+        settings.http.workers,
+    )
+    return await workers.run()
+
+
+async def _serve_at(
+    listening: "socket.socket",
+    settings: "Settings",
+    keys: "key_files.KeyFile",
+    *,
+    with_sample: bool = False,
+    agent_only: bool,
+    place: "http_workers.Place | None" = None,
+) -> None:
+    base_url = _url_of(listening, settings)
+
+    async def greet(librarian: "Librarian") -> None:
+        await librarian.ready()
+        if not agent_only:
+            await _listen_for_commands(server, librarian.settings)
+        if place is None or place.number == 0:
             _greet(librarian, base_url, keys, with_sample=with_sample)
-            if with_sample:
-                await _sweep_sample(librarian)
+        if with_sample:
+            await _sweep_sample(librarian)
 
-        opening = (
-            service.open_agent(settings, progress=_say_download) if agent_only else _opening(settings, with_sample)
-        )
-        sessions = None if agent_only else _sessions(settings)
-        application = http_app.build_app(
-            settings.http, keys, lambda: _greeted(opening, greet), sessions, settings.oauth
-        )
-        server = http_server.Server(application)
-        with tracing.traced(settings.tracing.endpoint):
-            await server.serve(sockets=[listening])
+    opening = service.open_agent(settings, progress=_say_download) if agent_only else _opening(settings, with_sample)
+    application = http_app.build_app(
+        settings.http,
+        keys,
+        lambda: _greeted(opening, greet),
+        None if agent_only else _sessions(settings),
+        settings.oauth,
+        None if place is None else place.shared_dues(),
+    )
+    server = http_server.Server(application)
+    if place is not None:
+        http_workers.end_with_parent(partial(server.handle_exit, signal.SIGTERM, None))
+    with tracing.traced(settings.tracing.endpoint):
+        await server.serve(sockets=[listening])
 
 
 def _opening(settings: "Settings", with_sample: bool) -> Opening:
@@ -204,8 +255,9 @@ def _say_download(total: int, done: int) -> None:
         say(f"Downloading {total / 1e6:.0f} MB, once …")
 
 
-def _url(host: str, port: int, *, tls: bool) -> str:
-    scheme = "https" if tls else "http"
+def _url_of(listening: "socket.socket", settings: "Settings") -> str:
+    host, port = listening.getsockname()[:2]
+    scheme = "https" if settings.http.tls_cert is not None else "http"
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 

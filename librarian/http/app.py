@@ -18,7 +18,7 @@ from librarian.http.bookmarks import ReadYourWrites
 from librarian.http.deadline import RequestDeadline
 from librarian.http.endpoints import routes_of
 from librarian.http.idempotency import forget_expired
-from librarian.http.limits import Limits
+from librarian.http.limits import KeptDues, Limits
 from librarian.http.mcp import McpTransport
 from librarian.http.middleware import BodyLimit, EarlyResponse, Problems, ReadableAddress, RequestContext, as_json
 from librarian.http.responses import routing_problem
@@ -38,12 +38,14 @@ def build_app(
     connect: Connect,
     sessions: Sessions | None = None,
     oauth: OAuthSettings = NO_OAUTH,
+    dues: KeptDues | None = None,
 ) -> Starlette:
     """Make the application; `connect` opens the service at start-up and closes it at the end.
 
-    The web page is served where there are `sessions` for it; `oauth` says whose access tokens open MCP.
+    The web page is served where there are `sessions` for it; `oauth` says whose access tokens open MCP;
+    `dues` is what workers of one service share of their callers' rates.
     """
-    limits = Limits(http)
+    limits = Limits(http, dues)
     mcp = McpTransport(http, oauth)
     routes = [*ROUTES, *mcp.routes(), *(WEB_ROUTES if sessions else ())]
 

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from typing import Protocol
 
 from librarian.base import metrics
 from librarian.base.errors import NotReady, Overloaded, TooManyRequests
@@ -21,30 +22,56 @@ _STOPPING_RETRY_S = 2
 _FOLLOW_RETRY_S = 10
 
 
+class Dues(dict[str, float]):
+    """When the next request of each caller would be on time, by the monotonic clock: the oldest caller first.
+
+    Those who came longest ago are forgotten.
+    """
+
+    def __enter__(self) -> None:
+        """Nobody else reads or writes it."""
+
+    def __exit__(self, *_: object) -> None:
+        if len(self) > _MOST_CALLERS:
+            del self[next(iter(self))]
+
+
+class KeptDues(Protocol):
+    """The same, wherever it is kept; within its context nobody else reads or writes it."""
+
+    def __enter__(self) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
+    def pop(self, caller: str, default: float, /) -> float:
+        """Return when the caller's next request would be on time, until it is set anew."""
+
+    def __setitem__(self, caller: str, due: float, /) -> None: ...
+
+
 class RateLimiter:
     """At most `rate` for each caller: a burst of the whole number, then evenly spaced (generic cell rate algorithm).
 
-    It keeps one float a caller, by the monotonic clock, and forgets those that came longest ago. (PyPI's `limits`
-    counts in wall-clock time and starts a thread, or tasks with threads, to forget its counters.)
+    It keeps one float a caller, in `dues`. (PyPI's `limits` counts in wall-clock time and starts a thread, or tasks
+    with threads, to forget its counters.)
     """
 
-    def __init__(self, rate: Rate, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, rate: Rate, *, dues: KeptDues | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.rate = rate
         self._clock = clock
-        self._due: dict[str, float] = {}  # when the caller's next request would be on time, oldest caller first
+        self._dues: KeptDues = Dues() if dues is None else dues
 
     def take(self, caller: str) -> float:
         """Count one request: 0 when it may go on, else the seconds until one may. Refused ones do not count."""
         if not self.rate.requests:
             return 0.0
-        now = self._clock()
-        interval = self.rate.per_s / self.rate.requests
-        due = max(self._due.pop(caller, now), now)
-        wait = due + interval - self.rate.per_s - now
-        granted = wait <= interval * 1e-6  # what rounding leaves of nothing
-        self._due[caller] = due + interval if granted else due
-        if len(self._due) > _MOST_CALLERS:
-            del self._due[next(iter(self._due))]
+        with self._dues:
+            now = self._clock()
+            interval = self.rate.per_s / self.rate.requests
+            due = max(self._dues.pop(caller, now), now)
+            wait = due + interval - self.rate.per_s - now
+            granted = wait <= interval * 1e-6  # what rounding leaves of nothing
+            self._dues[caller] = due + interval if granted else due
         return 0.0 if granted else wait
 
 
@@ -92,18 +119,19 @@ class Capacity:
 
 
 class Limits:
-    """The limits of one process. Other replicas count for themselves.
+    """The limits of one process; what callers have used up is kept in `dues`, which its fellow workers may share. Other
+    replicas count for themselves.
 
     Search agents have slots of their own: they mostly wait for others, and must not keep searches waiting meanwhile.
     """
 
-    def __init__(self, http: HttpSettings) -> None:
+    def __init__(self, http: HttpSettings, dues: KeptDues | None = None) -> None:
         self.capacity = Capacity(running=http.max_concurrent, queued=http.max_queued)
         self.agents = Capacity(running=http.max_agents, queued=0, report=metrics.set_agent_load)
-        self._keys = RateLimiter(http.rate_limit)
+        self._keys = RateLimiter(http.rate_limit, dues=dues)
         self._most_followers = http.max_change_streams
         self._followers: Counter[str] = Counter()
-        self._failures = RateLimiter(FAILED_AUTHENTICATIONS)
+        self._failures = RateLimiter(FAILED_AUTHENTICATIONS, dues=dues)
 
     def close(self) -> None:
         """Take nothing new; what runs or waits goes on."""
@@ -143,7 +171,7 @@ class Limits:
 
     def count_failure(self, address: str) -> None:
         """Count a failed authentication from an address. Raises TooManyRequests."""
-        wait = self._failures.take(address)
+        wait = self._failures.take(f"address {address}")
         if wait:
             metrics.count_refused("failed_authentication")
             raise TooManyRequests(

@@ -50,10 +50,10 @@ _RERANKER = RerankerConfig()
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """Where the service listens and what it accepts.
+    """Where the service listens and what it accepts, in how many processes (`workers`).
 
     `request_timeout_s` caps every request's deadline. At most `max_concurrent` requests run and `max_queued` wait for
-    them; beside those at most `max_agents` search agents run. `rate_limit` holds for each API key in this process.
+    them; beside those at most `max_agents` search agents run. `rate_limit` holds for each API key in all workers.
     Answers to an Idempotency-Key live `idempotency_hours`, changes that others follow `changes_hours`; a key follows
     them `max_change_streams` times at once. With `tls_cert` and `tls_key` (PEM files) it speaks TLS;
     otherwise it listens beyond loopback with `allow_insecure_bind` only. What `trusted_proxies` (addresses, networks)
@@ -62,6 +62,7 @@ class HttpSettings:
 
     host: Annotated[str, Env("LIBRARIAN_HOST")] = "127.0.0.1"
     port: Annotated[int, Env("LIBRARIAN_PORT"), Meta(ge=0, le=65535)] = 8765
+    workers: Annotated[int, Env("LIBRARIAN_WORKERS"), Meta(ge=1, le=64)] = 1
     max_body_bytes: Annotated[int, Env("LIBRARIAN_MAX_BODY_MB", unit=_MIB), Meta(ge=1, le=4096)] = 64 * _MIB
     max_batch_rows: Annotated[int, Env("LIBRARIAN_MAX_BATCH_ROWS"), Meta(ge=1, le=1_000_000)] = 10_000
     request_timeout_s: Annotated[Seconds, Env("LIBRARIAN_REQUEST_TIMEOUT_S")] = 30.0

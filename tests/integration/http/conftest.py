@@ -1,6 +1,11 @@
 """The real application over the run's graph."""
 
+import asyncio
 import contextlib
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import pytest
@@ -39,3 +44,65 @@ async def client(serving):
 def headers(keys, namespace):
     """Of a key for everything, bound to the test's namespace."""
     return {"Authorization": f"Bearer {keys.create('test', namespaces=[namespace], scopes=['admin'])[1]}"}
+
+
+@dataclass
+class Service:
+    process: asyncio.subprocess.Process
+    url: str
+
+    async def ready(self, http):
+        while (await http.get(f"{self.url}/readyz")).status_code != 200:
+            await asyncio.sleep(0.05)
+
+    async def refuses(self):
+        """Return when nobody accepts connections any more."""
+        async with httpx.AsyncClient(trust_env=False, timeout=60) as stranger:
+            with contextlib.suppress(httpx.TransportError):
+                while True:
+                    await stranger.get(f"{self.url}/healthz", headers={"Connection": "close"})
+
+    async def ended(self):
+        out, _ = await self.process.communicate()
+        sys.stderr.write(out.decode())
+        return self.process.returncode
+
+
+@pytest.fixture
+async def start(settings, keys, librarian, tmp_path):
+    """Starts `librarian serve` on the run's graph as a process, with some variables set besides."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LIBRARIAN_")}
+    own = {
+        "LIBRARIAN_HOME": str(settings.home),
+        "LIBRARIAN_CACHE": str(settings.cache),
+        "LIBRARIAN_KEYS_FILE": str(keys.path),
+    }
+    started = []
+
+    async def run(**variables):
+        process = await asyncio.create_subprocess_exec(
+            Path(sys.executable).with_name("librarian"),
+            "serve",
+            "--port",
+            "0",
+            env={**inherited, **own, **variables},
+            cwd=tmp_path,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        started.append(process)
+        while b"Listening on " not in (line := await process.stdout.readline()):
+            assert line, "it ended at once"
+        return Service(process, line.decode().split()[2].rstrip(";"))
+
+    yield run
+    for process in started:
+        if process.returncode is None:
+            process.kill()
+            await process.communicate()
+
+
+@pytest.fixture
+async def http():
+    async with httpx.AsyncClient(trust_env=False, timeout=120) as client:
+        yield client

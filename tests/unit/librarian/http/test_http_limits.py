@@ -1,4 +1,7 @@
 import asyncio
+import subprocess
+import sys
+import tempfile
 
 import pytest
 from hypothesis import given
@@ -7,6 +10,7 @@ from hypothesis import strategies as st
 from librarian.base.errors import NotReady, Overloaded
 from librarian.base.settings.values import Rate
 from librarian.http.limits import Capacity, RateLimiter
+from librarian.http.workers import SharedDues
 
 
 class Hands:
@@ -50,6 +54,56 @@ def test_the_wait_is_long_enough_and_no_longer(rate, requests):
     assert limiter.take("a") > 0
     clock.now += wait * 0.001
     assert limiter.take("a") == 0
+
+
+@given(RATES, st.lists(st.tuples(st.floats(0, 2), st.sampled_from("abc"), st.booleans()), max_size=60))
+def test_two_limiters_over_one_file_are_one(rate, requests):
+    """Whichever of two processes a request comes to, it is granted or waits as if there were one."""
+    clock = Hands()
+    with tempfile.TemporaryFile() as file:
+        file.truncate(SharedDues.SIZE)
+        one, other = (RateLimiter(rate, dues=SharedDues(file.fileno()), clock=clock) for _ in range(2))
+        alone = RateLimiter(rate, clock=clock)
+        for gap, caller, first in requests:
+            clock.now += gap * rate.per_s / 10
+            assert (one if first else other).take(caller) == alone.take(caller)
+
+
+TAKES = """
+import sys
+from librarian.base.settings.values import Rate
+from librarian.http.limits import RateLimiter
+from librarian.http.workers import SharedDues
+limiter = RateLimiter(Rate(500, 3600.0), dues=SharedDues(int(sys.argv[1])))
+print(sum(limiter.take("a") == 0 for _ in range(2000)))
+"""
+
+
+def test_processes_that_count_at_the_same_time_lose_nothing():
+    """Three processes take from one rate as fast as they can: together they get it once."""
+    with tempfile.TemporaryFile() as file:
+        file.truncate(SharedDues.SIZE)
+        command = [sys.executable, "-c", TAKES, str(file.fileno())]
+        takers = [
+            subprocess.Popen(command, pass_fds=[file.fileno()], stdout=subprocess.PIPE, text=True) for _ in range(3)
+        ]
+        granted = [int(taker.communicate()[0]) for taker in takers]
+    assert 500 <= sum(granted) <= 502, granted  # what grows back meanwhile
+
+
+def test_a_full_table_forgets_whose_request_was_due_longest_ago():
+    """A flood of addresses takes room from each other, not from a caller that keeps coming."""
+    clock = Hands()
+    with tempfile.TemporaryFile() as file:
+        file.truncate(SharedDues.SIZE)
+        limiter = RateLimiter(Rate(1, 60.0), dues=SharedDues(file.fileno()), clock=clock)
+        for number in range(60_000):
+            limiter.take(str(number))
+            clock.now += 0.001
+        assert limiter.take("regular") == 0
+        clock.now += 0.001
+        assert limiter.take("regular") > 0
+        assert limiter.take("0") == 0
 
 
 def test_callers_do_not_share_a_rate():
