@@ -42,8 +42,8 @@ def build_app(
 ) -> Starlette:
     """Make the application; `connect` opens the service at start-up and closes it at the end.
 
-    The web page is served where there are `sessions` for it; `oauth` says whose access tokens open MCP;
-    `dues` is what workers of one service share of their callers' rates.
+    The web page is served where there are `sessions`; `oauth` says whose access tokens open MCP, `dues` is what workers
+    of one service share of their callers' rates.
     """
     limits = Limits(http, dues)
     mcp = McpTransport(http, oauth)
@@ -70,6 +70,5 @@ def build_app(
         exception_handlers={HTTPException: respond_unrouted if sessions else routing_problem},
         lifespan=lifespan,
     )
-    app.state.limits = limits  # for the server, which closes them when it stops
-    app.state.http = http
+    app.state.limits, app.state.http = limits, http  # for the server, which closes the limits when it stops
     return app
