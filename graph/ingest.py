@@ -253,7 +253,8 @@ async def _keep_and_clear(
     uids = _uids(items)
     await keep_revisions(transaction, namespace, uids, provenance)
     rows = [_row(namespace, new) for new in items]
-    await transaction.run("drop_stale_embeddings", {"namespace": namespace, "rows": rows})
+    reworded = [row for row, new in zip(rows, items, strict=True) if not new.same_words]
+    await transaction.run("drop_stale_embeddings", {"namespace": namespace, "rows": reworded})
     await transaction.run("unlink_facts", {"namespace": namespace, "rows": rows})
     no_longer_cjk = [new.item.uid for new in items if not new.cjk]
     await transaction.run("drop_cjk_labels", {"namespace": namespace, "uids": no_longer_cjk})

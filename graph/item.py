@@ -135,13 +135,15 @@ ITEM_CLASSES: Mapping[Kind, ItemClass] = MappingProxyType({cls.kind: cls for cls
 class NewItem:
     """An item as ingest writes it, with what full-text search reads of it; `cjk` says whether `search_text` belongs in
     the cjk index, `read` whether it is a message that is to be read for facts. The item's `source_hash` identifies
-    what came in, so that the same input twice changes nothing.
+    what came in, so that the same input twice changes nothing. `same_words`: its text holds the sentences of the one
+    before, whose vectors go on standing for it.
     """
 
     item: Memory | Fact | Message
     search_text: str = field(repr=False)
     cjk: bool = False
     read: bool = False
+    same_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)

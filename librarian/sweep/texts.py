@@ -65,7 +65,11 @@ def undecided(memory: SweptMemory, verdict: Verdict) -> bool:
 
 
 def rewritten(changes: Sequence[Rewriting], stored: Memory) -> NewItem:
-    """Return the stored memory with a new type, a new text, or both; all else, its name and its origin too, stays."""
+    """Return the stored memory with a new type, a new text, or both; all else, its name and its origin too, stays.
+
+    Its vectors stay as well: sections hold the sentences that were there. Made anew of sentences in another order they
+    would differ by a hair, and bring the next sweep edges to memories that were read together before.
+    """
     wanted = stored
     for change in changes:
         if isinstance(change, Retype):
@@ -73,7 +77,7 @@ def rewritten(changes: Sequence[Rewriting], stored: Memory) -> NewItem:
         else:
             tags = tuple(dict.fromkeys([*stored.tags, *change.tags]))[:_MAX_TAGS]
             wanted = replace(wanted, text=change.text, tags=tags)
-    return rows.rewritten(wanted)
+    return replace(rows.rewritten(wanted), same_words=True)
 
 
 def restored(stored: Memory, before: Memory) -> NewItem:

@@ -155,6 +155,7 @@ async def test_a_service_keeps_its_schedule(filled, serve, ready, http, tmp_path
         return "backup failed" in service.log.read_text()
 
     await eventually(failed)
+    await ready(service)
     probe = await http.get(f"{service.url}/readyz")
     assert (probe.status_code, probe.json()["checks"]["backup"]) == (200, f"no backup in {folder} yet")
     assert await service.stop() == 0

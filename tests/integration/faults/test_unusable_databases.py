@@ -1,6 +1,8 @@
 """Databases that refuse us, are too new, are not there, or must start without a network."""
 
+import contextlib
 import json
+import random
 import socket
 
 import pytest
@@ -48,9 +50,11 @@ async def newer(graph, cli):
 
 @pytest.fixture
 def dead_port():
-    """A port on which nobody listens yet."""
-    with socket.create_server(("127.0.0.1", 0)) as reserved:
-        return reserved.getsockname()[1]
+    """A port on which nobody listens yet, and which no connection is given by chance: it lies below those."""
+    for port in random.sample(range(20_000, 32_000), 100):
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise AssertionError("no port is free")
 
 
 @pytest.fixture

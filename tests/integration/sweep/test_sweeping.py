@@ -148,16 +148,25 @@ async def test_the_original_may_come_in_again(sweep, memories, stored, ingest):
     assert await stored() == after
 
 
-async def test_a_changed_text_is_encoded_anew(sweep, memories, librarian, executor, namespace):
-    """Words that the sweep has moved are found where they are now."""
+async def test_a_text_that_is_divided_into_sections_keeps_its_vectors(
+    sweep, memories, memory, librarian, executor, namespace
+):
+    """Its sentences are those that were there: nothing waits for the encoder, so the next sweep compares what this one
+    compared. Undoing leaves it to the encoder to make the vectors of the old text.
+    """
     await librarian.embed_pending()
-    await sweep()
-    pending = "MATCH (m:Memory:PendingEmbedding {namespace: $namespace}) RETURN m.uid AS uid"
-    waiting = {row["uid"] for row in await executor.run_migration(pending, {"namespace": namespace})}
-    assert "decision" in waiting
-    assert "vague" not in waiting
+    waiting = "MATCH (m:Memory:PendingEmbedding {namespace: $namespace}) RETURN m.uid AS uid"
+    vectors = """MATCH (m:Memory {namespace: $namespace})-[:HAS_EMBEDDING]->(e:Embedding)
+        RETURN m.uid AS uid, e.vector AS vector ORDER BY uid, e.ordinal"""
+    before = await executor.run_migration(vectors, {"namespace": namespace})
+    text = (await memory("decision"))["text"]
+    run = await sweep()
+    assert (await memory("decision"))["text"] != text
+    assert await executor.run_migration(waiting, {"namespace": namespace}) == []
+    assert await executor.run_migration(vectors, {"namespace": namespace}) == before
+    await librarian.undo_sweep(namespace, run.sweep_id)
     await librarian.embed_pending()
-    assert await executor.run_migration(pending, {"namespace": namespace}) == []
+    assert await executor.run_migration(vectors, {"namespace": namespace}) == before
 
 
 @pytest.mark.parametrize("drawn", ["BLOCKS", "RELATES_TO"])
