@@ -8,8 +8,7 @@ from xdist.scheduler import LoadFileScheduling
 
 # They start, move and kill servers of their own, which takes longest: first, or they would keep one process busy at the
 # end and leave the others idle.
-FAULTS = "tests/integration/faults/"
-SERVERS = (FAULTS, *(f"tests/integration/{folder}/" for folder in ("local", "migrations", "spaces")))
+SERVERS = tuple(f"tests/integration/{folder}/" for folder in ("faults", "local", "migrations", "spaces"))
 NO_SERVER = "tests/architecture/"
 
 
@@ -22,23 +21,22 @@ hypothesis.settings.load_profile("patient")
 
 class Scheduling(LoadFileScheduling):
     """The tests of a file stay together, and so do the files of a folder that use the graph: they share what is loaded
-    into it, and the statements that its server has planned. Faults take too long to be one piece of work.
+    into it, and the statements that its server has planned.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
-        alone = nodeid.startswith(FAULTS) or not nodeid.startswith("tests/integration/")
-        return file if alone else file.rpartition("/")[0]
+        return file.rpartition("/")[0] if nodeid.startswith("tests/integration/") else file
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The servers' tests first, the rest as it is. One file of them makes the home that all copy; meanwhile the other
-    processes do what needs no server.
+    """The servers' tests first, the rest as it is. The first folder of them makes the home that all copy; meanwhile the
+    other processes do what needs no server.
     """
-    first = next((item.path for item in items if item.nodeid.startswith(SERVERS)), None)
+    first = next((item.path.parent for item in items if item.nodeid.startswith(SERVERS)), None)
     items.sort(
         key=lambda item: (
-            item.path != first,
+            item.path.parent != first,
             not item.nodeid.startswith(NO_SERVER),
             not item.nodeid.startswith(SERVERS),
         )
