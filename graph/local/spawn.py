@@ -7,7 +7,10 @@ import threading
 import time
 from pathlib import Path
 
+import psutil
+
 from graph.local.errors import ServerStartFailed, ServerTimeout
+from graph.local.filelock import is_held
 from graph.local.home import Home
 from graph.local.jvm import clean_environment
 from graph.local.logtail import tail
@@ -22,12 +25,16 @@ _TAIL_LINES = 30
 async def spawn_keeper(home: Home) -> None:
     """Start a keeper and wait until it has spoken for the first time. Only while holding start.lock.
 
-    Raises ServerStartFailed when it ends before that, with the tail of its log.
+    One whose starter was killed may have the home before it: then that one is waited for. Raises ServerStartFailed when
+    the keeper ends before it has spoken, with the tail of its log.
     """
     keeper = _start(home)
     deadline = time.monotonic() + _TIMEOUT_S
-    while read_state(home.state).keeper_pid != keeper.pid:
-        if keeper.poll() is not None:
+    while (spoke := read_state(home.state).keeper_pid) != keeper.pid:
+        if keeper.poll() == 0 and is_held(home.keeper_lock):
+            if spoke is not None and psutil.pid_exists(spoke):
+                return
+        elif keeper.poll() is not None:
             log = tail(home.keeper_log, _TAIL_LINES)
             raise ServerStartFailed(f"The server's keeper ended with code {keeper.returncode}.", log_tail=log)
         if time.monotonic() > deadline:

@@ -24,6 +24,7 @@ from graph.local.home import Home, write_secret
 from graph.local.java import find_java
 from graph.local.jvm import USUAL_PORTS, is_alive
 from graph.local.server import Endpoint, ManagedServer, ServerOptions
+from graph.local.spawn import spawn_keeper
 from graph.local.state import Phase, read_state
 
 pytestmark = pytest.mark.slow
@@ -194,6 +195,19 @@ async def test_a_killed_keeper_is_replaced_and_the_server_does_not_notice(server
         await until(lambda: server.status().keeper_pid not in (before.keeper_pid, None))
         assert await server.wait_ready() == endpoint
         assert server.status().pid == before.pid
+
+
+async def test_whoever_comes_second_with_a_keeper_goes_on_with_the_first(server, home):
+    """Two keepers at once, as where the starter of one was killed and its lock is free: one has the home, both starters
+    find it.
+    """
+    async with await server.lease("test", linger_s=0):
+        await server.wait_ready()
+    await server.stop()
+    await asyncio.gather(spawn_keeper(home), spawn_keeper(home))
+    async with await server.lease("test"):
+        endpoint = await server.wait_ready()
+        assert await query(endpoint, "RETURN 1") == [1]
 
 
 async def test_a_server_without_keeper_and_users_is_still_stopped_by_the_operator(server, home):
