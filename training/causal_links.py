@@ -1,6 +1,6 @@
 """Fits the judge of librarian_agents/sweep/causal_links.py on worlds of memories with the edges of a human.
 
-    PYTHONPATH=. python training/causal_links.py training/sweep_worlds [FOLDER …] [--write]
+    PYTHONPATH=. python training/causal_links.py training/sweep_worlds training/sweep_worlds/varied [FOLDER …] [--write]
 
 Each pair that is near enough is an example in both directions; it is right where the world has that edge. The figures
 are of worlds that were left out, a FOLDS-th at a time. The bounds are taken from them and from what no rule accepts
