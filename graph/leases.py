@@ -3,9 +3,10 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 from uuid import uuid4
 
 from graph.errors import GraphError, LeaseHeld
@@ -40,8 +41,7 @@ async def leased(executor: Executor, name: str, who: str, ttl_s: float = TTL_S) 
     try:
         yield lease
     finally:
-        # A caller whose client has gone may be cancelled while it gives the lease back, too.
-        await asyncio.shield(_end(executor, lease, renewal))
+        await _to_the_end(_end(executor, lease, renewal))
 
 
 async def _renew(executor: Executor, lease: Lease, ttl_s: float) -> None:
@@ -55,6 +55,20 @@ async def _renew(executor: Executor, lease: Lease, ttl_s: float) -> None:
             )
         except GraphError as error:
             logger.warning("lease not renewed", extra={"reason": str(error)})
+
+
+async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Do work that a cancellation may delay and not cut off: whoever cancels may close the driver right after."""
+    task = asyncio.create_task(work)
+    cancelled = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    task.result()
 
 
 async def _end(executor: Executor, lease: Lease, renewal: asyncio.Task[None]) -> None:
