@@ -1,4 +1,4 @@
-"""`Librarian`: one agent memory, made of one object a room; how it is opened, kept connected and closed."""
+"""`Librarian`: one agent memory, composed of one object per room; opens, connects and closes it."""
 
 import asyncio
 import functools
@@ -55,11 +55,11 @@ BeforeReady = Callable[["Librarian"], Awaitable[None]]
 class Librarian(Rooms, FacadeVerbs):
     """One agent memory in this process: `async with Librarian() as librarian: …`.
 
-    `settings` default to those of the environment. Entering starts the managed server where it is down, or connects to
-    the one that is named, and raises what stands in the way; until then methods raise NotReady. New items are encoded
-    in the background while it is open; await `embed_pending()` for what waits. It logs to the standard library's
-    loggers `librarian.*` and prints nothing. It may be opened again after it was closed. All methods are safe for
-    concurrent tasks, and raise the defect itself once one has ended the background work.
+    `settings` default to those of the environment. Entering starts the managed server if it is down, or connects to
+    the configured one, and raises any obstacle; until then methods raise NotReady. New items are encoded in the
+    background while it is open; await `embed_pending()` to finish the pending ones. It logs to the standard library's
+    loggers `librarian.*` and prints nothing. It may be reopened after it was closed. All methods are safe for
+    concurrent tasks; once a defect has ended the background work, they raise that defect.
 
     Each room's methods are methods of the Librarian too: `librarian.causes_of(…)` is `librarian.causal.causes_of(…)`.
     """
@@ -91,21 +91,21 @@ class Librarian(Rooms, FacadeVerbs):
         self.webhooks = WebhooksRoom(lifecycle, settings.webhooks)
 
     def _wake(self) -> None:
-        """Let the workers look at texts that have changed."""
+        """Wake the workers for changed texts."""
         self.embeddings.wake()
         self.sweeps.wake()
 
     @property
     def parts(self) -> Parts:
-        """What this Librarian works with. Raises NotReady with the reason, or a defect that nobody mends."""
+        """The parts of this Librarian. Raises NotReady with the reason, or a defect of the background work."""
         return self.lifecycle.parts
 
     async def ready(self) -> None:
-        """Wait until the graph can be used, however long that takes. Raises a defect that has ended the waiting."""
+        """Wait until the graph is available, however long that takes. Raises a defect that makes it impossible."""
         await self.lifecycle.ready()
 
     async def readiness(self) -> Readiness:
-        """Return whether requests can be served now, and each check's result; never raises."""
+        """Return whether requests can be served now, with each check's result; never raises."""
         readiness = await self.lifecycle.readiness()
         if self.settings.backup.every_s:
             readiness.checks["backup"] = await asyncio.to_thread(overdue, self.settings.backup) or "ok"
@@ -114,7 +114,7 @@ class Librarian(Rooms, FacadeVerbs):
         return readiness
 
     async def aclose(self) -> None:
-        """Close the connections to the language model and the Professor; the parts are gone."""
+        """Close the connections to the language model and the Professor after the parts are closed."""
         for client in (self._model, self._professor):
             if client is not None:
                 await client.aclose()
@@ -161,7 +161,7 @@ async def _opened(
     progress: Progress | None = None,
     before_ready: BeforeReady | None = None,
 ) -> AsyncIterator[None]:
-    """Fill `librarian` with its parts, and take them away on leaving."""
+    """Give `librarian` its parts for the block."""
     async with AsyncExitStack() as stack:
         stack.push_async_callback(librarian.aclose)
         assembly = Assembly(librarian.settings, librarian.lifecycle, stack, purpose, linger_s, progress)
@@ -183,7 +183,7 @@ async def _opened(
 
 
 async def _once_ready(librarian: Librarian, work: Callable[[], Awaitable[None]]) -> None:
-    """Work, such as storing what hooks keep, once the graph can be used for the first time."""
+    """Work to do once the graph is available for the first time, such as storing what hooks captured."""
     if await caught(librarian.ready()) is None:
         await work()
 
@@ -200,10 +200,9 @@ async def open_librarian(
 ) -> AsyncIterator[Librarian]:
     """One Librarian for `settings`, closed on leaving.
 
-    With `wait` it is usable when this yields, and what stands in the way is raised. Without (the service) it connects
-    in the background, tries again for as long as something stands in the way, follows a database that comes back
-    elsewhere, and encodes pending items as they come; `before_ready` is what it does with the graph before it says
-    that it is ready.
+    With `wait` it is usable when this yields, and any obstacle is raised. Without (the service) it connects in the
+    background, retries until that succeeds, follows a database that moves, and encodes pending items as they arrive;
+    `before_ready` runs on the graph before it reports ready.
     """
     librarian = Librarian(settings)
     async with _opened(
@@ -214,10 +213,10 @@ async def open_librarian(
 
 @asynccontextmanager
 async def open_agent(settings: Settings, *, progress: Progress | None = None) -> AsyncIterator[Librarian]:
-    """The search agent alone, over the Professor's documents: usable at once, without a graph.
+    """The search agent alone, over the Professor's documents; available at once, without a graph.
 
-    An encoder is loaded in the background if LIBRARIAN_ENCODER asks for one; words decide until it is there. Raises
-    SettingsError where no Professor is configured.
+    An encoder is loaded in the background if LIBRARIAN_ENCODER names one; until then only words count. Raises
+    SettingsError if no Professor is configured.
     """
     if settings.agent.professor is None:
         raise SettingsError(
@@ -237,12 +236,12 @@ async def open_agent(settings: Settings, *, progress: Progress | None = None) ->
 
 
 async def _load_agent() -> None:
-    """Load the agent's steps, which takes most of a second: more than the first request has to spare."""
+    """Import the agent's steps ahead of the first request, which could not spare most of a second."""
     await asyncio.to_thread(loop.graph)
 
 
 async def _load_encoder(assembly: Assembly) -> None:
-    """Load it and prove its languages; a failure is logged, as the agent works without."""
+    """Load the encoder and determine its languages; a failure is only logged, as the agent works without it."""
     try:
         encoder = await assembly.load_encoder()
         if encoder is not None:
@@ -253,7 +252,7 @@ async def _load_encoder(assembly: Assembly) -> None:
 
 
 def _report_failure(lifecycle: Lifecycle, task: asyncio.Task[None]) -> None:
-    """Tell /readyz why the background work ended, which only a defect does."""
+    """Report to /readyz the defect that ended the background work."""
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("the service cannot become ready", exc_info=error)
         lifecycle.failed(error)

@@ -1,7 +1,7 @@
-"""The one table of operations: each verb of a Librarian, the method of a room that does it, and how it is offered.
+"""The table of operations: each verb of a Librarian, the room method that implements it, and how it is offered.
 
 The methods of `Librarian` and of both clients, the HTTP interface and its OpenAPI document, the tools of language
-models and what `--remote` can ask are made from these rows. Importing this module loads contracts alone.
+models and the commands that `--remote` supports are built from these rows. Importing this module loads only contracts.
 """
 
 import inspect
@@ -44,7 +44,7 @@ _IN_BRACES = re.compile(r"{(\w+)}")
 
 
 class Rooms:
-    """One object a room, as a Librarian holds them."""
+    """The rooms of a Librarian."""
 
     search: "SearchRoom"
     items: "ItemsRoom"
@@ -65,14 +65,14 @@ Call = Callable[[Rooms], Callable[..., Any]]
 
 @dataclass(frozen=True, slots=True)
 class Http:
-    """How an operation is asked over HTTP: by `path`, whose parts in braces are parameters.
+    """The HTTP form of an operation; parts of `path` in braces are parameters.
 
-    `form` is that of the body; a GET sends the input as its query string, and `query` is what stands there otherwise:
-    the method takes its fields by name. `answer` is the type of the answer where it is not the operation's output,
-    `statuses` those of success, and `created` tells from the output whether it is 201. `versioned` says that it
-    understands If-Match; `headers` are further ones that it reads; `pool` says whose slots it takes. `id` is the
-    operationId where it is not the name. `secret` says that its answer holds one and is kept nowhere: it is
-    not safe to send again.
+    `form` is the form of the body; a GET sends the input as its query string. `query` is the type of any other query
+    string, whose fields the method takes by name. `answer` is the type of the answer where it is not the operation's
+    output, `statuses` are those of success, and `created` decides from the output whether it is 201. `versioned`: it
+    supports If-Match. `headers` are further request headers it reads; `pool` names the slots it takes. `id` is the
+    operationId where it differs from the name. `secret`: the answer holds a secret, is never stored, and the request
+    is not safe to repeat.
     """
 
     method: Method
@@ -91,9 +91,9 @@ class Http:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """How language models are offered an operation. What is not given is the operation's own.
+    """The tool form of an operation, for language models. Unset fields are those of the operation.
 
-    `reports` says that the method takes `on_step`, which hears in a few words what is being done.
+    `reports`: the method takes `on_step`, which receives a short description of each step.
     """
 
     description: str
@@ -109,12 +109,12 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One verb. Its method takes the namespace (unless not `namespaced`), the parameters of its path, and `input` under
-    the name `argument`, or its fields one by one where it is `unpacked`.
+    """One verb. Its method takes the namespace (if `namespaced`), the parameters of its path, and `input` under the
+    name `argument`, or its fields one by one if `unpacked`.
 
-    `errors` are those that it raises beyond what every operation may raise. `everywhere` says that the key has to open
-    every namespace; `progress` that the method takes `on_progress`, called with each part that is done and safe. `cli`
-    is the command that asks it, here or of a service; behind a blank its subcommand.
+    `errors` are those it raises beyond the common ones. `everywhere`: the key must open every namespace. `progress`:
+    the method takes `on_progress`, called with each part that is committed. `cli` is its command, local or remote,
+    with the subcommand after a space.
     """
 
     name: str
@@ -135,7 +135,7 @@ class Operation:
 
     @property
     def description(self) -> str:
-        """What it does, for the HTTP interface and the clients; the first sentence is its summary."""
+        """The description for the HTTP interface and the clients; the first sentence is the summary."""
         return inspect.cleandoc(self.doc)
 
     @property
@@ -145,7 +145,7 @@ class Operation:
 
     @property
     def path(self) -> str:
-        """Where it is asked over HTTP."""
+        """Its HTTP method and path."""
         return self.http.path if self.http else f"/v1/tools/{self.tool_name}"
 
     @property
@@ -160,14 +160,14 @@ class Operation:
 
 
 def visible_to(key: ApiKey | None, output: Any) -> Any:
-    """Return `output` as the owner of `key` may see it: who may write and not read learns nothing of what is stored."""
+    """Return `output` as the owner of `key` may see it: without the scope `read`, nothing stored is shown."""
     if key is None or key.has_scope("read") or not hasattr(output, "without_content"):
         return output
     return output.without_content()
 
 
 def signature_of(operation: Operation) -> inspect.Signature:
-    """Return the parameters of a verb as clients have it, without `self`."""
+    """Return the parameters of a verb in the clients, without `self`."""
     plain, by_name = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     texts = [*(["namespace"] if operation.namespaced else []), *operation.path_parameters]
     parameters = [inspect.Parameter(name, plain, annotation=str) for name in texts]
@@ -206,7 +206,7 @@ OPERATIONS: tuple[Operation, ...] = (
         cli="search",
         doc="""Find items by meaning and by words.
 
-            1 to 20 queries are fused into one ranking. `arms` says what each arm of the search did.
+            1 to 20 queries are fused into one ranking. `arms` reports what each arm of the search did.
             """,
     ),
     Operation(
@@ -218,10 +218,10 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=(NotFound,),
         http=Http("POST", "/v1/search/why-not"),
         cli="why-not",
-        doc="""Say why a search does not show an item.
+        doc="""Explain why a search does not show an item.
 
-            Send the search as it was made, with the item's uid: a filter, the limit, a duplicate, a missing vector or
-            better hits may keep it out. The answer holds the item's rank in each arm.
+            Repeat the search with the item's uid: a filter, the limit, a duplicate, a missing vector or better hits
+            may exclude it. The answer holds the item's rank in each arm.
             """,
     ),
     Operation(
@@ -294,7 +294,7 @@ OPERATIONS: tuple[Operation, ...] = (
         cli="relevant",
         doc="""Get the messages, memories and facts that help to answer a question.
 
-            Best first, one hit a message; what tells goes before what asks.
+            Best first, one hit per message; statements come before questions.
             """,
     ),
     Operation(
@@ -309,11 +309,11 @@ OPERATIONS: tuple[Operation, ...] = (
             "best first, within max_tokens. Its first line says when nothing that is kept answers the question."
         ),
         cli="context",
-        doc="""Get what a language model should be given about a question, within a budget of tokens.
+        doc="""Get the context that a language model needs to answer a question, within a token budget.
 
-            A line an item, with its date, its author and `[memory: id]`, best first. A turn that says too little alone
-            comes with the one before it, one that only asks with the one behind it; what was replaced names its
-            replacement. The first line says when nothing that is kept answers the question.
+            One line per item, with date, author and `[memory: id]`, best first. A turn that says too little alone comes
+            with the one before it, a mere question with the one after it; a replaced item names its replacement. The
+            first line says if nothing in memory answers the question.
             """,
     ),
     Operation(
@@ -324,7 +324,7 @@ OPERATIONS: tuple[Operation, ...] = (
         output=search.AnswerOutput,
         http=Http("POST", "/v1/answer"),
         cli="ask",
-        doc="""Answer a question out of what is kept, with citations.
+        doc="""Answer a question from memory, with citations.
 
             The text carries `[memory: ID]`, each checked against the hits. Without a language model, or when it
             fails, the answer quotes the hits (`method` is `extractive`); where they support none, `status` is
@@ -361,13 +361,13 @@ OPERATIONS: tuple[Operation, ...] = (
         cli="search-agent",
         doc="""Find the smallest set of evidence that covers what is asked; never an answer.
 
-            The search is the Professor's, where one is configured: no namespace is needed then. Otherwise it is
-            Librarian's own over the namespace. `max_retries` bounds how often the search is refined; when the
-            request's time is up, the best so far is answered.
+            It searches with the Professor if one is configured, and needs no namespace then; otherwise with Librarian,
+            in the namespace. `max_retries` bounds how often the search is refined; at the request's deadline it returns
+            the best evidence so far.
 
             With `Accept: text/event-stream` it comes as server-sent events: `plan`, `search`, `candidates`,
-            `evaluation`, `refine`, last `done` with the object below, or `error`, a problem; and `heartbeat` while
-            nothing else comes.
+            `evaluation`, `refine`, last `done` with the object below, or `error`, a problem; and `heartbeat` during
+            silence.
             """,
     ),
     Operation(
@@ -382,9 +382,9 @@ OPERATIONS: tuple[Operation, ...] = (
         cli="ingest",
         doc="""Store rows.
 
-            Messages, facts, memories and edges, as a JSON array, one object, or NDJSON. 200 when all were taken, 207
-            when some were, 422 when none was; the report names each row's fault, and the valid rows lose nothing by
-            it. What was forgotten is held back, which is no fault: `held_back` counts it.
+            Messages, facts, memories and edges, as a JSON array, one object, or NDJSON. 200 if all rows were accepted,
+            207 if some were, 422 if none was; the report names the fault of each invalid row, and the valid ones are
+            stored. Forgotten items are held back, which is not a fault: `held_back` counts them.
             """,
     ),
     Operation(
@@ -397,7 +397,7 @@ OPERATIONS: tuple[Operation, ...] = (
         cli="list",
         doc="""List items, page by page.
 
-            All filters of a search. Every item comes once as long as nothing changes meanwhile.
+            Takes all filters of a search. Every item comes once as long as nothing changes meanwhile.
             """,
     ),
     Operation(
@@ -421,8 +421,8 @@ OPERATIONS: tuple[Operation, ...] = (
         doc="""Delete items by uid or filter, in two steps.
 
             Without `confirm_token` the answer is a preview with a token. With the token the previewed items are
-            deleted, unless the selection has changed since (409). They leave tombstones, hashes without text: nothing
-            brings them back, until the tombstones are lifted. With `tombstones=false` they leave none.
+            deleted, unless the selection has changed since (409). They leave tombstones (hashes without text), which
+            keep them from returning until lifted. With `tombstones=false` they leave none.
             """,
     ),
     Operation(
@@ -433,9 +433,9 @@ OPERATIONS: tuple[Operation, ...] = (
         output=items.ForgottenList,
         http=Http("GET", "/v1/forgotten"),
         cli="forgotten list",
-        doc="""List the tombstones of what was forgotten, the latest first, page by page.
+        doc="""List the tombstones of forgotten items, latest first, page by page.
 
-            Each says the kind of an item, who forgot it and when. Neither its uid nor what it said is kept.
+            Each holds the kind of an item, who forgot it and when. Neither its uid nor its text is kept.
             """,
     ),
     Operation(
@@ -447,10 +447,10 @@ OPERATIONS: tuple[Operation, ...] = (
         scope="admin",
         http=Http("POST", "/v1/forgotten:lift"),
         cli="forgotten lift",
-        doc="""Let what was forgotten come back.
+        doc="""Allow forgotten items to return.
 
-            Named by the uids that the items had, or by the ids of the tombstones. The tombstones go, and the items can
-            be ingested or imported again; what they said was not kept and does not come back by itself.
+            Named by the uids of the items, or by the ids of the tombstones. The tombstones are removed, and the items
+            can be ingested or imported again; their contents were not kept and do not return by themselves.
             """,
     ),
     Operation(
@@ -469,10 +469,10 @@ OPERATIONS: tuple[Operation, ...] = (
             read_only=False,
         ),
         cli="correct",
-        doc="""Say what is true instead.
+        doc="""Correct a fact or memory.
 
-            A fact is superseded by a new one and stays in the history; a memory's text is replaced and kept as a
-            revision.
+            A fact is superseded by a new one and stays in the history; a memory's text is replaced, and the old one
+            kept as a revision.
             """,
     ),
     Operation(
@@ -482,7 +482,7 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=(NotFound,),
         http=Http("GET", "/v1/items/{uid}/revisions", id="list_revisions"),
         cli="history",
-        doc="What a fact or memory said before, newest first.",
+        doc="List the earlier versions of a fact or memory, newest first.",
     ),
     Operation(
         name="impact",
@@ -497,9 +497,9 @@ OPERATIONS: tuple[Operation, ...] = (
             input=items.ImpactInput,
         ),
         cli="impact",
-        doc="""Say what rests on an item, before it ends, is corrected or forgotten.
+        doc="""Show what depends on an item before it ends, is corrected or forgotten.
 
-            What cites nothing else that stands would be unsupported, directly or through others. Nothing is changed.
+            Items without any other valid support, direct or indirect, would become unsupported. Nothing is changed.
             """,
     ),
     Operation(
@@ -513,8 +513,8 @@ OPERATIONS: tuple[Operation, ...] = (
         cli="get",
         doc="""Get one item, with its evidence.
 
-            An item of another namespace is not found. `known_at` gives it as it was on file then, `as_of` only if it
-            held then.
+            An item of another namespace is not found. `known_at` returns it as stored then, `as_of` only if it was
+            true then.
             """,
     ),
     Operation(
@@ -529,7 +529,7 @@ OPERATIONS: tuple[Operation, ...] = (
         cli="put",
         doc="""Create or replace one item.
 
-            The same row again changes nothing. A replaced fact or memory keeps a revision.
+            Repeating a row changes nothing. A replaced fact or memory keeps a revision.
             """,
     ),
     Operation(
@@ -555,10 +555,9 @@ OPERATIONS: tuple[Operation, ...] = (
         scope="write",
         errors=(NotFound, PreconditionFailed, ItemBusy),
         http=Http("DELETE", "/v1/items/{uid}", query=items.DeletionQuery, versioned=True),
-        doc="""Delete one item with all that hangs on it: edges, evidence links, revisions, embeddings.
+        doc="""Delete one item with its edges, evidence links, revisions and embeddings.
 
-            It leaves a tombstone: nothing brings it back, until that is lifted. With `tombstones=false` it leaves
-            none.
+            It leaves a tombstone, which keeps it from returning until lifted. With `tombstones=false` it leaves none.
             """,
     ),
     Operation(
@@ -595,7 +594,7 @@ OPERATIONS: tuple[Operation, ...] = (
         cli="link",
         doc="""Draw a typed edge between two items.
 
-            Its method is human from then on, also where a rule or model had drawn or proposed it. 201 when it is new.
+            Its method becomes `human`, even if a rule or model had drawn or proposed it. 201 if it is new.
             """,
     ),
     Operation(
@@ -612,7 +611,7 @@ OPERATIONS: tuple[Operation, ...] = (
             destructive=True,
         ),
         cli="unlink",
-        doc="Remove one edge, named by edge_id or by source, type and target; the answer is what it was.",
+        doc="Remove one edge, named by edge_id or by source, type and target; returns the removed edge.",
     ),
     Operation(
         name="list_edges",
@@ -639,7 +638,7 @@ OPERATIONS: tuple[Operation, ...] = (
         scope="write",
         errors=(NotFound,),
         http=Http("DELETE", "/v1/edges/{edge_id}"),
-        doc="Remove one edge; the answer is what it was.",
+        doc="Remove one edge and return it.",
     ),
     Operation(
         name="causes_of",
@@ -710,7 +709,7 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=(NotFound,),
         http=Http("GET", "/v1/graph/neighbourhood"),
         cli="graph",
-        doc="Get what is around an item, whichever way edges point.",
+        doc="Get the neighbourhood of an item, following edges in both directions.",
     ),
     Operation(
         name="path_between",
@@ -731,7 +730,7 @@ OPERATIONS: tuple[Operation, ...] = (
         output=causal.ContradictionList,
         http=Http("GET", "/v1/graph/contradictions", id="list_contradictions"),
         cli="contradictions",
-        doc="List facts that name different objects for one time, and items that both cause and block another.",
+        doc="List facts that name different objects for the same time, and items that both cause and block another.",
     ),
     Operation(
         name="cycles",
@@ -741,7 +740,7 @@ OPERATIONS: tuple[Operation, ...] = (
         output=causal.CycleList,
         http=Http("GET", "/v1/graph/cycles", id="list_cycles"),
         cli="cycles",
-        doc="List items that lead back to themselves.",
+        doc="List cycles: items that lead back to themselves.",
     ),
     Operation(
         name="index_folder",
@@ -753,10 +752,10 @@ OPERATIONS: tuple[Operation, ...] = (
         progress=True,
         http=Http("POST", "/v1/files/index", id="index_files"),
         cli="index",
-        doc="""Index a folder of the service's machine.
+        doc="""Index a folder on the service's machine.
 
-            Only folders in LIBRARIAN_INDEX_ROOTS, and only what changed since the last time. Files are found by name
-            while their contents follow; the answer comes when all are stored.
+            Only folders in LIBRARIAN_INDEX_ROOTS, and only files changed since the last time. Files can be found by
+            name before their contents are indexed; the answer comes when all are stored.
             """,
     ),
     Operation(
@@ -772,10 +771,10 @@ OPERATIONS: tuple[Operation, ...] = (
             "a list of paths, best first, with the reason for each."
         ),
         cli="find-file",
-        doc="""Find files by what they are called.
+        doc="""Find files by name.
 
-            A path or its end, a file name, a stem or its beginning, words of these, or a name that a file defines; one
-            typo is forgiven. `matches` says why each file is there.
+            Matches a path or its end, a file name, a stem or its beginning, words of these, or a name that a file
+            defines; one typo is forgiven. `matches` says why each file was found.
             """,
     ),
     Operation(
@@ -796,7 +795,7 @@ OPERATIONS: tuple[Operation, ...] = (
         cli="search-text",
         doc="""Search the lines of files for an exact text.
 
-            Or for a regular expression of RE2, whose time is linear. Lines that define the name come first.
+            Or for an RE2 regular expression, whose time is linear. Lines that define the name come first.
             """,
     ),
     Operation(
@@ -812,9 +811,10 @@ OPERATIONS: tuple[Operation, ...] = (
             " and meaning and says why."
         ),
         cli="locate",
-        doc="""Find out where something is in files.
+        doc="""Locate something in files.
 
-            The shape of the query decides whether paths, lines, definitions or meanings are searched; `why` says it.
+            The form of the query decides whether paths, lines, definitions or meanings are searched; `why` gives the
+            reason.
             """,
     ),
     Operation(
@@ -825,10 +825,10 @@ OPERATIONS: tuple[Operation, ...] = (
         output=files.StaleList,
         http=Http("GET", "/v1/stale"),
         cli="stale",
-        doc="""List evidence in files that does not stand any more.
+        doc="""List evidence in files that is no longer valid.
 
-            Facts and memories may cite lines of files. Lines that moved with their file are followed; those that were
-            changed, are gone, or were never found are listed here, by path.
+            Facts and memories may cite lines of files. Lines that moved within their file are followed; those that were
+            changed, removed or never found are listed here, by path.
             """,
     ),
     Operation(
@@ -849,7 +849,7 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=(NotFound,),
         http=Http("GET", "/v1/files/{path}"),
         cli="open",
-        doc="Read lines of a file, as they are stored.",
+        doc="Read the stored lines of a file.",
     ),
     Operation(
         name="put_file",
@@ -862,7 +862,7 @@ OPERATIONS: tuple[Operation, ...] = (
         http=Http("PUT", "/v1/files/{path}", form="file", query=files.PutFileQuery, statuses=(200, 201)),
         doc="""Upload one file.
 
-            The body is the file itself. The same contents again change nothing.
+            The body is the file itself. Uploading the same contents again changes nothing.
             """,
     ),
     Operation(
@@ -872,7 +872,7 @@ OPERATIONS: tuple[Operation, ...] = (
         scope="write",
         errors=(NotFound,),
         http=Http("DELETE", "/v1/files/{path}"),
-        doc="Delete one file with its parts and all that hangs on them.",
+        doc="Delete one file with its chunks and everything attached to them.",
     ),
     Operation(
         name="list_reviews",
@@ -882,10 +882,10 @@ OPERATIONS: tuple[Operation, ...] = (
         output=sweep.ReviewList,
         http=Http("GET", "/v1/reviews"),
         cli="review",
-        doc="""List what sweeps and ingests propose and nobody has decided, or what was decided, page by page.
+        doc="""List proposals of sweeps and ingests, open or decided, page by page.
 
-            Edges and facts that may replace others (`supersede`) come first, then memories whose type nobody can tell
-            (`flag`) and memories that say the same (`merge`).
+            Edges and facts that may replace others (`supersede`) come first, then memories of unclear type (`flag`) and
+            memories that say the same (`merge`).
             """,
     ),
     Operation(
@@ -898,12 +898,12 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=(NotFound, Conflict),
         http=Http("POST", "/v1/reviews/{review_id}", id="post_review"),
         cli="review",
-        doc="""Accept or reject what is proposed.
+        doc="""Accept or reject a proposal.
 
             An accepted edge gets its real type, a rejected one is kept as a rejected proposal; an accepted
-            supersession ends the older fact, and revised ends it no more; an accepted flag gives the memory its type;
-            an accepted merge lets the fuller memory take over what hangs on the other one. No sweep changes a
-            decision. The same decision again changes nothing, another one is a 409.
+            supersession ends the older fact, and revising that reopens it; an accepted flag gives the memory its type;
+            an accepted merge moves everything attached to the shorter memory to the fuller one. Sweeps never change a
+            decision. Repeating a decision changes nothing, a different one is a 409.
             """,
     ),
     Operation(
@@ -912,9 +912,9 @@ OPERATIONS: tuple[Operation, ...] = (
         output=sweep.ReasonList,
         http=Http("GET", "/v1/reviews:reasons"),
         cli="review reasons",
-        doc="""List the kinds of reasons for which something was proposed, with how many are open or decided.
+        doc="""List the kinds of reasons for proposals, with the numbers of open and decided ones.
 
-            What was rejected three times more than accepted teaches sweeps of the namespace to be less sure.
+            Kinds rejected three times more often than accepted make sweeps of the namespace less confident.
             """,
     ),
     Operation(
@@ -927,11 +927,10 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=(Conflict,),
         http=Http("POST", "/v1/reviews:decide"),
         cli="review all",
-        doc="""Accept or reject all that was proposed for one kind of reason, in two steps.
+        doc="""Accept or reject all proposals of one kind of reason, in two steps.
 
-            Without `confirm_token` the answer is a preview with a token. With the token the previewed ones are decided,
-            each on its own, unless others match by now (409). At most 500 at once; `more` says that there are further
-            ones.
+            Without `confirm_token` the answer is a preview with a token. With the token the previewed proposals are
+            decided one by one, unless others match by now (409). At most 500 at once; `more` says that there are more.
             """,
     ),
     Operation(
@@ -954,15 +953,15 @@ OPERATIONS: tuple[Operation, ...] = (
             reports=True,
         ),
         cli="sweep",
-        doc="""Sweep a namespace: tell memories' types, write their sections, connect causes, propose merges.
+        doc="""Sweep a namespace: classify memories, write their sections, connect causes, propose merges.
 
             With `dry_run` nothing is changed, and the answer is a plan that can be sent back as `plan`. The answer
-            holds the first 1,000 changes. 409 while another sweep works in the namespace. A sweep that was
-            interrupted is taken up by `resume`.
+            holds the first 1,000 changes. 409 while another sweep runs in the namespace. `resume` continues an
+            interrupted sweep.
 
             With `Accept: text/event-stream` it comes as server-sent events: with `llm` first `estimate`, what the
             language model will be asked; `progress` with `stage`, `done`, `total` and what to resume; `changes` with
-            every change of a part that is done, `refused`, and last `report`, the object below, or `error`.
+            every change of a finished part, `refused`, and last `report`, the object below, or `error`.
             """,
     ),
     Operation(
@@ -995,11 +994,10 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=(NotFound, LeaseHeld, LeaseLost),
         http=Http("POST", "/v1/sweeps/{sweep_id}/undo"),
         cli="sweep undo",
-        doc="""Take back what a sweep changed: texts, types and tags as they were, its edges gone, its proposals
-            withdrawn.
+        doc="""Undo a sweep: restore texts, types and tags, remove its edges, withdraw its proposals.
 
-            What somebody has changed or decided since is kept and reported. An interrupted undo goes on when it is
-            asked for again. With `Accept: text/event-stream` it comes as server-sent events: `progress`, and last
+            Later changes and decisions are kept and reported. Repeating the request continues an interrupted undo.
+            With `Accept: text/event-stream` it comes as server-sent events: `progress`, and last
             `undone`, the object below, or `error`.
             """,
     ),
@@ -1012,16 +1010,16 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=(ChangesGone,),
         http=Http("GET", "/v1/changes", id="list_changes", headers=("Last-Event-ID",)),
         cli="changes",
-        doc="""Follow what becomes of items, files and edges.
+        doc="""Follow the changes of items, files and edges.
 
-            In the order in which it was committed, each change once, without its text. Without `after` the answer holds
-            no change, and a `cursor` to go on from. Changes are kept for LIBRARIAN_CHANGES_HOURS; behind an older
-            cursor it is a 410: read what there is anew.
+            Each change comes once, in commit order, without its text. Without `after` the answer holds no change, only
+            a `cursor` to continue from. Changes are kept for LIBRARIAN_CHANGES_HOURS; an older cursor is a 410: read
+            everything again.
 
-            With `Accept: text/event-stream` it comes as server-sent events and goes on: `change`, an entry of `changes`
-            with its cursor as the event's id; first, where there is none yet, `cursor` (`{"cursor": …}`) with that as
-            its id. Send the last id as `after` or `Last-Event-ID` to go on where a stream broke off. The last event may
-            be `error`, a problem.
+            With `Accept: text/event-stream` it comes as an open stream of server-sent events: `change`, an entry of
+            `changes` with its cursor as the event's id; first, if there is none yet, `cursor` (`{"cursor": …}`) with
+            the cursor as its id. Send the last id as `after` or `Last-Event-ID` to continue a broken stream. The last
+            event may be `error`, a problem.
             """,
     ),
     Operation(
@@ -1034,10 +1032,10 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=(Conflict,),
         http=Http("POST", "/v1/webhooks", statuses=(), created=lambda _made: True, secret=True),
         cli="webhook add",
-        doc="""Send what is changed from now on to an address.
+        doc="""Send changes from now on to an address.
 
-            Signed as Standard Webhooks has it, in the order of the change feed, up to 100 changes at a time, again
-            until the receiver answers with a 2xx. The secret is in this answer and nowhere else.
+            Signed according to Standard Webhooks, in the order of the change feed, up to 100 changes at a time, retried
+            until the receiver answers with a 2xx. The secret appears only in this answer.
             """,
     ),
     Operation(
@@ -1047,9 +1045,9 @@ OPERATIONS: tuple[Operation, ...] = (
         scope="admin",
         http=Http("GET", "/v1/webhooks"),
         cli="webhook list",
-        doc="""List the webhooks of a namespace, with how their deliveries fare.
+        doc="""List the webhooks of a namespace, with the state of their deliveries.
 
-            One that was paused says since when nothing was taken, and why.
+            A paused one says since when deliveries have failed, and why.
             """,
     ),
     Operation(
@@ -1060,7 +1058,7 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=(NotFound,),
         http=Http("DELETE", "/v1/webhooks/{webhook_id}"),
         cli="webhook remove",
-        doc="Remove a webhook; the answer is what it was.",
+        doc="Remove a webhook and return it.",
     ),
     Operation(
         name="test_webhook",
@@ -1072,7 +1070,7 @@ OPERATIONS: tuple[Operation, ...] = (
         cli="webhook test",
         doc="""Send a test delivery now.
 
-            When it is taken, a webhook that was paused goes on where it was.
+            If it succeeds, a paused webhook resumes where it stopped.
             """,
     ),
     Operation(
@@ -1082,7 +1080,7 @@ OPERATIONS: tuple[Operation, ...] = (
         namespaced=False,
         http=Http("GET", "/v1/namespaces", id="list_namespaces"),
         cli="namespaces",
-        doc="List the namespaces that the key opens, with their counts.",
+        doc="List the namespaces that the key opens, with their item counts.",
     ),
     Operation(
         name="delete_namespace",
@@ -1094,9 +1092,9 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=(NotFound, Conflict),
         http=Http("POST", "/v1/namespaces/{namespace}:delete"),
         cli="namespaces",
-        doc="""Delete a namespace with all that is in it, in two steps.
+        doc="""Delete a namespace with all its contents, in two steps.
 
-            Without `confirm_token` the answer is a preview with a token. With the token everything goes, unless
+            Without `confirm_token` the answer is a preview with a token. With the token everything is deleted, unless
             something was written since (409).
             """,
     ),
@@ -1110,7 +1108,7 @@ OPERATIONS: tuple[Operation, ...] = (
         http=Http("GET", "/v1/embeddings"),
         doc="""List the embedding spaces of the graph.
 
-            One is active: its vectors are searched. Vectors of all namespaces lie in one space.
+            The vectors of the active one are searched. A space holds vectors of all namespaces.
             """,
     ),
     Operation(
@@ -1124,10 +1122,10 @@ OPERATIONS: tuple[Operation, ...] = (
         everywhere=True,
         errors=(NotFound, Conflict),
         http=Http("POST", "/v1/embeddings:switch"),
-        doc="""Make another embedding space the active one, in one step.
+        doc="""Activate another embedding space, in one step.
 
-            It has to be built before, by `librarian embeddings build`: while items lack vectors in it, 409, unless
-            forced. Services whose encoder is another one search by keywords from then on.
+            Build it first with `librarian embeddings build`: 409 while items lack vectors in it, unless forced.
+            Services with a different encoder search by keywords from then on.
             """,
     ),
     Operation(
@@ -1139,7 +1137,7 @@ OPERATIONS: tuple[Operation, ...] = (
         everywhere=True,
         errors=(Conflict,),
         http=Http("POST", "/v1/embeddings:rollback"),
-        doc="Make the embedding space active again that was before the last switch.",
+        doc="Reactivate the embedding space that was active before the last switch.",
     ),
 )
 
@@ -1172,4 +1170,4 @@ LOCAL: Mapping[str, Call] = {
     "wake": lambda app: app.embeddings.wake,
     "work": lambda app: app.embeddings.work,
 }
-"""Further methods of the Librarian, for programs in its own process: they take or give what does not travel."""
+"""Further methods of the Librarian, for programs in its process only: their arguments or results cannot be sent."""

@@ -1,1 +1,1 @@
-"""Frameworks in which agents are built, over the clients: one module a framework, each with an extra of its own."""
+"""Adapters from agent frameworks to the clients: one module per framework, each with its own extra."""

@@ -1,4 +1,4 @@
-"""What an adapter asks of the service is said once, as steps; programs with and without an event loop take them."""
+"""Requests of an adapter, written once as steps that programs with and without an event loop can run."""
 
 import asyncio
 import functools
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A method of the client to call, and with what."""
+    """A method of the client to call, with its arguments."""
 
     verb: str
     arguments: tuple[Any, ...]
@@ -22,16 +22,16 @@ class Ask:
 
 
 Steps = Generator[Ask, Any, T]
-"""Yields what to ask, is sent each answer or thrown its ApiError, and returns the outcome."""
+"""Yields calls, is sent each answer or thrown its ApiError, and returns the outcome."""
 
 
 def ask(verb: str, *arguments: Any, **options: Any) -> Steps[Any]:
-    """Call a method: steps of its own, whose outcome is the answer (`answer = yield from …`)."""
+    """Call one method and return its answer (`answer = yield from …`)."""
     return (yield Ask(verb, arguments, options))
 
 
 class Connection:
-    """A service, for one adapter. `url`, `api_key` and `options` are those of `LibrarianClient`.
+    """The connection of one adapter to a service. `url`, `api_key` and `options` are those of `LibrarianClient`.
 
     Programs without an event loop share one client; each event loop has its own.
     """
@@ -47,32 +47,32 @@ class Connection:
         return client
 
     def run(self, steps: Steps[T]) -> T:
-        """Take the steps; waits for each answer. Raises what they raise, such as ApiError."""
+        """Run the steps, blocking for each answer. Raises their errors, such as ApiError."""
         try:
-            asked = next(steps)
+            call = next(steps)
             while True:
                 try:
-                    answer = getattr(self._blocking, asked.verb)(*asked.arguments, **asked.options)
+                    answer = getattr(self._blocking, call.verb)(*call.arguments, **call.options)
                 except ApiError as error:
-                    asked = steps.throw(error)
+                    call = steps.throw(error)
                 else:
-                    asked = steps.send(answer)
+                    call = steps.send(answer)
         except StopIteration as done:
             outcome: T = done.value
             return outcome
 
     async def arun(self, steps: Steps[T]) -> T:
-        """Take the steps; gives way while it waits."""
+        """Run the steps without blocking the event loop."""
         client = self._client_of_loop()
         try:
-            asked = next(steps)
+            call = next(steps)
             while True:
                 try:
-                    answer = await getattr(client, asked.verb)(*asked.arguments, **asked.options)
+                    answer = await getattr(client, call.verb)(*call.arguments, **call.options)
                 except ApiError as error:
-                    asked = steps.throw(error)
+                    call = steps.throw(error)
                 else:
-                    asked = steps.send(answer)
+                    call = steps.send(answer)
         except StopIteration as done:
             outcome: T = done.value
             return outcome
@@ -95,7 +95,7 @@ class Connection:
 
 
 class Connected:
-    """An adapter over a connection. Close it, or use it as a context manager, asynchronous in an event loop."""
+    """An adapter over a connection. Close it, or use it as a context manager (asynchronous in an event loop)."""
 
     _connection: Connection
 

@@ -1,5 +1,5 @@
-"""Messages of a framework's conversation as messages of Librarian: the framework's own form stands among a message's
-attributes, so that it comes back exactly, and order is the order in which they were added.
+"""Stores a framework's conversation as messages of Librarian: an attribute holds the framework's own form, so that it
+is returned exactly, and messages keep the order in which they were added.
 """
 
 import time
@@ -13,12 +13,12 @@ from librarian.adapters.records import delete, keep, listed
 from librarian.items.contracts import ItemOut, ItemQuery, MessageIn
 
 FORM = "form"
-"""The attribute that holds a message as its framework has it, as JSON."""
+"""The attribute that holds a message in its framework's form, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one message says, who says it (`role`), and its framework's form as JSON."""
+    """One message: its text, the `role` of its author, and its framework's form as JSON."""
 
     text: str
     role: str
@@ -41,12 +41,12 @@ class Conversation:
             yield from keep(self.namespace, [self._row(now + number, turn) for number, turn in enumerate(turns)])
 
     def forms(self, last: int | None = None) -> Steps[list[str]]:
-        """Return the forms in their order, all or the `last` ones."""
+        """Return the framework's forms in order: all, or the `last` ones."""
         items = yield from self._newest(last)
         return [item.properties["attributes"][FORM] for item in reversed(items)]
 
     def pop(self) -> Steps[str | None]:
-        """Delete the last turn and return its form; None where there is none."""
+        """Delete the last turn and return its form, or None."""
         items = yield from self._newest(1)
         yield from delete(self.namespace, [item.uid for item in items])
         return items[0].properties["attributes"][FORM] if items else None
@@ -61,7 +61,7 @@ class Conversation:
         return (yield from listed(self.namespace, query, most=most))
 
     def _row(self, position: int, turn: Turn) -> tuple[str, MessageIn]:
-        """Return a message under a uid that sorts by time: what is stored at once is listed by uid."""
+        """Return a message with a uid that sorts by time: rows of one batch are listed by uid."""
         uid = f"m-{position:016x}-{uuid.uuid4().hex[:8]}"
         return uid, MessageIn(
             text=turn.text,

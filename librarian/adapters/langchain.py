@@ -1,4 +1,4 @@
-"""LangChain: a retriever over everything that is kept, and the history of a chat."""
+"""LangChain: a retriever over all items, and a chat history."""
 
 import json
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ _ROLES = {"human": "user", "ai": "assistant"}
 
 
 class LibrarianRetriever(Connected, BaseRetriever):
-    """Searches `namespace` of a service and gives the best `k` items (up to 50) as documents.
+    """Searches `namespace` of a service and returns the best `k` items (up to 50) as documents.
 
     `filters` are those of a search, by name: `{"kinds": ["memory"], "tags": ["travel"]}`. `url`, `api_key` and
-    `client_options` are those of `LibrarianClient`. A document's `id` is the item's uid, its metadata what the hit says
-    beside the text: kind, score, similarity_score, author, times, attributes and more.
+    `client_options` are those of `LibrarianClient`. A document's `id` is the item's uid, its metadata the other fields
+    of the hit: kind, score, similarity_score, author, times, attributes and more.
     """
 
     namespace: str
@@ -38,7 +38,7 @@ class LibrarianRetriever(Connected, BaseRetriever):
     _connection: Connection = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
-        """Make the clients once."""
+        """Create the clients."""
         super().model_post_init(context)
         self._connection = Connection(self.url, self.api_key, **self.client_options)
 
@@ -68,7 +68,7 @@ def document(hit: Hit) -> Document:
 
 class LibrarianChatMessageHistory(Connected, BaseChatMessageHistory):
     """The messages of one session, in `namespace` of a service; `url`, `api_key` and `options` are those of
-    `LibrarianClient`. Each is a message of the conversation `session_id` that searches find too.
+    `LibrarianClient`. Each is a message of the conversation `session_id`, which searches also find.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""A LangGraph store: what graphs keep beyond one thread, found again by meaning and by words.
+"""A LangGraph store: keeps what outlives one thread, and finds it by meaning and by words.
 
-Every item is a memory. Its text, which is searched, is made of the value's fields; the value itself, namespace and key
-are among its attributes.
+Every item is a memory. Its searchable text is built from the value's fields; its attributes hold the value itself, the
+namespace and the key.
 """
 
 import asyncio
@@ -46,17 +46,17 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 class LibrarianStore(Connected, BaseStore):
     """A store in `namespace` of a service; `url`, `api_key` and `options` are those of `LibrarianClient`.
 
-    `fields` are the paths of a value whose texts are searched, all of it by default; `index` of a put names others,
-    and with `index=False` only the key is searched. A search with a query gives 50 items at most, each with its
-    similarity (0 to 1) as score, null for what was found by words before it has a vector. A filter that compares for
-    equality is evaluated by the service, other comparisons over the 50 best. Without a query the newest come first.
+    `fields` are the paths of a value whose texts are searched, by default all of it; `index` of a put overrides them,
+    and with `index=False` only the key is searched. A search with a query returns 50 items at most, scored by
+    similarity (0 to 1; null for items that have no vector yet). The service evaluates filters for equality; other
+    comparisons apply to the 50 best. Without a query the newest come first.
 
-    The puts of one batch are one transaction. Putting the same value again changes nothing; another value leaves a
-    revision of the old one. What was deleted may be put again.
+    The puts of one batch are one transaction. Putting an equal value changes nothing; a different one leaves a
+    revision of the old. Deleted items may be put again.
 
-    `ttl` of a put, or `default_ttl` of `ttl`, lets an item expire: it is neither got nor found from then on, and sweeps
-    purge it. Reading puts that off only where it is asked for (`refresh_ttl=True`, or `refresh_on_read` of `ttl`),
-    because it is a change of the item that leaves a revision.
+    `ttl` of a put, or `default_ttl` of `ttl`, lets an item expire: from then on it is neither returned nor found, and
+    sweeps purge it. Reads extend it only on request (`refresh_ttl=True`, or `refresh_on_read` of `ttl`), because that
+    changes the item and leaves a revision.
     """
 
     supports_ttl = True
@@ -77,14 +77,14 @@ class LibrarianStore(Connected, BaseStore):
         self._connection = Connection(url, api_key, **options)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do what the operations say: first what reads, then what writes."""
+        """Run the operations: reads first, then writes."""
         ops = list(ops)
         results = [self._connection.run(self._read(op)) for op in ops]
         self._connection.run(self._write(ops))
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do what the operations say: first what reads, side by side, then what writes."""
+        """Run the operations: reads first, concurrently, then writes."""
         ops = list(ops)
         results = list(await asyncio.gather(*(self._connection.arun(self._read(op)) for op in ops)))
         await self._connection.arun(self._write(ops))
@@ -130,7 +130,7 @@ class LibrarianStore(Connected, BaseStore):
         return [SearchItem(**_stored(item), score=score) for item, score in hits]
 
     def _same_text(self, hit: Hit) -> Steps[list[ItemOut]]:
-        """Return the items that a search has merged with a hit, because they say the same under other keys."""
+        """Return the duplicates under other keys that a search merged into a hit."""
         merged = hit.explanation.merged_duplicates if hit.explanation else []
         found: list[ItemOut] = []
         for uid in merged:
@@ -149,7 +149,7 @@ class LibrarianStore(Connected, BaseStore):
         return [SearchItem(**_stored(item)) for item in found[op.offset :]]
 
     def _refresh(self, op: GetOp | SearchOp, items: Iterable[ItemOut | Hit]) -> Steps[None]:
-        """Put off the end of items that expire, where the operation says so."""
+        """Extend the lifetime of expiring items where the operation asks for it."""
         for item in items if op.refresh_ttl else ():
             minutes = _attributes(item).get("ttl")
             if minutes is not None:
@@ -202,13 +202,13 @@ def _end(minutes: float) -> datetime:
 
 
 def _expired(item: ItemOut) -> bool:
-    """Return whether an item has expired: by its uid it is there until it is purged."""
+    """Return whether an item has expired; until it is purged, it can still be read by uid."""
     end = item.properties.get("expires_at")
     return end is not None and datetime.fromisoformat(end) <= datetime.now(UTC)
 
 
 def _path_tag(path: Sequence[str]) -> str | None:
-    """Return the tag of everything below `path`; None for the root. No label holds a full stop."""
+    """Return the tag of everything below `path`; None for the root. Labels contain no full stop."""
     joined = ".".join(path)
     if len(joined) > _LONGEST_PATH:
         joined = hashlib.sha256(joined.encode()).hexdigest()
@@ -216,7 +216,7 @@ def _path_tag(path: Sequence[str]) -> str | None:
 
 
 def _selection(op: SearchOp) -> dict[str, Any]:
-    """Return the filters of the service that leave in all that the operation wants."""
+    """Return service filters that keep at least everything the operation asks for."""
     below = _path_tag(op.namespace_prefix)
     return {"kinds": ["memory"], "tags": [_MARK, *([below] if below else []), *field_tags(op.filter or {})]}
 
@@ -255,7 +255,7 @@ def _passes(op: SearchOp, namespace: tuple[str, ...], value: Mapping[str, Any]) 
 
 
 def _equals(value: Any, wanted: Any) -> bool:
-    """Compare as stores do: `$` begins a comparison, objects are compared in the fields that are given."""
+    """Compare as stores do: `$` begins an operator; objects are compared by the given fields only."""
     match wanted:
         case dict() if any(name.startswith("$") for name in wanted):
             return all(_compares(value, name, other) for name, other in wanted.items())
@@ -265,7 +265,7 @@ def _equals(value: Any, wanted: Any) -> bool:
             return (
                 isinstance(value, list)
                 and len(value) == len(wanted)
-                and all(_equals(one, other) for one, other in zip(value, wanted, strict=True))
+                and all(_equals(left, right) for left, right in zip(value, wanted, strict=True))
             )
     return bool(value == wanted)
 
@@ -277,7 +277,7 @@ def _compares(value: Any, name: str, other: Any) -> bool:
         raise ValueError(f"Unsupported operator: {name}")
     try:
         return _COMPARISONS[name](float(value), float(other))
-    except (TypeError, ValueError):  # no number is less or greater than what is none
+    except (TypeError, ValueError):  # not comparable
         return False
 
 
@@ -289,7 +289,7 @@ def _matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
 
 
 def _said(value: Any) -> str:
-    """Return the texts of a value: a line for each field, and the text alone where there is no other."""
+    """Return the texts of a value, one line per field; a single text stands alone."""
     lines = list(_lines("", value))
     return lines[0][1] if len(lines) == 1 else "\n".join(f"{name}: {text}" if name else text for name, text in lines)
 

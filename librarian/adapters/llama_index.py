@@ -1,4 +1,4 @@
-"""LlamaIndex: a retriever over everything that is kept."""
+"""LlamaIndex: a retriever over all items."""
 
 from typing import Any
 
@@ -15,11 +15,10 @@ from librarian.search.contracts import SearchInput
 
 
 class LibrarianRetriever(Connected, BaseRetriever):
-    """Searches `namespace` of a service and gives the best `similarity_top_k` items (up to 50) as nodes.
+    """Searches `namespace` of a service and returns the best `similarity_top_k` items (up to 50) as nodes.
 
     `filters` are those of a search, by name. `url`, `api_key` and `options` are those of `LibrarianClient`. A node's id
-    is the item's uid, its score the similarity (0 to 1, null without a vector), its metadata what the hit says beside
-    its text.
+    is the item's uid, its score the similarity (0 to 1, null without a vector), its metadata the hit's other fields.
     """
 
     def __init__(

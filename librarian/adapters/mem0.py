@@ -1,5 +1,5 @@
 """A client for programs written for mem0's Python API: `from librarian.adapters.mem0 import Memory`. mem0 itself is not
-needed; arguments and what comes back have the shapes of mem0 2 (`mem0/memory/main.py`).
+needed; arguments and results have the shapes of mem0 2 (`mem0/memory/main.py`).
 """
 
 import hashlib
@@ -38,9 +38,9 @@ _SOURCE = "mem0"
 class Memory(Connected):
     """mem0's `Memory` in `namespace` of a service; `url`, `api_key` and `options` are those of `LibrarianClient`.
 
-    It asks no language model: `add` keeps each message as it is, whatever `infer` says, and leaves it to Librarian to
-    find the right ones. `search` and `get_all` take the scopes in `filters`, and as `user_id`, `agent_id` and `run_id`
-    too, as older programs give them.
+    It uses no language model: `add` keeps each message unchanged, whatever `infer` says, and leaves retrieval to
+    Librarian. `search` and `get_all` take the scopes in `filters` or, as in older programs, as `user_id`, `agent_id`
+    and `run_id`.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Memory(Connected):
 
     @classmethod
     def from_config(cls, config_dict: Mapping[str, Any]) -> "Memory":
-        """Make it from `{"librarian": {"namespace": …, "url": …, "api_key": …}}`; mem0's own settings mean nothing."""
+        """Create it from `{"librarian": {"namespace": …, "url": …, "api_key": …}}`; mem0's own settings are ignored."""
         return cls(**config_dict.get("librarian", {}))
 
     def add(
@@ -66,7 +66,7 @@ class Memory(Connected):
         infer: bool = True,
         **_options: Any,
     ) -> dict[str, Any]:
-        """Keep each message but the system's as a memory of its own, all or none.
+        """Keep each message except the system's as a memory of its own, all or none.
 
         Returns `{"results": [{"id", "memory", "event": "ADD", "actor_id", "role"}, …]}`. Raises ValueError without a
         scope.
@@ -105,7 +105,7 @@ class Memory(Connected):
     ) -> dict[str, Any]:
         """Find memories by meaning and by words: `{"results": [memory, …]}`, each with its `score` (0 to 1).
 
-        At most 50. What is less similar than `threshold` is left out; what has no vector yet stays, with score 0.
+        At most 50. Memories less similar than `threshold` are left out; those without a vector yet stay, with score 0.
         Raises ValueError without a scope.
         """
         wanted = _filters(filters, scopes)
@@ -148,7 +148,7 @@ class Memory(Connected):
         expiration_date: str | date | None = _UNSET,
         data: str | None = None,
     ) -> dict[str, str]:
-        """Replace a memory's text, and add to its metadata; scopes stay. Raises ValueError where there is none."""
+        """Replace a memory's text and add to its metadata; scopes stay. Raises ValueError for an unknown id."""
         text = data if text is None else text
         if text is None and metadata is None and expiration_date is _UNSET:
             raise ValueError("At least one of text, metadata, or expiration_date must be provided.")
@@ -159,7 +159,7 @@ class Memory(Connected):
         return {"message": "Memory updated successfully!"}
 
     def delete(self, memory_id: str) -> dict[str, str]:
-        """Delete one memory. Raises ValueError where there is none."""
+        """Delete one memory. Raises ValueError for an unknown id."""
         self._connection.run(self._deleted(memory_id))
         return {"message": "Memory deleted successfully!"}
 
@@ -172,8 +172,8 @@ class Memory(Connected):
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
-        """Return what became of a memory, the oldest change first: `old_memory`, `new_memory`, `event` (ADD, UPDATE)
-        and when. Of a deleted memory nothing is left, so the list is empty.
+        """Return the history of a memory, oldest change first: `old_memory`, `new_memory`, `event` (ADD, UPDATE) and
+        time. A deleted memory has no history.
         """
         return self._connection.run(self._history(memory_id))
 
@@ -224,7 +224,7 @@ class Memory(Connected):
 
 
 def _scopes(**given: str | None) -> dict[str, str]:
-    """Return the scopes that are given, trimmed. Raises ValueError where there is none, or one that is blank."""
+    """Return the given scopes, trimmed. Raises ValueError if there is none or one contains blanks."""
     scopes = {name: value.strip() for name, value in given.items() if value is not None}
     if not scopes:
         raise ValueError("At least one of 'user_id', 'agent_id', or 'run_id' must be provided.")
@@ -246,7 +246,7 @@ def _filters(filters: Mapping[str, Any] | None, scopes: Mapping[str, Any]) -> di
 
 
 def _messages(given: str | Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the messages that are kept."""
+    """Return the messages to keep."""
     if isinstance(given, str):
         given = [{"role": "user", "content": given}]
     messages = [given] if isinstance(given, Mapping) else list(given)
@@ -263,7 +263,7 @@ def _said_by(message: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _row(text: str, payload: Mapping[str, Any]) -> MemoryIn:
-    """Return the memory of a text; its tags are those that an import of mem0's own export makes."""
+    """Return the memory of a text, with the tags that an import of a mem0 export would give it."""
     own = {name: value for name, value in payload.items() if name not in _SCOPES}
     return MemoryIn(
         text=text,
@@ -279,7 +279,7 @@ def _scope_tags(payload: Mapping[str, Any]) -> list[str]:
 
 
 def _selection(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the filters of the service that leave in all that is wanted."""
+    """Return service filters that keep at least everything wanted."""
     equal = {name: value for name, value in wanted.items() if value != "*"}
     own = {name: value for name, value in equal.items() if name not in _SCOPES}
     selection: dict[str, Any] = {"kinds": ["memory"]}
@@ -291,7 +291,7 @@ def _selection(wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _payload(item: ItemOut | Hit) -> dict[str, Any]:
-    """Return scopes and metadata of a memory; of one that was not added here, what its tags and agent say."""
+    """Return scopes and metadata of a memory; if it was not added here, those given by its tags and agent."""
     if isinstance(item, Hit):
         said: Mapping[str, Any] = {"tags": item.tags, "agent": item.agent, "attributes": item.attributes}
     else:
@@ -353,7 +353,7 @@ def _compares(value: Any, word: str, other: Any) -> bool:
         raise ValueError(f"Unsupported metadata filter operator: {word}")
     try:
         return bool(_COMPARISONS[word](value, other))
-    except TypeError:  # values of different types are neither less nor greater, and hold nothing
+    except TypeError:  # values of different types are not comparable
         return False
 
 

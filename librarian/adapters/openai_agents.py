@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK: a session that remembers, and tools that recall and remember."""
+"""The OpenAI Agents SDK: a persistent session, and the tools `recall` and `remember`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ _FRAMEWORK = "openai-agents"
 
 class LibrarianSession(Connected, SessionABC):
     """The items of one session, in `namespace` of a service; `url`, `api_key` and `options` are those of
-    `LibrarianClient`. Each item is a message of the conversation `session_id` that searches find too.
+    `LibrarianClient`. Each item is a message of the conversation `session_id`, which searches also find.
 
-    `session_settings` may limit how many of the latest items a run is given.
+    `session_settings` may limit a run to the latest items.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class LibrarianSession(Connected, SessionABC):
         self._connection = Connection(url, api_key, **options)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
-        """Return the items in their order: all, or the latest ones."""
+        """Return the items in order: all, or the latest ones."""
         if limit is None and self.session_settings is not None:
             limit = self.session_settings.limit
         if limit is not None and limit <= 0:
@@ -51,7 +51,7 @@ class LibrarianSession(Connected, SessionABC):
         await self._connection.arun(self._conversation.add([_turn(item) for item in items]))
 
     async def pop_item(self) -> TResponseInputItem | None:
-        """Delete the last item and return it; None where there is none."""
+        """Delete the last item and return it, or None."""
         form = await self._connection.arun(self._conversation.pop())
         return None if form is None else json.loads(form)
 
@@ -74,7 +74,7 @@ def _turn(item: Mapping[str, Any]) -> Turn:
 
 
 def _text(item: Mapping[str, Any]) -> str:
-    """Return what an item says: its content, the call of a tool by its name, or what the tool gave."""
+    """Return the text of an item: its content, the name of the tool it calls, or the tool's output."""
     match item:
         case {"content": str(content)}:
             return content

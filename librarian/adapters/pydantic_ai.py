@@ -1,4 +1,4 @@
-"""Pydantic AI: a toolset by which agents recall and remember."""
+"""Pydantic AI: a toolset with `recall` and `remember`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How adapters keep records of a framework as items: tags to select them by, pages to read them in, deletions."""
+"""Keeps a framework's records as items: tags to select them, paged reads, deletions."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -12,16 +12,16 @@ from librarian.search.contracts import Hit
 
 PAGE = 500
 MAX_HITS = 50
-# What is longer is compared where the items are read.
+# Longer values are compared after the items are read.
 _LONGEST_TAG = 100
 _MOST_TAGS = 90
 _OWN = frozenset({"content", "uid", "explanation", "evidence", "led_by", "unsupported"})
 
 
 def field_tags(values: Mapping[str, Any]) -> list[str]:
-    """Return `name:value` for the short values among the first fields, by which records are selected.
+    """Return the tags `name:value` of the short values among the first fields, to select records by.
 
-    Equal values have equal tags, and a few values that differ do too: 1 and "1".
+    Equal values have equal tags; so do a few different ones, such as 1 and "1".
     """
     tags = (_tag(name, value) for name, value in values.items())
     return [tag for tag in tags if tag is not None][:_MOST_TAGS]
@@ -42,7 +42,7 @@ def _tag(name: str, value: Any) -> str | None:
 
 
 def metadata_of(hit: Hit) -> dict[str, Any]:
-    """Return what a hit says beside its text and uid, without what is absent."""
+    """Return the fields of a hit other than text and uid, without empty ones."""
     said: dict[str, Any] = {name: getattr(hit, name) for name in hit.__struct_fields__ if name not in _OWN}
     return {name: value for name, value in said.items() if value not in (None, [], {})}
 
@@ -54,7 +54,7 @@ def listed(
     most: int | None = None,
     accept: Callable[[ItemOut], bool] = lambda _: True,
 ) -> Steps[list[ItemOut]]:
-    """Return the items that pass the query and `accept`, in the query's order, at most so many."""
+    """Return at most `most` items that pass the query and `accept`, in the query's order."""
     found: list[ItemOut] = []
     query = msgspec.structs.replace(query, limit=PAGE if most is None else max(1, min(PAGE, most)))
     while most is None or len(found) < most:
@@ -67,7 +67,7 @@ def listed(
 
 
 def item_or_none(namespace: str, uid: str) -> Steps[ItemOut | None]:
-    """Return an item, or None where there is none."""
+    """Return an item, or None."""
     try:
         item: ItemOut = yield from ask("get_item", namespace, uid)
     except ApiError as error:
@@ -78,7 +78,7 @@ def item_or_none(namespace: str, uid: str) -> Steps[ItemOut | None]:
 
 
 def delete(namespace: str, uids: Iterable[str]) -> Steps[None]:
-    """Delete items so that they may be written again; those that are not there are none to delete."""
+    """Delete items so that they may be written again; missing ones are ignored."""
     for uid in uids:
         try:
             yield from ask("delete_item", namespace, uid, tombstones=False)
@@ -88,7 +88,7 @@ def delete(namespace: str, uids: Iterable[str]) -> Steps[None]:
 
 
 def keep(namespace: str, rows: Iterable[tuple[str, ItemIn]]) -> Steps[None]:
-    """Store rows by uid, all or none of those that are valid. Raises ApiError for one that is not, or was forgotten."""
+    """Store the valid rows by uid, all or none. Raises ApiError for an invalid or forgotten one."""
     encoded = [msgspec.to_builtins(msgspec.structs.replace(row, uid=uid)) for uid, row in rows]
     report: IngestReport = yield from ask("ingest", encoded, namespace=namespace)
     for error in report.errors:

@@ -1,4 +1,4 @@
-"""What an agent can do with its memory, as plain functions of which frameworks make tools."""
+"""Memory tools for agents, as plain functions that frameworks turn into tools."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -10,7 +10,7 @@ from librarian.search.contracts import ContextInput
 
 class MemoryTools(Connected):
     """`recall` and `remember` over `namespace` of a service; `url`, `api_key` and `options` are those of
-    `LibrarianClient`. `recall` gives `max_tokens` at most.
+    `LibrarianClient`. `recall` returns at most `max_tokens`.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class MemoryTools(Connected):
 
     @property
     def functions(self) -> tuple[Callable[[str], Awaitable[str]], ...]:
-        """What tools are made of: their docstrings are for the model."""
+        """The functions to make tools of; their docstrings are for the model."""
         return (self.recall, self.remember)
 
     async def recall(self, question: str) -> str:

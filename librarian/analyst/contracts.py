@@ -6,6 +6,6 @@ from librarian.base.fields import Namespace
 
 
 class PackQuery(Struct, forbid_unknown_fields=True, kw_only=True):
-    """The namespace that the guide begins with; without one the service's default."""
+    """The initial namespace of the guide; the service's default if unset."""
 
     namespace: Namespace | None = None

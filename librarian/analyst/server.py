@@ -1,7 +1,7 @@
-"""A second server for analysts: a copy of the graph, or of one namespace, that can only be read.
+"""A second server for analysts: a read-only copy of the graph, or of one namespace.
 
-Community has no roles: whoever may log in to a server may change everything in it. So analysts get a server of their
-own, with its own home, password and ports: it is filled, stopped, and started again read-only.
+Neo4j Community has no roles: anyone who may log in may change everything. So analysts get a separate server with its
+own home, password and ports, which is filled, stopped, and restarted read-only.
 """
 
 import contextlib
@@ -30,16 +30,16 @@ from librarian.transfer.atomic import writable
 from librarian.transfer.room import Counted
 
 USUAL_PORTS = Ports(bolt=17688, http=17475)
-"""The next ones to the main server's."""
+"""The ports next to the main server's."""
 
-# A copy has a few readers; the main server needs the machine more.
+# A copy has few readers; the main server needs the memory more.
 _HEAP_MB, _PAGECACHE_MB = 512, 256
 
 
 class CopyNote(Struct, frozen=True, kw_only=True):
-    """The contents of a copy: these `namespaces`, all that there were where it is `whole`; how many items; and of when.
+    """The contents of a copy: its `namespaces` (all of them if `whole`), number of items, and time.
 
-    Without `exact` something changed while it was read, and is in it as it was before or after.
+    Unless `exact`, something changed while it was read, and the copy holds its state before or after the change.
     """
 
     namespaces: list[str]
@@ -56,14 +56,14 @@ class CopyNote(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class AnalystStatus:
-    """The server, and the copy that it holds; None where there is none that was finished."""
+    """The server and its copy; None without a finished one."""
 
     server: ServerStatus
     copy: CopyNote | None
 
 
 class AnalystServer:
-    """The analysts' server of one home; cheap to make, nothing runs until `start`."""
+    """The analysts' server of one home; cheap to create, nothing runs until `start`."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -71,15 +71,15 @@ class AnalystServer:
 
     @property
     def server(self) -> ManagedServer:
-        """The server itself, to look at."""
+        """The underlying server, for inspection."""
         return self._managed(ServerOptions())
 
     def status(self) -> AnalystStatus:
-        """Return what is known of the server and its copy; starts and changes nothing."""
+        """Return the state of the server and its copy; starts and changes nothing."""
         return AnalystStatus(self.server.status(), self._note())
 
     async def stop(self) -> bool:
-        """Stop it; the copy stays on the disk until the next start. False when it was not running."""
+        """Stop it; the copy stays on disk until the next start. False if it was not running."""
         if not self._home.path.exists():
             return False
         with self._alone():
@@ -96,10 +96,10 @@ class AnalystServer:
     ) -> AnalystStatus:
         """Copy `namespace` (None: all) out of `source` and serve the copy instead of the previous one.
 
-        The previous copy is served until the new one was read. Ports stay the same unless others are asked for, and the
-        password too where it opened the same. `on_progress` gets (done, total), first of what is read, then of what is
-        written. Raises NotFound for a namespace that holds nothing, Conflict while another process does the same,
-        CannotWrite on a full disk, and a LocalServerError, such as for a port that is taken.
+        The previous copy is served until the new one is read. Ports stay the same unless others are requested; so does
+        the password if the scope is the same. `on_progress` gets (done, total), first of reading, then of writing.
+        Raises NotFound for an empty namespace, Conflict while another process does the same, CannotWrite on a full
+        disk, and LocalServerError, such as for a port in use.
         """
         with self._alone(), tempfile.TemporaryFile(dir=self._settings.home) as spool:
             before = self.status()
@@ -130,7 +130,7 @@ class AnalystServer:
             write_secret(self._home.password_file, password)
 
     async def _fill(self, spool: BinaryIO, note: CopyNote, on_progress: Counted | None) -> None:
-        """Store what was read in the new home, by a server that is stopped afterwards."""
+        """Store the copy in the new home through a server that is stopped afterwards."""
         settings = replace(
             self._settings,
             home=self._home.path,
@@ -164,12 +164,10 @@ class AnalystServer:
             yield
 
     def _refuse_unknown_files(self) -> None:
-        """Raise HomeRefused for a home with files that no analysts' server has made."""
+        """Raise HomeRefused for a home with files that are not an analysts' server's."""
         made = (self._home.password_file, self._home.conf, self._note_file)
         if self._home.path.exists() and any(self._home.path.iterdir()) and not any(path.exists() for path in made):
-            raise HomeRefused(
-                f"{self._home.path} holds files of something else than an analysts' copy. Move them away."
-            )
+            raise HomeRefused(f"{self._home.path} holds files that are not part of an analysts' copy. Move them away.")
 
     def _managed(self, options: ServerOptions) -> ManagedServer:
         lean = self._lean()
@@ -194,7 +192,7 @@ class AnalystServer:
 
 
 async def _read(source: Librarian, namespace: str | None, spool: BinaryIO, on_progress: Counted | None) -> CopyNote:
-    """Read everything but the vectors, which nothing in the Browser reads."""
+    """Read everything except the vectors, which the Browser does not use."""
     named = None if namespace is None else [namespace]
     report = await source.export_into(spool, named, tombstones=False, on_progress=on_progress)
     return CopyNote(
@@ -207,7 +205,7 @@ async def _read(source: Librarian, namespace: str | None, spool: BinaryIO, on_pr
 
 
 def _refuse_taken(running: ServerStatus, bolt_port: int | None, http_port: int | None) -> None:
-    """Raise unless the requested ports are free or the running copy's own."""
+    """Raise LocalServerError unless the requested ports are free or those of the running copy."""
     own = (running.bolt_port, running.http_port)
     for name, port in (("bolt", bolt_port), ("http", http_port)):
         if port is not None and port not in own:

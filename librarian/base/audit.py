@@ -9,13 +9,13 @@ _name: ContextVar[str | None] = ContextVar("name", default=None)
 
 
 def act_as(key_id: str, name: str) -> None:
-    """Let an API key be the acting caller; people know it by its name."""
+    """Make an API key the acting caller."""
     actor.set(key_id)
     _name.set(name)
 
 
 def actor_name() -> str:
-    """Return how people know the acting caller: by the name of the API key, or as "cli" or "python"."""
+    """Return the display name of the acting caller: the name of the API key, "cli" or "python"."""
     return _name.get() or actor.get()
 
 

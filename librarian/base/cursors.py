@@ -1,6 +1,6 @@
-"""Opaque cursors: where one page ended, bound to the query it belongs to.
+"""Opaque cursors: the end of a page, bound to its query.
 
-A cursor is neither secret nor signed: an altered one only starts a page elsewhere in what its sender may see anyway.
+A cursor is neither secret nor signed: altering it only moves the page within what the sender may see anyway.
 """
 
 import base64
@@ -15,7 +15,7 @@ from librarian.base.errors import InvalidInput
 
 T = TypeVar("T")
 
-# The next page may be of another size.
+# The next page may have another size.
 _NO_CONDITIONS = ("cursor", "limit")
 _DIGEST_CHARS = 12
 _REMEDY = "Send `next_cursor` of the previous page with the same conditions, or no cursor for the first page."
@@ -24,7 +24,7 @@ _REMEDY = "Send `next_cursor` of the previous page with the same conditions, or 
 def page(
     query: Struct, rows: Sequence[T], limit: int, position_of: Callable[[T], list[str]]
 ) -> tuple[Sequence[T], str | None]:
-    """Return the first `limit` of `rows`, and the cursor of the page behind them; None when this one is the last.
+    """Return the first `limit` of `rows`, and the cursor of the next page; None on the last page.
 
     `rows` are read with a limit of `limit` + 1, which shows whether more follow; `position_of` gives a row's sort key.
     """
@@ -34,13 +34,13 @@ def page(
 
 
 def encode(query: Struct, position: list[str]) -> str:
-    """Return the cursor of the page that starts behind `position`, the sort key of the last row before it."""
+    """Return the cursor of the page that starts after `position`, the sort key of the last row before it."""
     plain = msgspec.json.encode([_digest(query), *position])
     return base64.urlsafe_b64encode(plain).rstrip(b"=").decode()
 
 
 def decode(query: Struct, cursor: str) -> list[str]:
-    """Return the position that `encode` put in. Raises InvalidInput for a damaged cursor, or one of another query."""
+    """Return the position in a cursor. Raises InvalidInput for a damaged cursor, or one of another query."""
     try:
         padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
         plain = base64.b64decode(padded, altchars=b"-_", validate=True)
@@ -53,7 +53,7 @@ def decode(query: Struct, cursor: str) -> list[str]:
 
 
 def invalid() -> InvalidInput:
-    """Return the error of a cursor that cannot be read, or whose position does not fit the query."""
+    """Return the error for a cursor that is unreadable or does not fit the query."""
     return InvalidInput("invalid cursor", field="$.cursor", remedy=_REMEDY)
 
 

@@ -3,27 +3,27 @@
 LibrarianError
 ├── InvalidInput          a field the caller sent (400)
 ├── PayloadTooLarge       body, batch or text over a limit (413)
-├── UnsupportedMediaType  a content type nobody reads (415)
-├── Unauthenticated       no key, or one that is not valid (401)
+├── UnsupportedMediaType  a content type that no route reads (415)
+├── Unauthenticated       no key, or an invalid one (401)
 ├── Forbidden             a valid key without the right (403)
 ├── NotFound              no such item in this namespace (404)
-├── Conflict              what is stored contradicts the request (409)
+├── Conflict              the stored data contradicts the request (409)
 ├── PreconditionFailed    the item is not at the version the caller has seen (412)
 ├── IdempotencyKeyReused  one Idempotency-Key, two different requests (422)
-├── RequestInProgress     the first request with this Idempotency-Key still runs (409)
+├── RequestInProgress     the first request with this Idempotency-Key is still running (409)
 ├── TooManyRequests       over the key's rate limit (429)
-├── Overloaded            more requests at once than the service takes (503)
+├── Overloaded            more concurrent requests than the service accepts (503)
 ├── DeadlineExceeded      the request's time is up (504)
 ├── NotReady              the graph is starting, recovering or gone (503)
-├── SettingsError         an environment variable with a value that cannot be used
+├── SettingsError         an environment variable with an invalid value
 ├── KeysFileError         the key file cannot be read or written
-├── InvalidExport         a file that is no whole export, dump or backup of ours
+├── InvalidExport         not a complete export, dump or backup of ours
 └── CannotWrite           a full disk, or a folder that cannot be written
 
 ApiError                  a service refused a client's request, or could not do what was asked
 └── ServiceUnreachable    no answer came
 
-Each carries a stable `code`, and what to do where the fault allows a remedy.
+Each carries a stable `code` and, where there is one, a remedy.
 """
 
 from typing import ClassVar
@@ -34,7 +34,7 @@ class LibrarianError(Exception):
 
     code: ClassVar[str] = "librarian_error"
     challenge: str | None = None
-    """What WWW-Authenticate says in an answer over HTTP: how to log in, and what for."""
+    """Value of WWW-Authenticate in the HTTP response: how to log in, and for which scope."""
 
     def __init__(self, message: str | None = None, *, field: str | None = None, remedy: str | None = None) -> None:
         super().__init__(message or (type(self).__doc__ or "").strip())
@@ -43,7 +43,7 @@ class LibrarianError(Exception):
 
 
 class InvalidInput(LibrarianError):
-    """The request holds a value that cannot be used."""
+    """The request contains an invalid value."""
 
     code = "invalid_input"
 
@@ -79,7 +79,7 @@ class NotFound(LibrarianError):
 
 
 class Conflict(LibrarianError):
-    """What is stored contradicts the request."""
+    """The stored data contradicts the request."""
 
     code = "conflict"
 
@@ -117,13 +117,13 @@ class TooManyRequests(_Retryable):
 
 
 class Overloaded(_Retryable):
-    """More requests at once than the service takes."""
+    """More concurrent requests than the service accepts."""
 
     code = "overloaded"
 
 
 class DeadlineExceeded(_Retryable):
-    """The request's time was up before the answer was complete."""
+    """The request's deadline passed before the answer was complete."""
 
     code = "deadline_exceeded"
 
@@ -139,7 +139,7 @@ class NotReady(_Retryable):
 
 
 class SettingsError(LibrarianError):
-    """A setting has a value that cannot be used."""
+    """A setting has an invalid value."""
 
     code = "invalid_setting"
 
@@ -151,7 +151,7 @@ class KeysFileError(LibrarianError):
 
 
 class InvalidExport(LibrarianError):
-    """The file is no whole export of Librarian."""
+    """The file is not a complete Librarian export."""
 
     code = "invalid_export"
 
@@ -165,8 +165,8 @@ class CannotWrite(LibrarianError):
 class ApiError(Exception):
     """The service refused a request or could not answer it; the error carries its problem+json.
 
-    `code` is stable and made for programs; `field` names what of the request is wrong; `remedy` is for the caller;
-    `retry_after_s` are the seconds after which the same may succeed. The message is the problem's detail.
+    `code` is stable and made for programs; `field` names the faulty part of the request; `remedy` is for the caller;
+    `retry_after_s` is the number of seconds after which a retry may succeed. The message is the problem's detail.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ class ApiError(Exception):
 
 
 class ServiceUnreachable(ApiError):
-    """No answer came from the service; `status` is 0. A write that was sent may have been carried out."""
+    """The service did not answer; `status` is 0. A write may still have been carried out."""
 
     def __init__(self, detail: str, *, remedy: str | None = None) -> None:
         super().__init__(0, "service_unreachable", detail, remedy=remedy)

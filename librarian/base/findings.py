@@ -1,4 +1,4 @@
-"""Findings of checks: of `librarian doctor`, and of a Professor's search."""
+"""Findings of checks: `librarian doctor`, and the check of a Professor's search."""
 
 from collections.abc import Awaitable, Callable
 from typing import Literal
@@ -11,7 +11,7 @@ Status = Literal["ok", "warning", "failed", "skipped"]
 
 
 class Check(Struct, frozen=True, omit_defaults=True):
-    """One finding; `remedy` where something should be done."""
+    """One finding, with a `remedy` where action is needed."""
 
     name: str
     status: Status
@@ -23,7 +23,7 @@ Look = Callable[[], Check | Awaitable[Check]]
 
 
 async def look(name: str, work: Look) -> Check:
-    """Return the finding of one check; whatever it raises is a finding too."""
+    """Return the finding of one check; an exception becomes a finding too."""
     found: list[Check] = []
 
     async def run() -> None:

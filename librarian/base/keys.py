@@ -1,4 +1,4 @@
-"""API keys and the file that holds their digests. A key itself is shown once, when it is made."""
+"""API keys and the file that holds their digests. The key itself is shown once, on creation."""
 
 import contextlib
 import hashlib
@@ -25,14 +25,14 @@ KeyState = Literal["valid", "expired", "revoked"]
 SCOPES: tuple[Scope, ...] = ("read", "write", "sweep", "agent", "admin")
 
 KeyName = Annotated[str, Meta(min_length=1, max_length=100)]
-# A namespace, all below one ("app:*"), or all ("*").
+# A namespace, everything below one ("app:*"), or all ("*").
 NamespacePattern = Annotated[str, Meta(max_length=128, pattern=r"^(\*|[\w.:@-]+(:\*)?)\Z")]
 Moment = Annotated[datetime, Meta(tz=True)]
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 
 
 class ApiKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One entry of the key file: `sha256` is the digest of the key, which is nowhere else."""
+    """One entry of the key file: `sha256` is the digest of the key, which is stored nowhere."""
 
     id: str
     name: KeyName
@@ -44,7 +44,7 @@ class ApiKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     revoked: bool = False
 
     def has_scope(self, scope: Scope) -> bool:
-        """Return whether the key gives this right; admin gives all."""
+        """Return whether the key has this scope; admin includes all."""
         return scope in self.scopes or "admin" in self.scopes
 
     def allows(self, namespace: str) -> bool:
@@ -55,17 +55,17 @@ class ApiKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         )
 
     def only_namespace(self) -> str | None:
-        """Return the namespace of a key that is bound to exactly one, else None."""
+        """Return the namespace of a key bound to exactly one, else None."""
         return None if len(self.namespaces) > 1 or self.namespaces[0].endswith("*") else self.namespaces[0]
 
     def state_at(self, moment: datetime) -> KeyState:
-        """Return whether the key can be used at this moment, or why not."""
+        """Return whether the key is valid now, or why not."""
         if self.revoked:
             return "revoked"
         return "valid" if self.expires_at is None or moment < self.expires_at else "expired"
 
     def is_valid_at(self, moment: datetime) -> bool:
-        """Return whether the key can be used at this moment."""
+        """Return whether the key is valid now."""
         return self.state_at(moment) == "valid"
 
 
@@ -77,7 +77,7 @@ class KeyFileContent(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class KeyOut(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A key as it is listed, `state` as of now; `key` only in the answer that creates it."""
+    """A listed key with its current `state`; `key` appears only in the response that creates it."""
 
     id: str
     name: str
@@ -91,7 +91,7 @@ class KeyOut(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @classmethod
     def of(cls, key: ApiKey, *, secret: str | None = None) -> "KeyOut":
-        """Return what a listing shows of `key`."""
+        """Return the listing entry of `key`."""
         state = key.state_at(datetime.now(UTC))
         fields = {name: getattr(key, name) for name in cls.__struct_fields__ if hasattr(key, name)}
         return msgspec.convert({**fields, "state": state, "key": secret}, cls)
@@ -119,7 +119,7 @@ _Stamp = tuple[int, int, int]
 
 
 class KeyFile:
-    """The keys of one file, read again whenever it changes."""
+    """The keys of one file, reread whenever it changes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -127,7 +127,7 @@ class KeyFile:
         self._keys: tuple[ApiKey, ...] = ()
 
     def list(self) -> tuple[ApiKey, ...]:
-        """Return all keys, the oldest first; none where there is no file. Raises KeysFileError."""
+        """Return all keys, oldest first; none without a file. Raises KeysFileError."""
         stamp = self._current_stamp()
         if stamp != self._stamp:
             self._keys = self._read() if stamp else ()
@@ -135,10 +135,10 @@ class KeyFile:
         return self._keys
 
     def authenticate(self, token: str) -> ApiKey:
-        """Return the key that `token` is. Raises Unauthenticated for an unknown, revoked or expired key."""
+        """Return the entry of the key `token`. Raises Unauthenticated for an unknown, revoked or expired key."""
         digest = _digest(token) if token.startswith(PREFIX) and len(token) <= _LONGEST_TOKEN else ""
-        # Every entry is compared, whether or not one was found: the time taken tells nothing. Without a key there is
-        # nothing to look up, and a file that cannot be read is nobody's fault.
+        # Every entry is compared, so that timing reveals nothing. Without a token the file is not read, so that an
+        # unreadable one does not matter.
         matches = [key for key in self.list() if hmac.compare_digest(key.sha256, digest)] if token else []
         if not matches:
             raise Unauthenticated(remedy="Send `Authorization: Bearer <key>`; `librarian keys create` makes a key.")
@@ -154,17 +154,17 @@ class KeyFile:
     def create(
         self, name: str, *, namespaces: Sequence[str], scopes: Sequence[Scope], expires_at: datetime | None = None
     ) -> tuple[ApiKey, str]:
-        """Make a key; the second value is the key itself, which is kept nowhere. Raises InvalidInput, KeysFileError."""
+        """Create a key; the second value is the key itself, which is not stored. Raises InvalidInput, KeysFileError."""
         secret = PREFIX + secrets.token_urlsafe(_KEY_BYTES)
         entry = _new_entry(name, secret, scopes, namespaces, expires_at)
         self._update(lambda keys: (*keys, entry))
         return entry, secret
 
     def rotate(self, key_id: str, *, grace: timedelta = timedelta(0), expires_at: datetime | None = None) -> "Rotated":
-        """Make a new key with the name and rights of another, which stops working at once, or after `grace`.
+        """Replace a key by a new one with its name and rights; the old one stops working at once, or after `grace`.
 
         The new key expires when the old one did, or at `expires_at`. Raises NotFound, Conflict for a key that is not
-        valid any more, InvalidInput, KeysFileError.
+        valid, InvalidInput, KeysFileError.
         """
         secret = PREFIX + secrets.token_urlsafe(_KEY_BYTES)
 
@@ -182,12 +182,12 @@ class KeyFile:
         return Rotated(entry=keys[-1], secret=secret, old=_by_id(keys, key_id))
 
     def revoke(self, key_id: str) -> ApiKey:
-        """Revoke a key, named by its id, for ever. Raises NotFound, KeysFileError."""
+        """Revoke a key by its id, permanently. Raises NotFound, KeysFileError."""
         keys = self._update(lambda keys: _with(keys, replace(_by_id(keys, key_id), revoked=True)))
         return _by_id(keys, key_id)
 
     def _update(self, change: Callable[[tuple[ApiKey, ...]], tuple[ApiKey, ...]]) -> tuple[ApiKey, ...]:
-        """Replace the keys by what `change` makes of them, while no other process does the same."""
+        """Apply `change` to the keys while other processes are locked out."""
         with self._locked():
             keys = change(self._read() if self.path.exists() else ())
             with self._reported(_UNWRITABLE):
@@ -208,7 +208,7 @@ class KeyFile:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the lock beside the file (the file itself is replaced, so it cannot carry one)."""
+        """Hold the lock file (the key file itself is replaced, so it cannot carry the lock)."""
         lock = FileLock(self.path.with_name(f"{self.path.name}.lock"), timeout=_LOCK_TIMEOUT_S, mode=_FILE_MODE)
         with self._reported(_UNWRITABLE):
             self.path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
@@ -231,7 +231,7 @@ class KeyFile:
 
 @dataclass(frozen=True, slots=True)
 class Rotated:
-    """The result of `rotate`: the new key's entry and the key itself, and the old key's entry as it is now."""
+    """Result of `rotate`: the new key's entry, the key itself, and the old key's entry as it is now."""
 
     entry: ApiKey
     secret: str = field(repr=False)
@@ -239,7 +239,7 @@ class Rotated:
 
 
 def secret_in(path: Path, setting: str) -> bytes:
-    """Return the secret in `path`, made the first time. Raises SettingsError for a file that cannot be used."""
+    """Return the secret in `path`, created on first use. Raises SettingsError for an unusable file."""
     try:
         if not path.exists():
             _make_secret(path)
@@ -252,7 +252,7 @@ def secret_in(path: Path, setting: str) -> bytes:
 
 
 def _make_secret(path: Path) -> None:
-    """Write a new secret, unless another process has just done so."""
+    """Write a new secret, unless another process was faster."""
     path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
     with FileLock(path.with_name(f"{path.name}.lock"), timeout=_LOCK_TIMEOUT_S, mode=_FILE_MODE):
         if not path.exists():
@@ -263,21 +263,21 @@ def _unusable_secret(message: str, setting: str) -> SettingsError:
     return SettingsError(
         message,
         field=setting,
-        remedy=f"Name a file of {_LEAST_SECRET_BYTES} random bytes or more, or a place where the service can make one.",
+        remedy=f"Name a file of {_LEAST_SECRET_BYTES} random bytes or more, or a path where the service can make one.",
     )
 
 
 def ensure_admin_key(keys: KeyFile, home: Path) -> str:
-    """Return the key of this home's own command line, which may do everything; make it the first time.
+    """Return the admin key of this home's command line; create it on first use.
 
-    It stands in a file that only the owner of the home can read. Deleting that file makes a new key, and the old one
-    useless, at the next start. So does a `keys` that does not know the key, as after a change of LIBRARIAN_KEYS_FILE.
-    Raises KeysFileError, with nothing made.
+    It is stored in a file that only the owner of the home can read. If that file is deleted or `keys` does not know the
+    key (as after a change of LIBRARIAN_KEYS_FILE), the next start creates a new key and the old one stops working.
+    Raises KeysFileError, with nothing created.
     """
     path = home / ADMIN_KEY_FILE
     if path.exists() and keys.knows(secret := read_admin_key(home)):
         return secret
-    if not os.access(home, os.W_OK):  # before a key is made that nobody could read
+    if not os.access(home, os.W_OK):  # checked first: a key that nobody can read must not be created
         raise KeysFileError(f"{path} cannot be written", field="LIBRARIAN_HOME", remedy=UNWRITABLE_REMEDY)
     secret = _recreated(keys, ADMIN_KEY_NAME, "*", "admin")
     write_private(path, f"{secret}\n".encode())
@@ -285,10 +285,10 @@ def ensure_admin_key(keys: KeyFile, home: Path) -> str:
 
 
 def ensure_sample_headers(keys: KeyFile, home: Path, namespace: str) -> Path:
-    """Return a file with the headers of requests that may read `namespace`, and do nothing else; make it where needed.
+    """Return a file of request headers that may read `namespace` and nothing else; create it where needed.
 
-    `curl -H @FILE` reads it, which keeps the key out of terminals, logs and lists of processes. As with the admin key,
-    deleting the file makes a new key at the next start. Raises KeysFileError.
+    `curl -H @FILE` reads it, which keeps the key out of terminals, logs and process lists. As with the admin key,
+    deleting the file creates a new key at the next start. Raises KeysFileError.
     """
     path = home / SAMPLE_HEADERS_FILE
     if path.exists() and keys.knows(path.read_text(encoding="ascii").partition("Bearer ")[2].split("\n")[0]):
@@ -299,7 +299,7 @@ def ensure_sample_headers(keys: KeyFile, home: Path, namespace: str) -> Path:
 
 
 def read_admin_key(home: Path) -> str:
-    """Return the key that `ensure_admin_key` made. Raises NotFound before the first start of the service."""
+    """Return the key created by `ensure_admin_key`. Raises NotFound before the first start of the service."""
     try:
         return (home / ADMIN_KEY_FILE).read_text(encoding="ascii").strip()
     except FileNotFoundError:
@@ -310,7 +310,7 @@ def read_admin_key(home: Path) -> str:
 
 
 def renew_admin_key(home: Path, rotated: Rotated) -> bool:
-    """Let this home's command line use the new key if the old one was its own; return whether it was."""
+    """Switch this home's command line to the new key if it used the old one; return whether it did."""
     path = home / ADMIN_KEY_FILE
     if not path.exists() or _digest(read_admin_key(home)) != rotated.old.sha256:
         return False
@@ -319,7 +319,7 @@ def renew_admin_key(home: Path, rotated: Rotated) -> bool:
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Replace a file in one step by one that only its owner can read."""
+    """Replace a file atomically by one that only its owner can read."""
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     scratch.unlink(missing_ok=True)
     descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
@@ -358,7 +358,7 @@ def _new_entry(
 
 
 def _recreated(keys: KeyFile, name: str, namespace: str, scope: Scope) -> str:
-    """Make a key of this name instead of those there were."""
+    """Create a key of this name, replacing earlier ones."""
     for old in keys.list():
         if old.name == name and not old.revoked:
             keys.revoke(old.id)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterable, AsyncIterator
 
 from librarian.base.errors import PayloadTooLarge
 
-# A text of the longest length allowed, every character escaped to twelve bytes, fits with all other fields.
+# Fits the longest allowed text, every character escaped to twelve bytes, and all other fields.
 MAX_LINE_BYTES = 32 * 2**20
 _BOM = b"\xef\xbb\xbf"
 
@@ -12,7 +12,7 @@ _BOM = b"\xef\xbb\xbf"
 async def numbered_lines(
     chunks: AsyncIterable[bytes], *, max_line_bytes: int = MAX_LINE_BYTES
 ) -> AsyncIterator[tuple[int, bytes]]:
-    """Yield each line that is not blank with its number from 1. Raises PayloadTooLarge naming an endless line."""
+    """Yield each non-blank line with its number from 1. Raises PayloadTooLarge for a line that is too long."""
     number, parts, size = 1, list[bytes](), 0
     async for chunk in chunks:
         *ended, rest = chunk.split(b"\n")

@@ -20,12 +20,12 @@ _TEXT_FIELDS = frozenset({"text", "content", "caption", "body"})
 _QUERY_FIELDS = frozenset({"query", "queries"})
 _SECRET_FIELDS = frozenset({"password", "authorization", "api_key", "key", "token"})
 _HASH_CHARS = 12
-# Their own lines about connections and requests repeat what ours say.
+# Their lines about connections and requests repeat ours.
 _QUIET = ("httpx", "httpcore", "mcp", "neo4j", "uvicorn")
 
 
 def configure(log: LogSettings, *, default_level: LogLevel, stream: TextIO | None = None) -> None:
-    """Set up logging for this process; `default_level` counts where the settings name none."""
+    """Set up logging for this process; `default_level` applies where the settings name none."""
     out = sys.stderr if stream is None else stream
     shared = _shared(log)
     structlog.configure(
@@ -44,8 +44,8 @@ def configure(log: LogSettings, *, default_level: LogLevel, stream: TextIO | Non
 
 
 def configure_embedded(log: LogSettings) -> None:
-    """Send events to the standard library's loggers `librarian.*`, where the program decides what becomes of them;
-    nothing is printed unless it says so. A program that has configured structlog itself keeps its own pipeline.
+    """Send events to the standard library's loggers `librarian.*`, which the embedding program handles; nothing is
+    printed unless it configures that. A program that has configured structlog itself keeps its own pipeline.
     """
     logging.getLogger("librarian").addHandler(logging.NullHandler())
     if structlog.is_configured():
@@ -65,9 +65,9 @@ def configure_embedded(log: LogSettings) -> None:
 
 
 class Redactor:
-    """Keeps secrets out of every event, texts and queries as the settings say.
+    """Redacts secrets in every event, and texts and queries unless the settings allow them.
 
-    A text becomes its length; a query becomes the start of its SHA-256, so that equal ones can still be counted.
+    A text becomes its length; a query becomes the start of its SHA-256, so that equal queries can still be counted.
     """
 
     def __init__(self, log: LogSettings) -> None:
@@ -75,7 +75,7 @@ class Redactor:
         self._queries = log.queries
 
     def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-        """Mask what must not be written."""
+        """Redact one event."""
         for name in event.keys() & _SECRET_FIELDS:
             event[name] = MASK
         if not self._texts:
@@ -108,7 +108,7 @@ def _shared(log: LogSettings) -> list[Processor]:
 def _rendering(log: LogSettings, out: TextIO) -> list[Processor]:
     form = log.format or ("console" if out.isatty() else "json")
     drop_meta = structlog.stdlib.ProcessorFormatter.remove_processors_meta
-    # Plain tracebacks: the pretty ones print local variables, which hold texts and passwords.
+    # Plain tracebacks: structlog's rich ones print local variables, which hold texts and passwords.
     if form == "json":
         return [
             drop_meta,
@@ -120,6 +120,6 @@ def _rendering(log: LogSettings, out: TextIO) -> list[Processor]:
 
 
 def debug_traceback(error: BaseException) -> None:
-    """Log where an error comes from, at level debug."""
+    """Log the traceback of an error at level debug."""
     if structlog.is_configured():
         structlog.stdlib.get_logger("librarian.cli").debug("traceback", exc_info=error)

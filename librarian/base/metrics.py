@@ -44,7 +44,7 @@ def _counter(name: str, meaning: str, *labels: str) -> Counter:
 def _gauge(
     name: str, meaning: str, *labels: str, of_all: Literal["livesum", "livemin", "livemax"] = "livesum"
 ) -> Gauge:
-    """`of_all`: what the values of several workers come to."""
+    """`of_all`: how the values of several workers are aggregated."""
     LABELS[name] = labels
     return Gauge(name, meaning, labels, registry=_registry, multiprocess_mode=of_all)
 
@@ -273,7 +273,7 @@ def watch_backup_age(age_s: Callable[[], float]) -> None:
 
 
 def forget_worker(pid: int, folder: str) -> None:
-    """Leave the gauges of an ended worker out of what the others show, which keep theirs in `folder`."""
+    """Drop the gauges of an ended worker from the metrics in `folder`."""
     mark_process_dead(pid, folder)  # type: ignore[no-untyped-call]  # the library has no types here
 
 

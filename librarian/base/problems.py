@@ -1,7 +1,7 @@
-"""The one table from error classes to HTTP problems (RFC 9457) and exit codes, and the last guards around everything.
+"""The table from error classes to HTTP problems (RFC 9457) and exit codes, and the last guards around everything.
 
 Exit codes follow sysexits.h: 64 usage, 65 data, 66 not found, 69 unavailable, 70 defect, 73 cannot write, 75 try again,
-77 no permission, 78 configuration. A class without a row of its own has its base's; a test demands one for each.
+77 no permission, 78 configuration. A class without a row inherits its base's; a test demands a row for each.
 """
 
 from collections.abc import Awaitable, Callable
@@ -26,13 +26,13 @@ DEFECT_CODE = "internal_error"
 DEFECT_DETAIL = "An error inside Librarian. The log has the details under this request_id."
 EXIT_DEFECT = 70
 _RETRY_AFTER_S = 5
-# As RFC 9110 has them; Python's own phrases differ between its versions.
+# Phrases of RFC 9110; Python's differ between versions.
 _TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The meaning of one class of errors outside: HTTP status, stable code, exit code, seconds until a retry may help.
+    """How one class of errors is reported: HTTP status, stable code, exit code, seconds until a retry may help.
 
     Details are the error's own message where `public`, else the docstring of its class.
     """
@@ -73,7 +73,7 @@ def _of(error: _Coded, status: int, exit_code: int, *, public: bool = True) -> R
 
 
 def _local(code: str, exit_code: int, retry_after_s: int | None = None) -> Rule:
-    # Their messages name paths and log lines: fine for the operator at a terminal, not for a client.
+    # Their messages name paths and log lines, which only the operator at a terminal may see.
     return Rule(503, code, exit_code, retry_after_s, public=False)
 
 
@@ -165,7 +165,7 @@ RULES: dict[type[Exception], Rule] = {
     shell.ServiceUnreachable: Rule(503, "service_unreachable", 69, _RETRY_AFTER_S),
 }
 _DEFECT = Rule(500, DEFECT_CODE, EXIT_DEFECT, public=False)
-# An error of a service means to its client what the same error would mean here.
+# A service's error means the same to its client as the local one.
 _BY_CODE = {**{rule.code: rule for rule in RULES.values()}, DEFECT_CODE: RULES[shell.LibrarianError]}
 
 
@@ -180,7 +180,7 @@ def rule_of(error: BaseException) -> Rule:
 
 
 def is_known(error: BaseException) -> bool:
-    """Return whether the error is one of ours, with a message written for users."""
+    """Return whether the error is one of ours, whose message is written for users."""
     return rule_of(error) is not _DEFECT
 
 
@@ -196,7 +196,7 @@ def retry_after_s(error: BaseException) -> int | None:
 
 
 def problem_of(error: BaseException, *, request_id: str | None = None) -> Problem:
-    """Return the problem that a client gets for the error."""
+    """Return the problem sent to a client for the error."""
     rule = rule_of(error)
     return Problem(
         title=title_of(rule.status),
@@ -210,7 +210,7 @@ def problem_of(error: BaseException, *, request_id: str | None = None) -> Proble
 
 
 def title_of(status: int) -> str:
-    """Return the title of every problem with this status."""
+    """Return the title of problems with this status."""
     return _TITLES.get(status) or HTTPStatus(status).phrase
 
 
@@ -230,7 +230,7 @@ def _detail(error: BaseException, rule: Rule) -> str:
 
 
 async def caught(work: Awaitable[None]) -> Exception | None:
-    """Await `work` and return the exception that ended it: the guard of an edge that must answer whatever happens."""
+    """Await `work` and return the exception that ended it: the guard of an edge that must always answer."""
     try:
         await work
     except Exception as error:  # noqa: BLE001 - the last guard; every caller reports what it gets
@@ -239,7 +239,7 @@ async def caught(work: Awaitable[None]) -> Exception | None:
 
 
 def attempt(work: Callable[[], T]) -> T | Exception:
-    """Call `work` and return its value, or the exception that ended it: the guard of work that does not wait."""
+    """Call `work` and return its value, or the exception that ended it: the guard of synchronous work."""
     try:
         return work()
     except Exception as error:  # noqa: BLE001 - the last guard; every caller reports what it gets

@@ -10,8 +10,8 @@ COMPONENTS = "#/components/schemas/"
 
 Schema = dict[str, Any]
 
-# Python's spelling of a pattern -> one that means the same in ECMA 262, which JSON Schema asks for: there `$` is the
-# very end, `\s` knows fewer blanks, and `\w` ASCII alone: what is not ASCII passes, and the service looks closer.
+# Python's spelling of a pattern -> its equivalent in ECMA 262, which JSON Schema asks for: there `$` is the very end,
+# `\s` matches fewer spaces, and `\w` only ASCII, so non-ASCII characters pass here and the service checks them.
 _PORTABLE = (
     ("$(?!\\n)", "$"),
     ("\\Z", "$"),
@@ -23,15 +23,15 @@ _SILENT: tuple[tuple[str, Any], ...] = (("default", None), ("required", []))
 
 
 def schemas_of(types: Iterable[Any]) -> tuple[list[Schema], dict[str, Schema]]:
-    """Return a schema for each type, and the components that they refer to as `#/components/schemas/NAME`."""
+    """Return a schema for each type, and the components they refer to as `#/components/schemas/NAME`."""
     schemas, components = _generated(types)
     return _tidy(schemas), _tidy(components)
 
 
 def inlined_schema(type_: Any) -> Schema:
-    """Return the schema of a struct as one object without references, as tool calling wants it.
+    """Return the schema of a struct as one object without references, as tool calling requires.
 
-    The contracts refer to nothing that refers back, so that this ends.
+    Terminates because no contract is recursive.
     """
     (schema,), components = _generated([type_])
     inlined: Schema = _tidy(_inlined(schema, components))
@@ -51,12 +51,12 @@ def _inlined(schema: Any, components: Mapping[str, Schema]) -> Any:
     if "$ref" in schema:
         target = components[schema["$ref"].removeprefix(COMPONENTS)]
         return _inlined({**target, **{key: value for key, value in schema.items() if key != "$ref"}}, components)
-    # A mapping of a discriminator names components, which are gone.
+    # The discriminator's mapping names components, which are inlined now.
     return {key: _inlined(value, components) for key, value in schema.items() if key != "discriminator"}
 
 
 def _tidy(schema: Any) -> Any:
-    """Return the schema in the words that its readers know best; what was allowed still is."""
+    """Return an equivalent schema in the form that most readers support."""
     if isinstance(schema, list):
         return [_tidy(part) for part in schema]
     if not isinstance(schema, dict):

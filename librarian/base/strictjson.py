@@ -1,7 +1,7 @@
-"""Strict JSON: what two readers could understand differently is refused.
+"""Strict JSON: anything that two parsers could read differently is refused.
 
 On top of msgspec's own rules (no NaN, no unknown field, no wrong type): duplicate keys, invalid UTF-8, lone surrogates,
-numbers out of range and bottomless nesting are InvalidInput, which names the path, never a defect.
+numbers out of range and excessive nesting raise InvalidInput naming the path.
 """
 
 import json
@@ -21,8 +21,8 @@ _EMPTY = "the body is empty; JSON is expected"
 _TOO_DEEP = "the JSON is nested too deeply"
 _SHOWN_CHARS = 60
 MAX_DEPTH = 100
-"""Arrays and objects in each other."""
-# Strings are taken whole, so that brackets in texts are not counted.
+"""Maximum nesting of arrays and objects."""
+# Strings match whole, so that brackets in texts are not counted.
 _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[][{}]', re.DOTALL)
 _PATH_IN_MESSAGE = re.compile(r"^(?P<message>.*?)(?: - at `(?:key in )?(?P<path>\$[^`]*)`)?$", re.DOTALL)
 _UNKNOWN_FIELD = re.compile(r"unknown field `(?P<name>[^`]*)`")
@@ -38,7 +38,7 @@ def decode(body: bytes, type_: type[T], *, most_chars: int | None = None) -> T:
     try:
         value: T = _decoder(type_).decode(body)  # type: ignore[arg-type]  # classes are hashable
     except msgspec.ValidationError as error:
-        if limit is not None:  # says more than that the type's own limit is exceeded
+        if limit is not None:  # a better message than that of the type's own limit
             refuse_long_texts(msgspec.json.decode(body), limit)
         raise _invalid(str(error)) from None
     except (msgspec.DecodeError, RecursionError) as error:
@@ -78,7 +78,7 @@ def refuse_long_texts(value: object, most_chars: int) -> None:
 
 
 def _longer(value: object, path: str, most_chars: int) -> Iterator[str]:
-    """Yield the paths of the texts that are too long."""
+    """Yield the paths of texts that are too long."""
     match value:
         case str() if len(value) > most_chars:
             yield path
@@ -106,8 +106,8 @@ def elements(body: bytes) -> Iterator[bytes]:
 
 
 def refuse_deep_nesting(body: bytes) -> None:
-    """Refuse otherwise valid JSON of more than MAX_DEPTH arrays and objects in each other: what reads it later, at
-    another depth of the stack, would meet Python's own limit.
+    """Refuse otherwise valid JSON nested deeper than MAX_DEPTH: later readers, deeper in the stack, would hit Python's
+    recursion limit.
     """
     if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
         return
@@ -132,10 +132,8 @@ def check_text(body: bytes) -> None:
 
 
 def refuse_duplicate_keys(body: bytes) -> object:
-    """Refuse an object that names a key twice, anywhere in an otherwise valid `body`; return its value, numbers as
-    text.
-    """
-    # Numbers stay text: they do not matter here, and Python refuses to read some very long ones.
+    """Return the value of an otherwise valid `body`, numbers as text; refuse duplicate keys at any depth."""
+    # Numbers stay text: they do not matter here, and Python refuses to parse very long ones.
     return json.loads(body, object_pairs_hook=_unique, parse_int=str, parse_float=str)
 
 

@@ -1,6 +1,6 @@
-"""Traces (OpenTelemetry), for services with a configured collector; otherwise spans are created and dropped.
+"""OpenTelemetry traces, for services with a configured collector; otherwise spans are created and dropped.
 
-Spans name routes, tools, stages and statements. No text, query, parameter or message of an error is in them.
+Spans name routes, tools, stages and statements. They hold no text, query, parameter or error message.
 """
 
 import time
@@ -23,14 +23,14 @@ Value = str | int | float | bool
 Kind = Literal["server", "client", "internal"]
 
 _TRACES_PATH = "/v1/traces"
-# A collector that does not answer must not hold up the end of the service.
+# An unresponsive collector must not delay the shutdown of the service.
 _EXPORT_TIMEOUT_S = 3.0
 _PROPAGATOR = TraceContextTextMapPropagator()
 
 
 @dataclass(slots=True)
 class _State:
-    """The tracer of this process. Not OpenTelemetry's global one: that belongs to programs which embed the package."""
+    """The tracer of this process. OpenTelemetry's global one belongs to programs that embed the package."""
 
     tracer: Tracer = field(default_factory=NoOpTracer)
     exports: bool = False
@@ -83,7 +83,7 @@ def span(
 ) -> Iterator[Span]:
     """Trace the block; `parent` are headers that may carry its caller's trace (W3C Trace Context).
 
-    An exception that leaves the block marks the span by its class.
+    An exception that leaves the block marks the span with its class.
     """
     with _state.tracer.start_as_current_span(
         name,
@@ -101,7 +101,7 @@ def span(
 
 
 def record(name: str, seconds: float, attributes: Mapping[str, Value], *, failure: str | None = None) -> None:
-    """Trace what has just ended after `seconds`, as a part of the work around it; alone it is not worth a trace."""
+    """Record a child span that has just ended after `seconds`; none without a parent."""
     if not get_current_span().is_recording():
         return
     ended_ns = time.time_ns()
@@ -119,7 +119,7 @@ def mark_failed(span: Span, kind: str) -> None:
 
 
 def outgoing() -> dict[str, str]:
-    """Return headers that carry the current trace to another service; none where nothing is traced."""
+    """Return headers that carry the current trace to another service; none without a trace."""
     headers: dict[str, str] = {}
     if _state.exports:
         _PROPAGATOR.inject(headers)

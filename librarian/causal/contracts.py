@@ -1,4 +1,4 @@
-"""Causal questions on the wire: what led to an item, what follows from it, and what does not fit together."""
+"""Wire contracts of causal questions: causes, effects, paths, contradictions and cycles."""
 
 from typing import Annotated, Literal
 
@@ -10,18 +10,18 @@ from librarian.items.contracts import EdgeOut, EdgeTypes
 CausalType = Literal["CAUSES", "BLOCKS", "ENABLES"]
 CausalTypes = Annotated[
     list[CausalType],
-    Meta(min_length=1, max_length=3, description="Follow edges of these types; by default what the question names."),
+    Meta(min_length=1, max_length=3, description="Follow edges of these types; by default those of the question."),
 ]
-AskedUid = Annotated[Uid, Meta(description="uid of the item that is asked about.")]
-MaxDepth = Annotated[int, Meta(ge=1, le=10, description="How many edges away from the item it goes, 1 to 10.")]
-MaxItems = Annotated[int, Meta(ge=1, le=500, description="How many items are found at most, the nearest first.")]
-MaxFindings = Annotated[int, Meta(ge=1, le=500, description="How many are shown at most.")]
-IncludeProposed = Annotated[bool, Meta(description="Follow edges too that are proposed and that nobody has accepted.")]
+AskedUid = Annotated[Uid, Meta(description="uid of the item in question.")]
+MaxDepth = Annotated[int, Meta(ge=1, le=10, description="Maximum distance from the item in edges, 1 to 10.")]
+MaxItems = Annotated[int, Meta(ge=1, le=500, description="Maximum number of items, nearest first.")]
+MaxFindings = Annotated[int, Meta(ge=1, le=500, description="Maximum number of results.")]
+IncludeProposed = Annotated[bool, Meta(description="Also follow proposed edges that are not accepted yet.")]
 Directed = Annotated[bool, Meta(description="Only follow edges the way they point, from source to target.")]
 
 
 class CausalInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """Which item is asked about, and how far to look; items that happened outside of the time are not passed through.
+    """The item in question, and how far to search; items outside the time range are not passed through.
 
     Edges are the accepted ones unless `include_proposed`, and never rejected ones.
     """
@@ -36,7 +36,7 @@ class CausalInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_default
 
 
 class NeighbourhoodQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """Around which item to look, and how far, whichever way edges point."""
+    """The item to search around, and how far, following edges in both directions."""
 
     uid: AskedUid
     types: EdgeTypes | None = None
@@ -48,7 +48,7 @@ class NeighbourhoodQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_
 
 
 class PathQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """Between which items to look for a path. RELATES_TO is followed only if `types` says so."""
+    """The ends of a path to find. RELATES_TO is followed only if `types` includes it."""
 
     source: SourceUid
     target: TargetUid
@@ -61,7 +61,7 @@ class PathQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=
 
 
 class ContradictionQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """Which contradictions to show; `person_id` and `as_of` are about facts."""
+    """The contradictions to list; `person_id` and `as_of` filter facts."""
 
     person_id: PersonId | None = None
     as_of: AsOf | None = None
@@ -70,7 +70,7 @@ class ContradictionQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_
 
 
 class CycleQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """Which cycles to show."""
+    """The cycles to list."""
 
     types: CausalTypes | None = None
     limit: MaxFindings = 50
@@ -88,15 +88,15 @@ class ItemBrief(Struct, kw_only=True):
     text: str
 
     def without_content(self) -> "ItemBrief":
-        """Return which item it is."""
+        """Return its reference."""
         return structs.replace(self, name="", text="", occurred_at=None)
 
 
 class ReachedItem(ItemBrief, kw_only=True):
-    """An item that was found `depth` edges away, by the shortest path, and the surest of equally short ones.
+    """An item found `depth` edges away, by the shortest path, or the most confident of equally short ones.
 
-    `path` is the edge_ids of that path from the item that is asked about; `confidence` the product of theirs. `is_end`:
-    no edge leads on from here (a root cause, a last effect); null where that was not looked at.
+    `path` holds the edge_ids from the item in question; `confidence` is the product of theirs. `is_end`: no edge leads
+    further (a root cause, a final effect); null where that was not checked.
     """
 
     depth: int
@@ -106,9 +106,9 @@ class ReachedItem(ItemBrief, kw_only=True):
 
 
 class CausalOutput(Struct, kw_only=True):
-    """What was found, the nearest and surest first, and the edges between it with their quotes.
+    """The items found, nearest and most confident first, and the edges between them with their quotes.
 
-    `more`: a limit of depth, number or time of the search cut something off.
+    `more`: a limit of depth, number or time cut the search off.
     """
 
     item: ItemBrief
@@ -119,9 +119,9 @@ class CausalOutput(Struct, kw_only=True):
 
 
 class PathOutput(Struct, kw_only=True):
-    """The shortest path, the surest of equally short ones: its items from source to target and the edges between them.
+    """The shortest path, or the most confident of equally short ones: its items from source to target and their edges.
 
-    Both are empty where there is none; `more` says that a limit cut the search off, so that there may be one after all.
+    Both are empty if none was found; `more`: a limit cut the search off, so there may be one after all.
     """
 
     items: list[ItemBrief]
@@ -142,7 +142,7 @@ class ContradictingFact(Struct, kw_only=True):
 
 
 class FactContradiction(Struct, kw_only=True):
-    """Two facts about one person, of one type and relationship, that name different objects for one time."""
+    """Two facts about one person, of one type and relationship, that name different objects for the same time."""
 
     person_id: str
     fact_type: str | None
@@ -160,7 +160,7 @@ class EdgeContradiction(Struct, kw_only=True):
 
 
 class ContradictionList(Struct, kw_only=True):
-    """What contradicts itself; `more` says that there may be further contradictions."""
+    """The contradictions found; `more`: there may be further ones."""
 
     facts: list[FactContradiction]
     edges: list[EdgeContradiction]
@@ -168,7 +168,7 @@ class ContradictionList(Struct, kw_only=True):
 
 
 class CycleOut(Struct, kw_only=True):
-    """Items that lead back to the first: the edge at each place leaves the item at the same place. `confidence` is the
+    """Items that lead back to the first: the edge at each index leaves the item at that index. `confidence` is the
     product of the edges'.
     """
 
@@ -178,7 +178,7 @@ class CycleOut(Struct, kw_only=True):
 
 
 class CycleList(Struct, kw_only=True):
-    """The shortest cycle through each item that is on one; `more` says that there may be further cycles."""
+    """The shortest cycle through each item that is on one; `more`: there may be further ones."""
 
     cycles: list[CycleOut]
     more: bool

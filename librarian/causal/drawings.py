@@ -1,6 +1,6 @@
-"""What a causal question found as a drawing for other programs: Mermaid, GraphML, SVG, and a page of HTML.
+"""Draws the answer to a causal question for other programs: Mermaid, GraphML, SVG, and an HTML page.
 
-Pure functions from the answer to text. Texts of items are data: each form escapes them in its own way.
+Pure functions from the answer to text. Each format escapes the texts of items in its own way.
 """
 
 import re
@@ -16,7 +16,7 @@ from librarian.items.contracts import EdgeOut
 Form = Literal["mermaid", "graphml", "svg", "html"]
 
 _UNSAFE_IN_MERMAID = re.compile(r"[^\w .,:;!?%()/+*=@-]")
-# By whether the type has no direction, and whether the edge is accepted.
+# Keyed by (undirected, accepted).
 _MERMAID_ARROWS = {(False, True): "-->", (False, False): "-.->", (True, True): "---", (True, False): "-.-"}
 _NODE_KEYS = ("kind", "name", "type", "occurred_at", "depth", "confidence", "text")
 _EDGE_KEYS = ("type", "state", "method", "confidence", "source_quote", "target_quote", "reason")
@@ -27,7 +27,7 @@ _STYLE = (
 
 
 def drawn(found: CausalOutput, form: Form) -> str:
-    """`found` in one of the forms."""
+    """Return `found` in one of the formats."""
     return _FORMS[form](found)
 
 
@@ -44,7 +44,7 @@ def mermaid(found: CausalOutput) -> str:
 
 
 def graphml(found: CausalOutput) -> str:
-    """GraphML with everything that is known of items and edges, the quotes too."""
+    """Return GraphML with all fields of items and edges, quotes included."""
     nodes = "".join(
         f"    <node id={_attribute(item.uid)}>{_data(item, _NODE_KEYS, 'n_')}</node>\n" for item in _items(found)
     )
@@ -61,7 +61,7 @@ def graphml(found: CausalOutput) -> str:
 
 
 def page(found: CausalOutput) -> str:
-    """Return a page with the drawing and a table of its edges with their quotes; it loads nothing."""
+    """Return a self-contained page with the drawing and a table of its edges with their quotes."""
     names = {item.uid: item.name for item in _items(found)}
     rows = "".join(_row(edge, names) for edge in found.edges)
     title = escape(visible(found.item.name))

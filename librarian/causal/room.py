@@ -1,4 +1,4 @@
-"""Questions about causes and effects in one graph."""
+"""Causal questions about one graph."""
 
 from dataclasses import asdict
 
@@ -34,7 +34,7 @@ _EVERY_TYPE = (*DIRECTED, "RELATES_TO")
 
 
 class CausalRoom:
-    """Answers questions about causes and effects; rejected edges never count."""
+    """Answers causal questions; rejected edges are ignored."""
 
     def __init__(self, lifecycle: Lifecycle) -> None:
         self._lifecycle = lifecycle
@@ -44,11 +44,11 @@ class CausalRoom:
         return self._lifecycle.parts.executor
 
     async def causes_of(self, namespace: str, asked: CausalInput) -> CausalOutput:
-        """Return what led to an item, down to its root causes, which `is_end` marks. Raises NotFound."""
+        """Return the causes of an item, down to its root causes, which `is_end` marks. Raises NotFound."""
         return await self._walked(namespace, asked, Direction.IN, ("CAUSES",))
 
     async def effects_of(self, namespace: str, asked: CausalInput) -> CausalOutput:
-        """Return what an item leads to: its blast radius. Raises NotFound."""
+        """Return the effects of an item: its blast radius. Raises NotFound."""
         return await self._walked(namespace, asked, Direction.OUT, ("CAUSES",))
 
     async def blockers_of(self, namespace: str, asked: CausalInput) -> CausalOutput:
@@ -60,11 +60,11 @@ class CausalRoom:
         return await self._walked(namespace, asked, Direction.IN, ("ENABLES",))
 
     async def neighbourhood(self, namespace: str, asked: NeighbourhoodQuery) -> CausalOutput:
-        """Return what is around an item, whichever way edges point. Raises NotFound."""
+        """Return the neighbourhood of an item, following edges in both directions. Raises NotFound."""
         return await self._walked(namespace, asked, Direction.EITHER, _EVERY_TYPE)
 
     async def path_between(self, namespace: str, asked: PathQuery) -> PathOutput:
-        """Return the shortest path between two items. Raises NotFound, InvalidInput for one from an item to itself."""
+        """Return the shortest path between two items. Raises NotFound, and InvalidInput if they are the same."""
         if asked.source == asked.target:
             raise InvalidInput("a path needs two different items", field="$.target")
         briefs = await graph.items(self._executor, namespace, [asked.source, asked.target])
@@ -85,7 +85,7 @@ class CausalRoom:
         )
 
     async def contradictions(self, namespace: str, asked: ContradictionQuery) -> ContradictionList:
-        """Return facts that name different objects for one time, and items that both cause and block another."""
+        """Return facts that name different objects for the same time, and items that both cause and block another."""
         facts, more_facts = await inconsistencies.contradicting_facts(
             self._executor, namespace, person_id=asked.person_id, as_of=as_utc(asked.as_of), limit=asked.limit
         )
@@ -106,7 +106,7 @@ class CausalRoom:
         )
 
     async def cycles(self, namespace: str, asked: CycleQuery) -> CycleList:
-        """Return items that lead back to themselves."""
+        """Return cycles: items that lead back to themselves."""
         states = _states(include_proposed=asked.include_proposed)
         found, more = await inconsistencies.cycles(
             self._executor, namespace, types=asked.types or DIRECTED, states=states, limit=asked.limit

@@ -1,4 +1,4 @@
-"""What a causal question found as a picture: a column for each number of edges from the item that was asked about."""
+"""Draws the answer to a causal question as SVG: one column for each distance in edges from the item in question."""
 
 import re
 from collections import defaultdict
@@ -13,20 +13,20 @@ Position = tuple[int, int]
 Link = Callable[[str], str]
 
 _BOX_W, _BOX_H = 220, 46
-# The gap between columns has room for the longest label, RELATES_TO with a number.
+# The gap between columns fits the longest label, RELATES_TO with a number.
 _COLUMN_W, _ROW_H = 360, 70
 _MARGIN = 20
-# Of the width of a narrow letter; what a box has room for.
+# Width of a box's text, in narrow letters.
 _CAPTION_W = 27
-# Control characters, surrogates and non-characters, of which XML knows no spelling, and what turns the direction of
-# the text around it, so that it reads as something else.
+# Control characters, surrogates and non-characters, which XML cannot represent, and bidirectional controls, which
+# would make the surrounding text read differently.
 _INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
 _COLOURS = {"CAUSES": "#b3261e", "BLOCKS": "#8a5a00", "ENABLES": "#1b6e3c", "RELATES_TO": "#5b6770"}
 
 
 def svg(found: CausalOutput, link: Link | None = None) -> str:
-    """Return the picture; a dashed line is a proposal, RELATES_TO has no arrow. Boxes lead to what `link` makes of a
-    uid.
+    """Return the drawing; a dashed line is a proposal, RELATES_TO has no arrow. `link` maps a uid to the address that
+    its box links to.
     """
     positions = _positions(found)
     width = max(x for x, _ in positions.values()) + _BOX_W + _MARGIN
@@ -40,12 +40,12 @@ def svg(found: CausalOutput, link: Link | None = None) -> str:
 
 
 def visible(text: str) -> str:
-    """Return the text without characters that cannot be drawn or that change how others are."""
+    """Return the text without characters that cannot be drawn or that change how others are drawn."""
     return _INVISIBLE.sub("\ufffd", text)
 
 
 def _positions(found: CausalOutput) -> dict[str, Position]:
-    """Top left corners: within a column in the order of the answer, and each column in the middle."""
+    """Return the top left corners: within a column in the order of the answer, each column centred."""
     columns: defaultdict[int, list[str]] = defaultdict(list)
     for item in (found.item, *found.items):
         columns[item.depth if isinstance(item, ReachedItem) else 0].append(item.uid)
@@ -82,7 +82,7 @@ def _line(edge: EdgeOut, positions: dict[str, Position]) -> str:
 
 
 def _ends(source: Position, target: Position) -> tuple[Position, Position]:
-    """Return where a line leaves one box and enters the other: at facing sides, or above and below within a column."""
+    """Return where a line leaves one box and enters the other: at facing sides, or above and below in a column."""
     if source[0] == target[0]:
         down = source[1] < target[1]
         middle = source[0] + _BOX_W // 2
@@ -109,7 +109,7 @@ def _box(item: ItemBrief, corner: Position, link: Link | None) -> str:
 
 
 def _caption(name: str) -> str:
-    """As much of the name as a box has room for; Japanese letters are twice as wide as Latin ones."""
+    """Cut the name to the width of a box; Japanese letters are twice as wide as Latin ones."""
     width = 0
     for index, letter in enumerate(name):
         width += 2 if east_asian_width(letter) in "WF" else 1

@@ -1,4 +1,4 @@
-"""Embedding spaces on the wire: what building one takes, and switching between them."""
+"""Wire contracts of embedding spaces: the cost of building one, and switching between them."""
 
 from typing import Annotated
 
@@ -8,13 +8,13 @@ from librarian.runtime.contracts import SpaceStatus
 
 SpaceId = Annotated[str, Meta(min_length=1, max_length=60, pattern=r"^[a-z0-9_]+$", description="Id of the space.")]
 Force = Annotated[
-    bool, Meta(description="Switch although items lack vectors in it: until they have one, words alone find them.")
+    bool, Meta(description="Switch even if items lack vectors in it; until they have one, only words find them.")
 ]
 
 
 class SpacePlan(Struct, kw_only=True):
-    """The cost of filling the encoder's space: `items` of `characters` in all lack a vector in it, `vectors` are
-    there. Seconds, vectors to come and bytes on the disk are estimates from `sampled` items that were encoded to see.
+    """The cost of filling the encoder's space: `items` of `characters` in total lack a vector in it, `vectors` exist.
+    Seconds, further vectors and bytes on disk are estimates from `sampled` items encoded as a trial.
     """
 
     space: str
@@ -31,7 +31,7 @@ class SpacePlan(Struct, kw_only=True):
 
 
 class SwitchInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """The space to make the active one."""
+    """The space to activate."""
 
     space: SpaceId
     force: Force = False

@@ -1,4 +1,4 @@
-"""Encodes items that lack a vector: the worker's step, and the building of a space beside the active one."""
+"""Encodes items that lack a vector: the worker's step, and building a space beside the active one."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ log = logging.getLogger("librarian.embed")
 
 # Enough texts for full batches sorted by length, few enough that an interruption repeats only a second of work.
 ITEMS_AT_ONCE = 256
-# How often to look whether another process has finished or left.
+# How often to check whether another process has finished or stopped.
 _HELD_POLL_S = 0.2
 OnProgress = Callable[[int, int], None]
 _Next = Callable[[Executor, str, int], Awaitable[list[PendingItem]]]
@@ -29,9 +29,7 @@ _Next = Callable[[Executor, str, int], Awaitable[list[PendingItem]]]
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """The passages of an item that an encoder reads, as they are encoded; `unread` is the language of the first that
-    it does not read.
-    """
+    """The passages of an item that an encoder reads; `unread` is the language of the first that it does not."""
 
     item: PendingItem
     texts: Sequence[str]
@@ -41,9 +39,9 @@ class Readable:
 async def embed_pending(
     executor: Executor, space: SpaceRecord, encoder: Encoder, on_progress: OnProgress | None = None
 ) -> int:
-    """Encode every item that lacks a vector in the active space; returns how many got one here.
+    """Encode every item that lacks a vector in the active space; return how many this call encoded.
 
-    `on_progress` gets (done, total known so far). Safe to interrupt and to run twice at a time: an item stays pending
+    `on_progress` gets (done, total known so far). Safe to interrupt and to run concurrently: an item stays pending
     until its vectors are stored, and one process encodes while the others wait for it.
     """
 
@@ -57,9 +55,9 @@ async def embed_pending(
 async def fill_space(
     executor: Executor, space: SpaceRecord, encoder: Encoder, on_progress: OnProgress | None = None
 ) -> int:
-    """Encode every item that lacks a vector in `space`, active or not; returns how many got one here.
+    """Encode every item that lacks a vector in `space`, active or not; return how many this call encoded.
 
-    Safe to interrupt and to run twice at a time: what is stored is not encoded again.
+    Safe to interrupt and to run concurrently: stored items are not encoded again.
     """
     total = (await measure_lacking(executor, space.space)).items
 
@@ -71,8 +69,8 @@ async def fill_space(
 
 
 def readable_texts(item: PendingItem, languages: Collection[str] | None) -> Readable:
-    """Return what of an item an encoder reads that covers `languages` (None: all), passage by passage, without the
-    headings of a sweep's sections. A blank text has no passage.
+    """Return the passages of an item in `languages` (None: all), without the headings of a sweep's sections. A blank
+    text has no passage.
     """
     text = without_sections(item.text)
     parts, unread = readable(f"{text} [{item.caption}]" if item.caption else text, languages)
@@ -100,7 +98,7 @@ async def _encode_all(
 
 
 async def _embed(executor: Executor, space: SpaceRecord, encoder: Encoder, items: Sequence[PendingItem]) -> int:
-    """Store the vectors of what the encoder reads, and that there are none for the other items."""
+    """Store the vectors of the passages that the encoder reads, and mark the other items as having none."""
     found = [readable_texts(item, space.languages) for item in items]
     refusals = [Refusal(entry.item, entry.unread) for entry in found if not entry.texts]
     await refuse_vectors(executor, space.space, refusals)
@@ -118,7 +116,7 @@ async def _encode(executor: Executor, space: SpaceRecord, encoder: Encoder, foun
             log.warning("no vector for item %s: %s", item.uid, error)
             await refuse_vectors(executor, space.space, [Refusal(item)])
             return 0
-        # One text spoils the batch: halve it until that text stands alone.
+        # One text spoils the batch: halve it until that text is isolated.
         middle = len(found) // 2
         halves = (found[:middle], found[middle:])
         return sum([await _encode(executor, space, encoder, half) for half in halves])

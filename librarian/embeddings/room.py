@@ -1,4 +1,4 @@
-"""The embedding spaces of one graph, as its operators see and change them."""
+"""Administration of the embedding spaces of one graph."""
 
 import asyncio
 import contextlib
@@ -36,15 +36,15 @@ from retrieval.pipeline import SearchPipeline, VectorArm
 from retrieval.types import SearchRequest
 
 CATCH_UP = 1_000
-"""Items that a switch encodes by itself; more are for `build`, which shows how long it takes."""
+"""Maximum number of items that a switch encodes itself; more are left to `build`, which shows progress."""
 _LATE = 256
-"""Items that may come in between the last look and the switch; a worker encodes them within seconds."""
+"""Items that may arrive between the last check and the switch; a worker encodes them within seconds."""
 _SAMPLED = 64
 # Spaces hold vectors of all namespaces.
 _EVERYWHERE = "*"
 _WARM_UP_NAMESPACE = "sample"
-# The stored vector has 4 bytes a number, the index 5 (its own copy and the quantised one; 4.9 measured with 18,000
-# vectors of 384 numbers); the node with its properties and links comes to some hundred bytes.
+# The stored vector takes 4 bytes per dimension, the index 5 (its own copy and the quantised one; 4.9 measured with
+# 18,000 vectors of 384 dimensions); the node with its properties and links adds some hundred bytes.
 _BYTES_A_NUMBER = 9
 _BYTES_A_VECTOR = 600
 
@@ -56,19 +56,19 @@ OnProgress = Callable[[int, int], None]
 
 
 class EmbeddingsRoom:
-    """Encodes what lacks a vector, and builds, switches and drops embedding spaces. "The encoder" is the configured
-    one, and "its space" the one of its vectors, which need not be the active one.
+    """Encodes items that lack a vector; builds, switches and drops embedding spaces. "The encoder" is the configured
+    one; "its space" holds its vectors and need not be the active one.
     """
 
     def __init__(self, lifecycle: Lifecycle) -> None:
         self._lifecycle = lifecycle
         self._new_items = asyncio.Event()
 
-    # What is stored without a vector.
+    # Items without a vector.
 
     async def work(self) -> None:
-        """Encode pending items as they come, until cancelled. Faults are logged and tried again."""
-        self._new_items = asyncio.Event()  # of the loop that runs now
+        """Encode pending items as they arrive, until cancelled. Failures are logged and retried."""
+        self._new_items = asyncio.Event()  # bound to the running loop
         await self._warm_up()
         while True:
             self._new_items.clear()
@@ -85,17 +85,17 @@ class EmbeddingsRoom:
                 continue  # another process may have added items
 
     async def _warm_up(self) -> None:
-        """Search once: the server plans a statement when it first sees it, which takes seconds, and no user's."""
-        with contextlib.suppress(GraphError):  # a database that has just gone is no reason to end the worker
+        """Search once, so that no user waits the seconds in which the server first plans the statement."""
+        with contextlib.suppress(GraphError):  # a lost database must not end the worker
             request = SearchRequest(["warm up"], ItemFilter(_WARM_UP_NAMESPACE), limit=1)
             await self._lifecycle.parts.pipeline.search(request)
 
     def wake(self) -> None:
-        """Let the worker encode texts that have changed."""
+        """Wake the worker to encode changed texts."""
         self._new_items.set()
 
     async def embed_pending(self, *, on_progress: OnProgress | None = None) -> int:
-        """Encode every item that lacks a vector in the active space; 0 when this Librarian's encoder is not its one."""
+        """Encode every item that lacks a vector in the active space; 0 if another encoder's space is active."""
         parts = self._lifecycle.parts
         if parts.encoder is None or parts.space is None or not parts.space.active:
             return 0
@@ -109,8 +109,8 @@ class EmbeddingsRoom:
         return await count_pending(self._executor)
 
     async def unread_items(self) -> dict[str, int]:
-        """Count the items of all namespaces without a vector in the active space since its encoder does not read their
-        language, by that language, the most frequent first.
+        """Count the items of all namespaces whose language the active space's encoder does not read, by language, most
+        frequent first.
         """
         active = [space.space for space in await list_spaces(self._executor) if space.active]
         counts = await count_refused(self._executor, active[0]) if active else {}
@@ -119,9 +119,9 @@ class EmbeddingsRoom:
     # Spaces.
 
     async def calibrate(self) -> list[CalibrationOut]:
-        """Measure anew what the cosines of the encoder's space mean, in each language that it covers.
+        """Recalibrate the cosines of the encoder's space, in each language it covers.
 
-        Running services take it over within seconds; a Librarian opened to wait keeps what it was opened with.
+        Running services adopt the result within seconds; a Librarian opened to wait keeps its calibration.
         """
         space, encoder = self._own()
         return calibrations_out(await calibrate(self._executor, space, encoder))
@@ -132,11 +132,11 @@ class EmbeddingsRoom:
         return SpaceList(spaces=[await self._status(space, pending) for space in await list_spaces(self._executor)])
 
     async def lacking(self) -> Lacking:
-        """Measure what has no vector in the encoder's space."""
+        """Measure the items without a vector in the encoder's space."""
         return await measure_lacking(self._executor, self._own()[0].space)
 
     async def plan(self) -> SpacePlan:
-        """Estimate what it takes to fill the encoder's space; some items are encoded to measure it, and thrown away."""
+        """Estimate the cost of filling the encoder's space from a few items, which are encoded and discarded."""
         space, encoder = self._own()
         lacking = await self.lacking()
         sample = await next_without_vector(self._executor, space.space, _SAMPLED)
@@ -145,7 +145,7 @@ class EmbeddingsRoom:
         if texts:
             await encoder.encode_passages(texts)
         spent_s = time.perf_counter() - started
-        # Longer texts take longer: by characters, where the sample has any.
+        # Time grows with length: scale by characters where the sample has any.
         share = lacking.characters / max(1, sum(len(item.text) for item in sample))
         vectors = round(len(texts) * share)
         return SpacePlan(
@@ -163,18 +163,18 @@ class EmbeddingsRoom:
         )
 
     async def build(self, *, on_progress: OnProgress | None = None) -> int:
-        """Fill the encoder's space beside the active one; returns how many items were encoded.
+        """Fill the encoder's space beside the active one; return how many items were encoded.
 
-        Searches go on meanwhile. Interrupted, it goes on where it was.
+        Searches continue meanwhile. An interrupted build resumes where it stopped.
         """
         space, encoder = self._own()
         return await fill_space(self._executor, space, encoder, on_progress)
 
     async def switch(self, *, force: bool = False, build: bool = False, on_progress: OnProgress | None = None) -> int:
-        """Make the encoder's space the active one in one step; returns how many items were encoded before that.
+        """Activate the encoder's space in one step; return how many items were encoded before that.
 
-        Up to CATCH_UP items that came in since the space was built are encoded first, with `build` however many there
-        are. Raises Conflict when more lack a vector, unless `force`: then they wait for the worker.
+        Up to CATCH_UP items that arrived since the space was built are encoded first, with `build` all of them. Raises
+        Conflict when more lack a vector, unless `force`: then they wait for the worker.
         """
         space, _ = self._own()
         done = 0
@@ -187,16 +187,16 @@ class EmbeddingsRoom:
         return done
 
     async def switch_to(self, space: str, *, force: bool = False) -> SpaceList:
-        """Make `space` the active one, whoever encodes for it. Raises NotFound, and Conflict while items lack a vector
-        in it, unless `force`.
+        """Activate `space`, whichever encoder it belongs to. Raises NotFound, and Conflict while items lack a vector in
+        it, unless `force`.
         """
         await self._recorded(space)
         await self._activate(space, None if force else 0)
         return await self.status()
 
     async def rollback(self) -> SpaceList:
-        """Make the previously active space the active one again, at once: its vectors were kept, and newer items wait
-        for its encoder. Raises Conflict where there is none.
+        """Reactivate the previously active space at once: its vectors were kept, and newer items wait for its encoder.
+        Raises Conflict if there is none.
         """
         left = [space for space in await list_spaces(self._executor) if space.left_at and not space.active]
         if not left:
@@ -206,7 +206,7 @@ class EmbeddingsRoom:
         return await self.status()
 
     async def drop(self, space: str) -> int:
-        """Delete a space with its vectors and index; returns the number of vectors. Raises NotFound, and Conflict for
+        """Delete a space with its vectors and index; return the number of vectors. Raises NotFound, and Conflict for
         the active one.
         """
         if (await self._recorded(space)).active:
@@ -216,7 +216,7 @@ class EmbeddingsRoom:
         return vectors
 
     async def compact(self) -> None:
-        """Build the active space's vector index anew, which makes one grown by many small commits fast again."""
+        """Rebuild the active space's vector index, which restores the speed of one grown by many small commits."""
         for space in await list_spaces(self._executor):
             if space.active:
                 await compact(self._executor, space.space, space.dimension)

@@ -1,4 +1,4 @@
-"""Builds the parts of one Librarian in order, and builds them anew when the database has come back elsewhere."""
+"""Builds the parts of one Librarian in order, and rebuilds them when the database has moved."""
 
 import os
 import socket
@@ -29,9 +29,9 @@ from retrieval.encoders.base import Encoder
 from retrieval.encoders.factory import encoder_from_spec
 from retrieval.pipeline import SearchPipeline, VectorArm
 
-# Long enough for a killed managed server to come back, so that a write in flight succeeds instead of failing.
+# Long enough for a killed managed server to restart, so that a write in flight succeeds.
 _RETRY_WINDOW_S = 25.0
-# A one-off search must know whether there is a reranker; a port without a listener answers at once.
+# A one-off search must know whether there is a reranker; a closed port refuses at once.
 _RERANKER_PATIENCE_S = 1.0
 ONE_OFF_LINGER_S = 600.0
 """How long a managed server stays up for the next command."""
@@ -39,7 +39,7 @@ ONE_OFF_LINGER_S = 600.0
 
 @dataclass(slots=True)
 class Assembly:
-    """Builds the parts in order; what was opened is closed by the stack, newest first."""
+    """Builds the parts in order; the stack closes what was opened, newest first."""
 
     settings: Settings
     lifecycle: Lifecycle
@@ -54,22 +54,22 @@ class Assembly:
     reranking: Reranking | None = None
 
     async def build(self) -> Parts:
-        """Return all parts, ready for use. May be called again, after it raised or when the database was away."""
+        """Return all parts, ready for use. May be called again after a failure or a loss of the database."""
         executor = await self.connect()
         await self._migrate(self.migrator(executor))
         self.lifecycle.unavailable("starting", "loading the encoder")
         return await self.parts(executor)
 
     async def parts(self, executor: Executor) -> Parts:
-        """Return the parts over a migrated graph, by the embedding space that is active now."""
+        """Return the parts over a migrated graph, for the active embedding space."""
         space, arm = await self._vector_arm(executor)
         pipeline = SearchPipeline(executor, arm, stopwatch=TracedStopwatch)
         return Parts(executor, pipeline, self.encoder, space, await self._reranking())
 
     async def connect(self) -> Executor:
-        """Return a connection to a server that answers and can run our statements; closed by the stack.
+        """Return a connection to a server that answers and can run our statements; the stack closes it.
 
-        There is one executor for ever: when the server's address or password has changed, it gets another driver.
+        The executor never changes: when the server's address or password does, it gets a new driver.
         """
         config = await self._graph_config()
         if self.executor is not None and config == self.config:
@@ -94,7 +94,7 @@ class Assembly:
         return self.executor
 
     async def has_moved(self) -> bool:
-        """Return whether the managed server has another address or password than those of the connection."""
+        """Return whether the managed server's address or password differs from the connection's."""
         if self.server is None or self.server.status().phase is not Phase.READY:
             return False
         return await self._graph_config() != self.config
@@ -113,8 +113,8 @@ class Assembly:
         return GraphConfig(endpoint.uri, endpoint.username, endpoint.password, retry_window_s=_RETRY_WINDOW_S)
 
     async def _managed(self) -> Endpoint:
-        """Return the managed server's endpoint. The lease is released last of all; it outlives a stop of the server, so
-        that whoever starts it again starts it for us too.
+        """Return the managed server's endpoint. The lease is released last; it outlives a stop of the server, so that
+        any restart serves us too.
         """
         if self.server is None:
             options = ServerOptions(
@@ -131,7 +131,7 @@ class Assembly:
         return await self.server.wait_ready()
 
     async def _migrate(self, migrator: Migrator) -> None:
-        """Apply pending migrations to a managed server; any other is only checked, as its operator decides."""
+        """Apply pending migrations to a managed server; only check any other, whose operator decides."""
         if self.server is None:
             plan = await migrator.plan()
             plan.require_runnable()
@@ -158,14 +158,14 @@ class Assembly:
         return space, VectorArm(encoder, space.calibrations)
 
     async def _reranking(self) -> Reranking:
-        """Return the reranker, on or off; it is probed in the background from the first build on."""
+        """Return the reranker, on or off; it is probed in the background after the first build."""
         if self.reranking is None:
             opening = open_reranking(self.settings.reranker, patience_s=_RERANKER_PATIENCE_S)
             self.reranking = await self.stack.enter_async_context(opening)
         return self.reranking
 
     async def load_encoder(self) -> Encoder | None:
-        """Return the configured encoder, loaded once; None where there is none. The first time downloads its model."""
+        """Return the configured encoder, loaded once, or None. The first call downloads its model."""
         if self.encoder is not None:
             return self.encoder
         chosen = self.settings.encoder
@@ -195,6 +195,6 @@ async def open_migrator(
 
 @asynccontextmanager
 async def open_encoder(settings: Settings, *, progress: Progress | None = None) -> AsyncIterator[Encoder | None]:
-    """Open the configured encoder alone, without a graph; None where there is none."""
+    """Open the configured encoder alone, without a graph; None if none is configured."""
     async with AsyncExitStack() as stack:
         yield await Assembly(settings, Lifecycle(), stack, "encoder", 0, progress).load_encoder()

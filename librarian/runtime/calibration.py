@@ -1,4 +1,4 @@
-"""Calibration of an embedding space: the languages its encoder tells apart, and what its cosines mean in each."""
+"""Calibration of an embedding space: the languages its encoder covers, and what its cosines mean in each."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ _CJK = ("ja", "zh", "ko")
 
 
 async def prepared(executor: Executor, space: SpaceRecord, encoder: Encoder) -> SpaceRecord:
-    """Return `space` with its languages and with calibrations that fit what it holds now; usually they do already."""
+    """Return `space` with its languages and up-to-date calibrations; usually nothing has to be measured."""
     if space.languages is None:
         probes = await encode_probes(encoder)
         languages = covered_languages(probes)
@@ -36,12 +36,12 @@ async def prepared(executor: Executor, space: SpaceRecord, encoder: Encoder) -> 
 
 
 async def calibrate(executor: Executor, space: SpaceRecord, encoder: Encoder) -> SpaceRecord:
-    """Measure and record the noise of `space` in the languages it covers; returns the space as it is recorded then."""
+    """Measure and record the noise of `space` in the languages it covers; return the recorded space."""
     return await _calibrate(executor, space, await encode_probes(encoder, sorted(space.languages or ())))
 
 
 def calibrations_out(space: SpaceRecord) -> list[CalibrationOut]:
-    """Return the recorded calibrations as they are shown, by language."""
+    """Return the recorded calibrations for display, by language."""
     return [
         CalibrationOut(
             language=language,

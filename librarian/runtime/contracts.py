@@ -1,4 +1,4 @@
-"""Reports of the service on itself: readiness, migrations, embedding spaces."""
+"""Status reports of the service: readiness, migrations, embedding spaces."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ Phase = Literal["starting", "recovering", "migrating", "ready", "failed", "unrea
 
 
 class Readiness(Struct, kw_only=True):
-    """Whether requests can be served; each check is "ok" or the reason with its remedy."""
+    """Readiness to serve requests; each check is "ok" or the reason with its remedy."""
 
     ready: bool
     phase: Phase
@@ -28,8 +28,8 @@ class MigrationOut(Struct, kw_only=True):
 
 
 class CalibrationOut(Struct, kw_only=True):
-    """The meaning of cosines (-1..1) in one space and language: `mean` and `deviation` of unrelated texts, measured on
-    `sampled` stored vectors (0: on the probes' own texts), and the cosines of similarity .35 and .75.
+    """Calibration of cosines (-1..1) in one space and language: `mean` and `deviation` for unrelated texts, measured on
+    `sampled` stored vectors (0: on the built-in probe texts), and the cosines of similarity .35 and .75.
     """
 
     language: str
@@ -43,10 +43,10 @@ class CalibrationOut(Struct, kw_only=True):
 
 
 class SpaceStatus(Struct, kw_only=True):
-    """One embedding space: how many vectors it holds and how many items still lack one (active space only).
+    """One embedding space: the number of its vectors, and of items that still lack one (active space only).
 
-    `languages`: those that its encoder reads, null until it was asked. Items in others get no vector: `unread_items`
-    counts them by language. `refused_items`: those that are blank, or whose text the encoder refused.
+    `languages`: those its encoder reads, null until they were determined. Items in others get no vector:
+    `unread_items` counts them by language. `refused_items`: those that are blank or whose text the encoder refused.
     """
 
     space: str

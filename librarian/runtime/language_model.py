@@ -1,4 +1,4 @@
-"""The language model of a Librarian, by its settings."""
+"""The configured language model of a Librarian."""
 
 from librarian.base import tracing
 from librarian.base.settings.settings import LlmSettings
@@ -6,5 +6,5 @@ from librarian_agents.chat.client import OpenAIChat
 
 
 def chat_model(llm: LlmSettings) -> OpenAIChat | None:
-    """Return the configured model; None where there is none. Nothing is loaded or asked before it is used."""
+    """Return the configured model, or None. Nothing is loaded or requested before its first use."""
     return None if llm.config is None else OpenAIChat(llm.config, tracing.outgoing)

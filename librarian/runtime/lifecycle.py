@@ -1,4 +1,4 @@
-"""The state of a Librarian: starting, ready, or unreachable and failed for now, and why."""
+"""The state of a Librarian: starting, ready, unreachable or failed, and why."""
 
 import asyncio
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _READINESS_TIMEOUT_S = 2.0
 _RETRY_AFTER_S = 2
 _STARTING = "the graph is starting"
 _NEVER_RETRY_S = 3600
-# An operator has to act before requests can be served: no caller is kept waiting for that.
+# An operator has to act before requests can be served, so no caller is kept waiting.
 _STUCK: tuple[Phase, ...] = ("unreachable", "failed", "maintenance")
 
 
@@ -38,14 +38,14 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class LoadedEncoder:
-    """A loaded encoder, and the languages that it tells apart."""
+    """A loaded encoder, and the languages it covers."""
 
     encoder: Encoder
     languages: frozenset[str]
 
 
 class Lifecycle:
-    """Holds the parts of one Librarian and its state, which requests ask for."""
+    """Holds the parts and the state of one Librarian."""
 
     def __init__(self) -> None:
         self._parts: Parts | None = None
@@ -62,13 +62,13 @@ class Lifecycle:
     # Changes of the state.
 
     def watch(self, server: ManagedServer) -> None:
-        """Let the state of a managed server explain why the graph is not ready."""
+        """Use the state of a managed server to explain why the graph is not ready."""
         self._server = server
 
     def unavailable(
         self, phase: Phase, reason: str, *, client_reason: str | None = None, retry_after_s: int = _RETRY_AFTER_S
     ) -> None:
-        """Record that the graph cannot be used, yet or any more.
+        """Record that the graph is unavailable.
 
         `reason` is for /readyz, `client_reason` (default: the same) for clients, who may try again after
         `retry_after_s` seconds.
@@ -77,7 +77,7 @@ class Lifecycle:
         self._turn(phase, reason)
 
     def usable(self, parts: Parts) -> None:
-        """Let the work that precedes readiness use the graph."""
+        """Open the graph to the work that precedes readiness."""
         self._parts, self._reason = parts, "the graph is being prepared"
 
     def connected(self, parts: Parts) -> None:
@@ -91,16 +91,16 @@ class Lifecycle:
         self._turn("failed", str(defect))
 
     def without_graph(self, reason: str) -> None:
-        """Work without a graph for good: what needs one is refused with `reason`."""
+        """Run without a graph permanently: whatever needs one is refused with `reason`."""
         self._graphless, self._client_reason, self._retry_after_s = True, reason, _NEVER_RETRY_S
         self._turn("ready", reason)
 
     def encoder_loaded(self, encoder: Encoder, languages: frozenset[str]) -> None:
-        """Record the loaded encoder, which stays when the graph goes away."""
+        """Record the loaded encoder, which outlives the connection to the graph."""
         self.loaded_encoder = LoadedEncoder(encoder, languages)
 
     def closed(self) -> None:
-        """Forget the parts, which were closed; it may be connected again."""
+        """Drop the closed parts; a new connection may follow."""
         self._server, self._defect, self._graphless, self.loaded_encoder = None, None, False, None
         self.unavailable("starting", _STARTING)
 
@@ -113,9 +113,9 @@ class Lifecycle:
     # Readiness.
 
     async def ready(self, *, patient: bool = True) -> None:
-        """Wait until the graph can be used; without `patient` only while it starts, recovers or is migrated.
+        """Wait until the graph is available; unless `patient`, only while it starts, recovers or is migrated.
 
-        Raises NotReady to the impatient once it is unreachable or failed, and the defect that ended all attempts.
+        Unless `patient`, raises NotReady once it is unreachable or failed. Raises a defect that ended all attempts.
         """
         while self._phase != "ready":
             if self._defect is not None:
@@ -129,7 +129,7 @@ class Lifecycle:
         if self._graphless:
             encoder = "off" if self.loaded_encoder is None else "ok"
             return Readiness(ready=True, phase=self.phase, checks={"graph": f"off: {self._reason}", "encoder": encoder})
-        parts = self._parts  # held: they may be lost while the graph is asked
+        parts = self._parts  # a reference, as they may be dropped while the graph is queried
         if parts is None or self._phase != "ready":
             return Readiness(ready=False, phase=self.phase, checks={"graph": self._reason})
         phase, graph = await self._check_graph(parts.executor)
@@ -140,7 +140,7 @@ class Lifecycle:
 
     @property
     def phase(self) -> Phase:
-        """The phase, by the state of the managed server too."""
+        """The phase, taking the state of the managed server into account."""
         recovering = self._server is not None and self._server.status().phase is ServerPhase.RECOVERING
         return "recovering" if recovering and self._phase == "starting" else self._phase
 
@@ -154,7 +154,7 @@ class Lifecycle:
         return self._parts
 
     def absence(self) -> NotReady | None:
-        """Return why the graph cannot be used now; None where it can, or where there is none for good."""
+        """Return why the graph is unavailable; None if it is available, or if there is permanently none."""
         return None if self._phase == "ready" else self._not_ready()
 
     def _not_ready(self) -> NotReady:
@@ -172,12 +172,12 @@ class Lifecycle:
         return ("failed", "; ".join(faults)) if faults else ("ready", "ok")
 
     def silence(self, reason: str) -> tuple[Phase, str]:
-        """Return phase and reason of a database that does not answer; a managed server is restarted by its keeper."""
+        """Return phase and reason for an unresponsive database; a managed server is restarted by its keeper."""
         return absence(self._server) or ("unreachable" if self._server is None else "recovering", reason)
 
 
 def absence(server: ManagedServer | None) -> tuple[Phase, str] | None:
-    """Return why a managed server is gone for good; None where it runs, or may come back by itself."""
+    """Return why a managed server stays down; None if it runs or may recover by itself."""
     if server is None:
         return None
     status = server.status()
@@ -192,7 +192,7 @@ def absence(server: ManagedServer | None) -> tuple[Phase, str] | None:
 
 
 def check_encoder(parts: Parts) -> str:
-    """Return "ok" where searches use vectors, or why they do not."""
+    """Return "ok" if searches use vectors, else why they do not."""
     if parts.encoder is None or parts.space is None:
         return "off: searches use keywords only (LIBRARIAN_ENCODER=none)"
     return "ok" if parts.space.active else "its embedding space is not active; run `librarian embeddings switch`"

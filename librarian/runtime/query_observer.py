@@ -1,4 +1,4 @@
-"""Observes statements: figures for Prometheus, a span for traces, and a log line for each slow one."""
+"""Observes statements: Prometheus metrics, a trace span, and a log line for each slow one."""
 
 import logging
 from collections import Counter
@@ -7,7 +7,7 @@ import structlog
 
 from librarian.base import metrics, tracing
 
-# A server plans and compiles what it has not run before, which says nothing about the statement.
+# A server first plans and compiles a statement, which says nothing about its speed.
 COLD_RUNS = 3
 
 _DATABASE = {"db.system.name": "neo4j"}
@@ -16,11 +16,10 @@ log = structlog.stdlib.get_logger("librarian.neo4j")
 
 
 class QueryObserver:
-    """Counts and traces every statement by name, never what is in it; logs those that take `slow_ms` or longer (0:
-    none).
+    """Counts and traces every statement by name, without its contents; logs those of `slow_ms` or longer (0: none).
 
-    The first `COLD_RUNS` of a statement that succeed are logged at level debug, so that a start is calm; all others at
-    level info.
+    The first `COLD_RUNS` successful runs of a statement are logged at level debug, to keep startup quiet; all others
+    at level info.
     """
 
     def __init__(self, slow_ms: int) -> None:

@@ -1,4 +1,4 @@
-"""The service's reranker: probed before it is trusted, watched while it works, counted and logged."""
+"""The service's reranker: probed before it is trusted, monitored in use, counted and logged."""
 
 import asyncio
 import hashlib
@@ -23,7 +23,7 @@ from retrieval.rerankers.probe import DEFAULT_RULES, ProbeReport, ProbeRules, ex
 Variant = Literal["reranked", "control"]
 
 FAULTS_IN_A_ROW = 3
-"""Searches in a row whose rerank failed, after which no search waits for the reranker until a probe succeeds."""
+"""Consecutive failed reranks after which no search waits for the reranker until a probe succeeds."""
 
 _FAULTS = (RerankStatus.FAILED, RerankStatus.LATE, RerankStatus.UNCERTAIN)
 _HASH_RANGE = 2**32
@@ -32,9 +32,9 @@ log = structlog.stdlib.get_logger("librarian.reranking")
 
 
 class Reranking:
-    """Reranks searches while the reranker is trusted: it answered known pairs rightly, and searches since then.
+    """Reranks searches while the reranker is trusted: it ranked known pairs correctly and has not failed since.
 
-    `run` probes it, again and again while it is off, and is to be run in the background.
+    `run` probes it, repeatedly while it is off; run it in the background.
     """
 
     def __init__(self, settings: RerankerSettings, rules: ProbeRules = DEFAULT_RULES) -> None:
@@ -55,33 +55,33 @@ class Reranking:
 
     @property
     def configured(self) -> bool:
-        """Whether somebody set anything of it; without that, one that is missing is nothing to talk about."""
+        """Whether any of its settings was set; otherwise a missing reranker is not worth reporting."""
         return self._settings != RerankerSettings()
 
     @property
     def on(self) -> bool:
-        """Whether it is trusted now."""
+        """Whether it is currently trusted."""
         return self._trusted is not None
 
     @property
     def missed(self) -> bool:
-        """Whether it was set up and is off: whoever set it up wants to be told."""
+        """Whether it was configured and is off, which its operator should know."""
         return self._trusted is None and self._settings.enabled and self.configured
 
     @property
     def timeout_s(self) -> float:
-        """The longest a search waits for it."""
+        """The longest time a search waits for it."""
         return self._settings.config.timeout_s
 
     def pool(self, limit: int) -> int:
-        """Return how many candidates it chooses `limit` hits from."""
+        """Return how many candidates it needs to choose `limit` hits."""
         return min(MAX_CANDIDATES, math.ceil(limit * self._settings.config.oversample))
 
     async def rerank(
         self, tool: str, query: str, texts: Sequence[str], *, limit: int, deadline_s: float
     ) -> RerankOutcome:
-        """Put the candidates of one search of `tool` (a name of a bounded set), whose `texts` come in fused order, into
-        the reranker's order, or leave them and say why. Never raises RerankerError.
+        """Rerank the candidates of one search by `tool` (one of a bounded set of names), whose `texts` come in fused
+        order, or keep that order and say why. Never raises RerankerError.
         """
         started = time.perf_counter()
         variant = variant_of(query, self._settings.traffic)
@@ -92,12 +92,12 @@ class Reranking:
         return outcome
 
     async def run(self) -> None:
-        """Probe until the reranker can be trusted, and again once it cannot; runs until cancelled."""
+        """Probe until the reranker is trusted, and again when it no longer is; runs until cancelled."""
         while True:
             self._lost.clear()
             await self._connect()
             await self._lost.wait()
-            # A reranker that passes every probe and fails every search is tried less and less often.
+            # Back off from a reranker that passes every probe and fails every search.
             await asyncio.sleep(pause_s(self._losses))
 
     async def first_probe(self) -> None:
@@ -105,7 +105,7 @@ class Reranking:
         await self._probed.wait()
 
     async def close(self) -> None:
-        """Release what the reranker holds."""
+        """Close the reranker."""
         self._trusted = None
         if self._built is not None:
             await self._built.close()
@@ -147,7 +147,7 @@ class Reranking:
             self._lost.set()
 
     async def _connect(self) -> None:
-        """Probe until it can be trusted, with longer and longer pauses; each new reason is logged once."""
+        """Probe until it is trusted, with growing pauses; each new reason is logged once."""
         logged, attempt = "", 0
         while (error := await caught(self._probe())) is not None:
             attempt += 1
@@ -163,7 +163,7 @@ class Reranking:
     async def _probe(self) -> None:
         if self._built is None:
             self._built = await reranker_from_config(self._settings.config, tracing.outgoing)
-        # Past the cache: a probe asks what the reranker says now.
+        # Bypasses the cache: a probe needs a fresh answer.
         report = await examine(self._built, self._rules)
         self._trusted, self._faults = CachedReranker(self._built, self._cache), 0
         self._report_connection(report)
@@ -181,7 +181,7 @@ class Reranking:
         )
 
     def _report_absence(self, error: Exception, pause: float) -> None:
-        """Log why it is off: a warning for one that somebody configured, else nothing that an operator has to read."""
+        """Log why it is off: as a warning only if it was configured."""
         defect = None if is_known(error) else error
         level = log.warning if self.configured or defect else log.debug
         level(
@@ -199,9 +199,9 @@ class Reranking:
 async def open_reranking(
     settings: RerankerSettings, *, patience_s: float = 0.0, rules: ProbeRules = DEFAULT_RULES
 ) -> AsyncIterator[Reranking]:
-    """Open a Reranking with its background work, which ends on leaving.
+    """Open a Reranking and run its background work until the block ends.
 
-    It waits at most `patience_s` seconds for the first probe; until that is done, searches are not reranked.
+    Waits at most `patience_s` seconds for the first probe; until that is done, searches are not reranked.
     """
     reranking = Reranking(settings, rules)
     if not settings.enabled:
@@ -220,6 +220,6 @@ async def open_reranking(
 
 
 def variant_of(query: str, share: float) -> Variant:
-    """Return the variant that a search belongs to; the same query always belongs to the same."""
+    """Return the variant of a search; the same query always gets the same one."""
     digest = hashlib.sha256(query.encode("utf-8", "surrogatepass")).digest()
     return "reranked" if int.from_bytes(digest[:4], "big") < share * _HASH_RANGE else "control"

@@ -1,4 +1,4 @@
-"""Keeps one service connected: builds its parts, however long that takes, and anew when the database was away."""
+"""Keeps one service connected: builds its parts, however long that takes, and rebuilds them after a loss."""
 
 import asyncio
 import contextlib
@@ -27,19 +27,19 @@ Work = Callable[[], Coroutine[Any, Any, None]]
 log = structlog.stdlib.get_logger("librarian.supervisor")
 
 _RETRY_S = 2
-"""After a fault that often passes by itself."""
+"""After a fault that is often transient."""
 _STUCK_RETRY_S = 10
-"""After a fault that somebody has to repair: a password, a migration, a missing Java."""
+"""After a fault that an operator has to repair: a password, a migration, a missing Java."""
 _LOOK_S = 2.0
 _LOOK_TIMEOUT_S = 5.0
 _SILENT_LOOKS = 2
-"""Looks without an answer until requests are refused at once; before, those in flight are repeated by the driver."""
+"""Failed checks until requests are refused at once; before that, the driver retries those in flight."""
 
 
 class Supervisor:
-    """Runs the background work of a service: connect, do `work` while connected, notice a loss, connect again.
+    """Runs the background work of a service: connect, do `work` while connected, detect a loss, reconnect.
 
-    `before_ready` is done once, before the first request is served; `schedule` runs all the time, connected or not.
+    `before_ready` runs once, before the first request is served; `schedule` runs all the time, connected or not.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Supervisor:
                         await asyncio.sleep(_STUCK_RETRY_S)
 
     async def _connect(self) -> None:
-        """Try until the graph can be used; report meanwhile what stands in the way."""
+        """Try until the graph is available, reporting the obstacle meanwhile."""
         reported = ""
         while (error := await caught(self._build())) is not None:
             phase, reason, wait_s = self._explained(error)
@@ -95,8 +95,8 @@ class Supervisor:
         return "migrating" if isinstance(error, MigrationError) else "unreachable", str(error), _RETRY_S
 
     async def _until_lost(self, worker: asyncio.Task[None]) -> None:
-        """Look at the database from time to time; return when it has to be connected anew. Raises the defect that
-        ended the worker.
+        """Check the database from time to time; return when it has to be reconnected. Raises a defect that ended the
+        worker.
         """
         silent = 0
         while not worker.done():
@@ -112,7 +112,7 @@ class Supervisor:
             try:
                 async with asyncio.timeout(_LOOK_TIMEOUT_S):
                     await self._refresh(self._lifecycle.parts)
-            except DatabaseCannotWrite as error:  # it still answers, and refuses even to read
+            except DatabaseCannotWrite as error:  # it still answers, but refuses even reads
                 return self._lose("failed", str(error))
             except (GraphError, EncoderError, TimeoutError):
                 pass
@@ -121,7 +121,7 @@ class Supervisor:
     async def _has_moved(self) -> bool:
         try:
             return await self._assembly.has_moved()
-        except LocalServerError:  # it went away while we looked
+        except LocalServerError:  # it went away during the check
             return False
 
     def _lose(self, phase: Phase, reason: str) -> None:
@@ -129,13 +129,13 @@ class Supervisor:
         log.warning("not ready", phase=phase, reason=reason)
 
     def _give_up(self, phase: Phase, reason: str) -> None:
-        """Lose a database that comes back only when somebody starts it, which nothing in flight waits for."""
+        """Give up a database that only an operator can restart; nothing in flight waits for it."""
         self._lose(phase, reason)
         if self._assembly.executor is not None:
             self._assembly.executor.give_up()
 
     async def _is_silent(self) -> bool:
-        """Return whether the database does not answer or refuses the login; a busy server is not silent."""
+        """Return whether the database does not answer or refuses the login; a busy server still answers."""
         try:
             async with asyncio.timeout(_LOOK_TIMEOUT_S):
                 await reach(self._lifecycle.parts.executor.driver)
@@ -146,8 +146,8 @@ class Supervisor:
         return False
 
     async def _refresh(self, parts: Parts) -> None:
-        """Take over changes by other processes: items to encode, the active embedding space, and its calibration, which
-        is measured anew when the graph has changed much.
+        """Adopt changes by other processes: items to encode, the active embedding space, and its calibration, which is
+        remeasured when the graph has changed a lot.
         """
         metrics.set_pending_embeddings(await count_pending(parts.executor))
         if parts.space is None:
@@ -164,7 +164,7 @@ class Supervisor:
 
 @contextlib.asynccontextmanager
 async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task[None]]:
-    """Run `work` as a task for as long as the block."""
+    """Run `work` as a task during the block."""
     task = asyncio.create_task(work)
     try:
         yield task
@@ -173,6 +173,6 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task
 
 
 async def cancel(task: asyncio.Task[None]) -> None:
-    """Cancel a task and wait for its end."""
+    """Cancel a task and wait until it has ended."""
     task.cancel()
     await asyncio.wait([task])

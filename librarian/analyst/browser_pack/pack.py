@@ -1,7 +1,7 @@
-"""The pack for Neo4j Browser, made of the files beside this one: a style, saved queries, and a guide that shows them.
+"""The pack for Neo4j Browser, built from the files in this folder: a style, saved queries, and a guide to them.
 
-The queries are the analysts', not the program's: they stand in the Browser's own format, one to a file, and nothing but
-the Browser runs them. They hold no data, and the pack neither.
+The queries are for analysts, not for the program: they are in the Browser's own format, one per file, and only the
+Browser runs them. Neither they nor the pack contain data.
 """
 
 import html
@@ -20,19 +20,19 @@ PACK_FILES = (STYLE_FILE, GUIDE_FILE, QUERIES_FILE)
 """The files that the service offers under PACK_PATH."""
 
 PACK_PATH = "/browser-pack"
-"""Where the service offers it."""
+"""The path at which the service offers it."""
 
 # The Browser lists a saved query by its first comment, in a folder named as the archive's.
 _FOLDER = "Librarian {}"
 _PARAMETER = re.compile(r"^// :param (\w+) => '(.*)'$", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\{\{([\w-]+)(?: ([\w-]+))?\}\}")
-# The archive is the same whenever it is made; zip knows no earlier time.
+# Makes the archive reproducible; zip has no earlier time.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class SavedQuery:
-    """One query: the folder and file name that it ships under, and its text with the comments on top."""
+    """One query: its folder and file name, and its text with the leading comments."""
 
     folder: str
     name: str
@@ -50,7 +50,7 @@ class SavedQuery:
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """The parameters that it needs, each with a value that fits the sample."""
+        """Its parameters, each with a value that fits the sample."""
         return dict(_PARAMETER.findall(self.text))
 
     @property
@@ -75,7 +75,7 @@ def saved_queries() -> tuple[SavedQuery, ...]:
 
 
 def pack_file(name: str, *, base_url: str, namespace: str) -> bytes:
-    """Return one of PACK_FILES; the guide names the address of its service, and a namespace to begin with."""
+    """Return one of PACK_FILES; the guide names the address of its service and an initial namespace."""
     makers: Mapping[str, Callable[[], bytes]] = {
         STYLE_FILE: lambda: _shipped(STYLE_FILE).encode(),
         GUIDE_FILE: lambda: guide(base_url, namespace).encode(),
@@ -85,7 +85,7 @@ def pack_file(name: str, *, base_url: str, namespace: str) -> bytes:
 
 
 def guide(base_url: str, namespace: str) -> str:
-    """Return the guide as HTML, in slides: the Browser runs its code blocks at a click."""
+    """Return the guide as HTML slides, whose code blocks the Browser runs on a click."""
     values = {"base_url": base_url, "namespace": namespace, "pack": f"{base_url}{PACK_PATH}"}
     queries = {query.name: query for query in saved_queries()}
 
@@ -98,7 +98,7 @@ def guide(base_url: str, namespace: str) -> str:
 
 @cache
 def archive() -> bytes:
-    """Return the saved queries as a zip archive, as the Browser exports and imports them."""
+    """Return the saved queries as a zip archive in the Browser's export format."""
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w") as archived:
         for query in saved_queries():
@@ -108,7 +108,7 @@ def archive() -> bytes:
 
 
 def _runnable(query: SavedQuery) -> str:
-    """Return a query as a block that runs at a click."""
+    """Return a query as a block that runs on a click."""
     return (
         f"<h5>{html.escape(query.title)}</h5><p>{html.escape(query.summary)}</p>"
         f'<pre class="pre-scrollable code runnable">{html.escape(query.cypher, quote=False)}</pre>'

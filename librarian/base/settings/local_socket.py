@@ -1,4 +1,4 @@
-"""Where commands of a home find the service of that home."""
+"""The Unix socket by which commands of a home find its service."""
 
 import hashlib
 import socket
@@ -11,10 +11,10 @@ _NAME_CHARS = 12
 
 
 def socket_of(settings: Settings) -> Path | None:
-    """Return the Unix socket in the home at which a service of these settings listens for commands of its owner.
+    """Return the Unix socket at which a service with these settings listens for commands of the home's owner.
 
-    Everything that decides what an answer says is in its name, so that a command with other settings, or of another
-    release, finds no service there. None where the system has no such sockets.
+    Its name covers everything that affects answers, so that a command with other settings, or of another release,
+    finds no service there. None where the system has no Unix sockets.
     """
     if not hasattr(socket, "AF_UNIX"):
         return None

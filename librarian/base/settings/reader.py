@@ -17,15 +17,15 @@ from librarian.base.settings.values import MASK, absolute_path, expectation, fla
 T = TypeVar("T")
 Source = Literal["default", "environment", "option"]
 
-# Read by the Makefile and by the tests, not by the program.
+# Read by the Makefile and the tests only.
 _READ_ELSEWHERE = frozenset({"LIBRARIAN_PYTHON", "LIBRARIAN_TEST_DOCKER"})
 
 
 @dataclass(frozen=True, slots=True)
 class Env:
-    """Names the variable that a field is read from.
+    """Name of the variable that a field is read from.
 
-    A number counts in `unit`s; a path without a default is called `in_home` in LIBRARIAN_HOME.
+    A number is in `unit`s; `in_home` is the default file name of a path in LIBRARIAN_HOME.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Env:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One setting as `librarian config show` prints it: `value` is masked where it is a secret."""
+    """One setting as `librarian config show` prints it: a secret `value` is masked."""
 
     name: str
     value: str
@@ -55,7 +55,7 @@ class Reader:
     _values: dict[str, Any] = field(default_factory=dict)
 
     def read(self, group: type[T]) -> T:
-        """Return the `group` of settings that the environment describes. Raises SettingsError."""
+        """Return the `group` of settings read from the environment. Raises SettingsError."""
         hints = get_type_hints(group, include_extras=True)
         values: dict[str, Any] = {}
         for declared in dataclasses.fields(group):  # type: ignore[arg-type] # every group is a dataclass
@@ -68,10 +68,10 @@ class Reader:
         return group(**values)
 
     def unknown(self) -> list[str]:
-        """Return a warning for each LIBRARIAN_* variable that is no setting."""
-        known = {entry.name for entry in self.entries} | _READ_ELSEWHERE
-        unknown = sorted(name for name in self.env if name.startswith("LIBRARIAN_") and name not in known)
-        return [_unknown_variable(name, known) for name in unknown]
+        """Return a warning for each LIBRARIAN_* variable that is not a setting."""
+        names = {entry.name for entry in self.entries} | _READ_ELSEWHERE
+        unknown = sorted(name for name in self.env if name.startswith("LIBRARIAN_") and name not in names)
+        return [_unknown_variable(name, names) for name in unknown]
 
     def _variable(self, variable: Env, declared: "dataclasses.Field[Any]", parse: Callable[[str], Any]) -> Any:
         name, secret = variable.name, not declared.repr
@@ -117,7 +117,7 @@ def _unwrapped(hint: Any) -> tuple[Any, list[Any]]:
 def _parser(kind: Any, marks: list[Any]) -> Callable[[str], Any]:
     own = next((mark for mark in marks if callable(mark)), None)
     if own is not None:
-        return own  # type: ignore[no-any-return] # an annotation that can be called is a parser
+        return own  # type: ignore[no-any-return] # a callable annotation is a parser
     if kind is bool:
         return flag
     if kind is Path:
@@ -134,7 +134,7 @@ def _parser(kind: Any, marks: list[Any]) -> Callable[[str], Any]:
     return convert
 
 
-def _unknown_variable(name: str, known: set[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
+def _unknown_variable(name: str, names: set[str]) -> str:
+    close = difflib.get_close_matches(name, names, n=1)
     hint = f"; did you mean {close[0]}?" if close else "; `librarian config show` lists all"
     return f"{name} is not a setting of Librarian{hint}"

@@ -1,7 +1,7 @@
 """Settings: the only place that reads the environment.
 
-`Settings.from_env` turns variables into frozen values once, at the edge; each value remembers where it came from, so
-that `librarian config show` can print all of them. Secrets never show in a repr, a message or that table.
+`Settings.from_env` turns variables into frozen values once, at the edge, and records the source of each for
+`librarian config show`. Secrets never show in a repr, a message or that table.
 """
 
 import os
@@ -50,14 +50,14 @@ _RERANKER = RerankerConfig()
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """Where the service listens and what it accepts, in how many processes (`workers`).
+    """Addresses and limits of the service, and its number of processes (`workers`).
 
-    `request_timeout_s` caps every request's deadline. At most `max_concurrent` requests run and `max_queued` wait for
-    them; beside those at most `max_agents` search agents run. `rate_limit` holds for each API key in all workers.
-    Answers to an Idempotency-Key live `idempotency_hours`, changes that others follow `changes_hours`; a key follows
-    them `max_change_streams` times at once. With `tls_cert` and `tls_key` (PEM files) it speaks TLS;
-    otherwise it listens beyond loopback with `allow_insecure_bind` only. What `trusted_proxies` (addresses, networks)
-    say in X-Forwarded headers is believed. `allowed_hosts` are names by which MCP clients may reach it.
+    `request_timeout_s` caps every request's deadline. At most `max_concurrent` requests run and `max_queued` wait;
+    at most `max_agents` search agents run beside them. `rate_limit` applies to each API key across all workers.
+    Responses to an Idempotency-Key are kept for `idempotency_hours`, the change feed for `changes_hours`; a key may
+    have `max_change_streams` open at once. With `tls_cert` and `tls_key` (PEM files) it speaks TLS; otherwise it
+    listens beyond loopback only with `allow_insecure_bind`. X-Forwarded headers are trusted from `trusted_proxies`
+    (addresses, networks). `allowed_hosts` are names by which MCP clients may reach it.
     """
 
     host: Annotated[str, Env("LIBRARIAN_HOST")] = "127.0.0.1"
@@ -87,9 +87,9 @@ class HttpSettings:
 
 @dataclass(frozen=True, slots=True)
 class Neo4jSettings:
-    """The graph. Without `uri` Librarian runs a server of its own, and the other fields mean nothing.
+    """The graph. Without `uri` Librarian runs a server of its own, and the other fields are ignored.
 
-    `mounted_password` holds where `password` is empty.
+    `mounted_password` applies where `password` is empty.
     """
 
     uri: Annotated[str | None, Env("NEO4J_URI"), neo4j_uri] = None
@@ -151,7 +151,7 @@ class RerankerSettings:
 
     @property
     def config(self) -> RerankerConfig:
-        """The configuration of its client. One step of a rerank fills the server: no deadline waits for more."""
+        """The configuration of its client. One step of a rerank fills the server: no deadline allows for more."""
         return RerankerConfig(
             base_url=self.base_url,
             api_key=self.api_key,
@@ -167,7 +167,7 @@ class RerankerSettings:
 
 @dataclass(frozen=True, slots=True)
 class LlmSettings:
-    """The language model; there is none without `base_url`, and the other fields mean nothing.
+    """The language model; none without `base_url`, and the other fields are then ignored.
 
     It gets at most `context_chars` characters of hits, and `timeout_s` for a whole reply, retries included. A sweep
     asks it at most `sweep_calls` times about one memory.
@@ -202,7 +202,7 @@ class ProfessorConfig:
     """Address and limits of the Professor's search.
 
     `timeout_s` bounds one attempt of a search, which is repeated up to `max_retries` times when the Professor is busy,
-    late or cannot be reached. Of each answer the first `max_candidates` are looked at; an answer of more than
+    late or unreachable. Only the first `max_candidates` of each answer are considered; an answer of more than
     `max_answer_bytes` is refused.
     """
 
@@ -216,7 +216,7 @@ class ProfessorConfig:
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """The search agent: it asks the Professor, or searches what is kept where `how_to_ask` has no address.
+    """The search agent: it asks the Professor, or searches the graph where `how_to_ask` has no address.
 
     `token_budget` bounds what the language model reads and writes in one request.
     """
@@ -233,7 +233,7 @@ class AgentSettings:
 
 @dataclass(frozen=True, slots=True)
 class FileSettings:
-    """Folders that may be indexed over HTTP, with what is below them; larger files are found by name only."""
+    """Folders that may be indexed over HTTP, subfolders included; larger files are found by name only."""
 
     roots: Annotated[tuple[Path, ...], Env("LIBRARIAN_INDEX_ROOTS"), absolute_paths] = ()
     max_bytes: Annotated[int, Env("LIBRARIAN_MAX_FILE_MB", unit=_MIB), Meta(ge=1, le=100)] = 10 * _MIB
@@ -241,9 +241,7 @@ class FileSettings:
 
 @dataclass(frozen=True, slots=True)
 class BackupSettings:
-    """Backups that the service makes by itself every `every_s` seconds (0: never) in `folder`; the newest `keep` stay
-    (0: all).
-    """
+    """Scheduled backups: every `every_s` seconds (0: never) into `folder`; the newest `keep` are kept (0: all)."""
 
     folder: Annotated[Path, Env("LIBRARIAN_BACKUP_DIR", in_home="backups")]
     every_s: Annotated[float, Env("LIBRARIAN_BACKUP_EVERY"), interval] = 0.0
@@ -252,8 +250,8 @@ class BackupSettings:
 
 @dataclass(frozen=True, slots=True)
 class WebhookSettings:
-    """Webhooks: their secrets come from `secret_file`, one that takes nothing for `hours` is paused, and only with
-    `private` they may lead to addresses that are not public, by http too.
+    """Webhooks: their secrets derive from `secret_file`; one that accepts nothing for `hours` is paused; `private`
+    also allows non-public addresses and plain http.
     """
 
     secret_file: Annotated[Path, Env("LIBRARIAN_WEBHOOKS_SECRET_FILE", in_home="webhooks.secret")]
@@ -263,8 +261,8 @@ class WebhookSettings:
 
 @dataclass(frozen=True, slots=True)
 class OAuthSettings:
-    """Whose access tokens open MCP over HTTP, beside API keys: those of `issuer` (none without) for `audience`, the
-    address of /mcp as clients know it. The namespaces that a token opens stand in its claim `namespaces_claim`.
+    """Access tokens accepted by MCP over HTTP beside API keys: those of `issuer` (empty: none) for `audience`, the
+    address of /mcp as clients know it. The claim `namespaces_claim` lists the namespaces that a token opens.
     """
 
     issuer: Annotated[str | None, Env("LIBRARIAN_OAUTH_ISSUER"), secure_url] = None
@@ -281,9 +279,9 @@ class OAuthSettings:
 
 @dataclass(frozen=True, slots=True)
 class RemoteSettings:
-    """The service that clients and the command line talk to; without `url` the command line opens the graph itself.
+    """The service that clients and the command line use; without `url` the command line opens the graph itself.
 
-    Its certificate must come from an authority of the file `ca` (PEM), by default from one that the system knows.
+    Its certificate must be signed by an authority in the file `ca` (PEM); by default, one that the system trusts.
     """
 
     url: Annotated[str | None, Env("LIBRARIAN_REMOTE"), http_url] = None
@@ -293,23 +291,23 @@ class RemoteSettings:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> "RemoteSettings":
-        """Return these settings alone, for programs that only talk to a service. Raises SettingsError."""
+        """Read these settings alone, for programs that only talk to a service. Raises SettingsError."""
         return Reader(os.environ if env is None else env).read(cls)
 
 
 @dataclass(frozen=True, slots=True)
 class TracingSettings:
-    """Traces go to the OTLP/HTTP collector at `endpoint`; without one there are none."""
+    """Traces, sent to the OTLP/HTTP collector at `endpoint`; off without one."""
 
     endpoint: Annotated[str | None, Env("OTEL_EXPORTER_OTLP_ENDPOINT"), http_url] = None
 
 
 @dataclass(frozen=True, slots=True)
 class LogSettings:
-    """Form, level and contents of logs; None: JSON off a terminal, and level info for `serve`, else warning.
+    """Format, level and contents of logs; None: JSON unless on a terminal, level info for `serve`, else warning.
 
-    `texts` allows texts of memories in logs, `queries` those of searches (hashed otherwise). A database statement that
-    takes `slow_query_ms` or longer is logged by its name; 0 logs none.
+    `texts` allows the texts of memories in logs, `queries` those of searches (hashed otherwise). A database statement
+    that takes `slow_query_ms` or longer is logged by name; 0 logs none.
     """
 
     format: Annotated[LogFormat | None, Env("LIBRARIAN_LOG_FORMAT")] = None
@@ -321,10 +319,10 @@ class LogSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that can be set; `max_text_chars` bounds every single text that comes in, by whatever way. Of the
-    predicates `single_valued` a newer fact supersedes the older one of the same subject, of `multi_valued` ones never.
-    What messages state as they come in becomes a fact as `propose_facts` says.
-    Sweeps let items expire by the rules in `retention`, a JSON array; `purge_after_days` later they purge them.
+    """All settings. `max_text_chars` bounds every incoming text. For `single_valued` predicates a newer fact supersedes
+    the older one of the same subject, for `multi_valued` ones never. `propose_facts` decides whether statements in
+    incoming messages become facts. Sweeps let items expire by the rules in `retention`, a JSON array, and purge them
+    `purge_after_days` later.
     """
 
     home: Annotated[Path, Env("LIBRARIAN_HOME")] = field(default_factory=partial(user_data_path, "librarian"))
@@ -359,7 +357,7 @@ class Settings:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> "Settings":
-        """Return the settings of `env` (default: the process's environment); an empty variable counts as unset.
+        """Read the settings of `env` (default: the process's environment); an empty variable counts as unset.
 
         Raises SettingsError, which names the variable, what is wrong with its value, and the remedy.
         """
@@ -368,7 +366,7 @@ class Settings:
         return replace(settings, entries=tuple(reader.entries), warnings=tuple(reader.unknown()))
 
     def has_default(self, name: str) -> bool:
-        """Return whether the setting `name` was left alone."""
+        """Return whether the setting `name` has its default."""
         return all(entry.source == "default" for entry in self.entries if entry.name == name)
 
     def with_address(self, host: str | None, port: int | None) -> "Settings":
@@ -396,5 +394,5 @@ class Settings:
         return replace(self, remote=remote)
 
     def without_remote(self) -> "Settings":
-        """Return these settings for work on the graph itself, whichever service they name."""
+        """Return these settings without the service, to work on the graph directly."""
         return replace(self, remote=replace(self.remote, url=None))

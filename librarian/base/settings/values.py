@@ -1,4 +1,4 @@
-"""Parsers of the values of settings; each raises ValueError, which says what the value must be."""
+"""Parsers of setting values; each raises ValueError, whose message says what the value must be."""
 
 import os
 import re
@@ -32,7 +32,7 @@ _RATE = re.compile(rf"(?P<requests>[0-9]{{1,9}}) ?/ ?(?P<period>{'|'.join(_PERIO
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A limit of `requests` in each `per_s` seconds; 0 requests: no limit."""
+    """A limit of `requests` per `per_s` seconds; 0 requests: no limit."""
 
     requests: int
     per_s: float
@@ -43,7 +43,7 @@ class Rate:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether an address can only be reached from this machine."""
+    """Return whether an address is reachable from this machine only."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -51,7 +51,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_address(host: str) -> bool:
-    """Return whether `host` is an IP address and no name."""
+    """Return whether `host` is an IP address rather than a name."""
     try:
         ip_address(host)
     except ValueError:
@@ -60,7 +60,7 @@ def is_address(host: str) -> bool:
 
 
 def host_names(raw: str) -> tuple[str, ...]:
-    """Return names of hosts, given with commas between them, in lower case."""
+    """Return comma-separated host names in lower case."""
     names = tuple(part.strip().lower() for part in raw.split(","))
     if not all(map(_HOST_NAME.fullmatch, names)):
         raise ValueError("it must be names such as librarian.example.com, separated by commas")
@@ -68,7 +68,7 @@ def host_names(raw: str) -> tuple[str, ...]:
 
 
 def predicates(raw: str) -> frozenset[str]:
-    """Return predicates of facts, given with commas between them, in lower case."""
+    """Return comma-separated predicates of facts in lower case."""
     names = frozenset(" ".join(part.casefold().split()) for part in raw.split(","))
     if "" in names:
         raise ValueError("it must be predicates such as lives in, separated by commas")
@@ -83,12 +83,12 @@ def absolute_path(raw: str) -> Path:
 
 
 def absolute_paths(raw: str) -> tuple[Path, ...]:
-    """Return absolute paths, given with colons between them; `~` is the home directory."""
+    """Return colon-separated paths as absolute ones; `~` is the home directory."""
     return tuple(absolute_path(path) for path in raw.split(os.pathsep) if path.strip())
 
 
 def file_text(raw: str) -> str:
-    """Return the text of the file `raw` without its final line end; for mounted secrets."""
+    """Return the text of the file `raw` without its final newline; for mounted secrets."""
     try:
         return absolute_path(raw).read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, UnicodeDecodeError):
@@ -116,7 +116,7 @@ def rate(raw: str) -> Rate:
 
 
 def flag(raw: str) -> bool:
-    """Return the truth value of 1, 0, or the usual words for them."""
+    """Return the truth value of 1, 0, or their usual synonyms."""
     if raw.lower() in ("1", "true", "yes", "on"):
         return True
     if raw.lower() in ("0", "false", "no", "off"):
@@ -139,7 +139,7 @@ def encoder_name(raw: str) -> str:
 
 
 def neo4j_uri(raw: str) -> str:
-    """Return `raw` if it is a Neo4j server's address without a password."""
+    """Return `raw` if it is the address of a Neo4j server without a password."""
     parts = urlsplit(raw)
     if parts.scheme not in _NEO4J_SCHEMES or not parts.hostname:
         raise ValueError(f"it must look like neo4j://host:7687 (schemes: {', '.join(_NEO4J_SCHEMES)})")
@@ -157,7 +157,7 @@ def http_url(raw: str) -> str:
 
 
 def secure_url(raw: str) -> str:
-    """Return `raw` if it is an https address, or an http one of this machine, without user, query and fragment."""
+    """Return `raw` if it is an https address, or an http one of this machine, without user, query or fragment."""
     parts = urlsplit(http_url(raw))
     if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
         raise ValueError("it must be an https address")
@@ -167,7 +167,7 @@ def secure_url(raw: str) -> str:
 
 
 def networks(raw: str) -> tuple[str, ...]:
-    """Return addresses and networks, given with commas between them; "none" is the empty list."""
+    """Return comma-separated addresses and networks; "none" is the empty list."""
     if raw.lower() == "none":
         return ()
     try:
@@ -178,7 +178,7 @@ def networks(raw: str) -> tuple[str, ...]:
 
 
 def expectation(kind: Any, limits: Meta) -> str:
-    """Return a sentence that says which values of type `kind` lie within `limits`."""
+    """Describe the values of type `kind` within `limits`."""
     if choices := get_args(kind):
         return f"it must be {', '.join(choices[:-1])} or {choices[-1]}"
     noun = limits.description or ("a whole number" if kind is int else "a number")
@@ -188,7 +188,7 @@ def expectation(kind: Any, limits: Meta) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a value as it is printed; credentials in addresses are masked."""
+    """Return a value for printing; credentials in addresses are masked."""
     match value:
         case None:
             return ""
@@ -202,5 +202,5 @@ def shown(value: object) -> str:
 
 
 def without_userinfo(value: str) -> str:
-    """Return the value with the user and password of any address in it masked."""
+    """Mask the user and password of any address in the value."""
     return re.sub(r"(?<=://)[^/@\s]+@", f"{MASK}@", value)

@@ -97,7 +97,7 @@ async def test_what_cannot_be_served_is_refused_before_anything_is_made(analysts
     (tmp_path / "analyst").mkdir()
     (tmp_path / "analyst" / "thesis.txt").write_text("years of work")
     assert not await elsewhere.stop()
-    with pytest.raises(HomeRefused, match="something else than an analysts"):
+    with pytest.raises(HomeRefused, match="not part of an analysts"):
         await elsewhere.start(librarian, shelf)
     assert (tmp_path / "analyst" / "thesis.txt").exists()
     assert analysts.status().copy is None
