@@ -1,4 +1,4 @@
-"""The two clients. Both have every verb of `librarian.client.verbs`, and differ only in how they send and wait."""
+"""The two clients. Both have every verb of `librarian.client.verbs` and differ only in how they send and wait."""
 
 import asyncio
 import functools
@@ -31,7 +31,7 @@ DEFAULT_TIMEOUT_S = 60.0
 
 
 class _Client:
-    """Where the service is, and the key for it; what is not given is read from the settings."""
+    """The address of the service and its key, by default from the settings."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class _Client:
         remote = RemoteSettings.from_env()
         insecure = remote.allow_insecure if allow_insecure is None else allow_insecure
         self.url = protocol.checked_address(url or remote.url, allow_insecure=insecure)
-        # A key of the environment is meant for the service of the environment.
+        # A key from the environment is meant for the service from the environment.
         self._api_key = api_key or (remote.api_key if url in (None, remote.url) else None)
         self._bookmarks = Bookmarks(bookmark)
         self._options: dict[str, Any] = {
@@ -57,7 +57,7 @@ class _Client:
 
     @property
     def bookmark(self) -> str:
-        """Stands for what this client has written; another client that is made with it reads that too."""
+        """Represents this client's writes; another client created with it reads them too."""
         return self._bookmarks.value
 
     def _prepared(self, request: Request[T], content: Any, bookmark: str = "") -> dict[str, Any]:
@@ -77,7 +77,7 @@ class _Client:
         return protocol.outcome_of(request, reply)
 
     def _pause_s(self, request: Request[T], error: ApiError, attempt: int) -> float | None:
-        """Seconds until the next attempt; None where the error is final."""
+        """Seconds until the next attempt; None if the error is final."""
         pause = protocol.pause_s(request, error, attempt)
         if pause is None:
             self._bookmarks.refused(error.code)
@@ -85,7 +85,7 @@ class _Client:
 
 
 def _method(describe: Describe) -> Callable[..., Any]:
-    """Return a method that sends what `describe` says, and its answer, or a coroutine that gives it."""
+    """Return a method that sends the request from `describe` and returns its answer, or a coroutine for it."""
 
     def method(self: "LibrarianClient | AsyncLibrarianClient", /, *args: Any, **options: Any) -> Any:
         return self._send(describe(*args, **options))
@@ -100,16 +100,15 @@ def _method(describe: Describe) -> Callable[..., Any]:
 
 
 class LibrarianClient(_Client, BlockingVerbs):
-    """The service, for programs without an event loop; safe for several threads. Use it as a context manager, or
-    `close` it.
+    """The synchronous client; thread-safe. Use it as a context manager, or `close` it.
 
     `url` and `api_key` default to LIBRARIAN_REMOTE and LIBRARIAN_API_KEY; http is for loopback only, unless
-    `allow_insecure`. `timeout_s` bounds each wait for the network. Methods raise ApiError, and ServiceUnreachable where
-    no answer came. Reads and writes are tried up to four times when the connection breaks or the service is busy;
-    a write runs once, however often it is sent. An ingest is sent once.
+    `allow_insecure`. `timeout_s` bounds each wait for the network. Methods raise ApiError, and ServiceUnreachable if no
+    answer came. Reads and writes are tried up to four times when the connection breaks or the service is busy; a
+    repeated write still runs only once. An ingest is sent once.
 
-    It reads what it has written, whichever replica of the service answers: `bookmark` stands for that, and hands it on
-    to another client.
+    It reads its own writes, whichever replica of the service answers; `bookmark` passes that guarantee on to another
+    client.
     """
 
     @functools.cached_property
@@ -182,7 +181,7 @@ class AsyncLibrarianClient(_Client, AsyncVerbs):
         await self.aclose()
 
     def stream(self, request: Request[Any]) -> "AbstractAsyncContextManager[httpx.Response]":
-        """Send a request whose answer is read as it comes."""
+        """Send a request whose answer is read as a stream."""
         return self._http.stream(**self._prepared(request, request.body, self.bookmark))
 
     async def _send(self, request: Request[T]) -> T:

@@ -1,4 +1,4 @@
-"""Asks the service of this home over its Unix socket: small enough for a command that asks one thing and ends."""
+"""Sends one request to the service of this home over its Unix socket, without the weight of a full client."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ _TIMEOUT_S = 60.0
 
 
 def is_own_socket(path: Path) -> bool:
-    """Return whether a socket of this user stands at `path`, whether or not somebody still listens there."""
+    """Return whether a socket of this user exists at `path`, even if nobody listens there any longer."""
     try:
         found = path.lstat()
     except OSError:
@@ -30,9 +30,9 @@ def is_own_socket(path: Path) -> bool:
 
 
 def outcome_at(path: Path, api_key: str, request: Request[T]) -> T | ApiError:
-    """Return what the service at the socket `path` answers; the error ServiceUnreachable where no answer comes.
+    """Return the answer of the service at the socket `path`, or the error ServiceUnreachable.
 
-    It waits without giving way to the event loop, if there is one, but Ctrl-C ends it.
+    Blocks the event loop, if there is one; Ctrl-C ends the wait.
     """
     target = f"{request.path}?{urlencode(request.params)}" if request.params else request.path
     try:
@@ -59,7 +59,7 @@ class _Connection(HTTPConnection):
 
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C end the wait at once: an event loop's own handler would only note it."""
+    """Let Ctrl-C end the wait at once; an event loop's handler would only schedule it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield

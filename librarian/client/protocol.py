@@ -1,6 +1,4 @@
-"""What both clients do around a request, without any input or output: where it goes, what an answer means, and whether
-to try again.
-"""
+"""The protocol of both clients, without any I/O: the address, the meaning of answers, and retries."""
 
 import random
 import ssl
@@ -20,19 +18,19 @@ from librarian.client.verbs import Reply, Request
 T = TypeVar("T")
 
 ATTEMPTS = 4
-# A service that asks for more patience than this is left to the caller.
+# A longer Retry-After is left to the caller.
 LONGEST_PAUSE_S = 10.0
 _FIRST_PAUSE_S = 0.25
 _BUSY = frozenset({429, 503})
 _JSON = "application/json"
 _PROBLEM = "application/problem+json"
-# What a field of a contract that this client knows and the service does not comes back as.
+# The fault that an older service reports for a field that only this client knows.
 _UNKNOWN_FIELD = "unknown field"
-_OLDER = "Leave it out, or update the service: the one that answers does not know it."
+_OLDER = "Leave it out, or update the service: it does not know this field."
 
 
 class _Problem(Struct):
-    """What this client reads of a problem (RFC 9457)."""
+    """The members of a problem (RFC 9457) that this client reads."""
 
     code: str
     detail: str
@@ -42,13 +40,13 @@ class _Problem(Struct):
 
 
 class _Status(Struct):
-    """The status in a problem."""
+    """The status of a problem."""
 
     status: int
 
 
 def checked_address(url: str | None, *, allow_insecure: bool) -> str:
-    """Return the service's address without a slash at its end. Raises SettingsError where a key must not be sent."""
+    """Return the service's address without a trailing slash. Raises SettingsError if a key must not be sent there."""
     if url is None:
         raise SettingsError(
             "no service is named", field="LIBRARIAN_REMOTE", remedy="Give the address, or set LIBRARIAN_REMOTE."
@@ -69,39 +67,39 @@ def checked_address(url: str | None, *, allow_insecure: bool) -> str:
 
 
 def trusting(authorities: Path) -> ssl.SSLContext:
-    """Trust in the authorities of a PEM file. Raises SettingsError."""
+    """Return a TLS context that trusts the authorities of a PEM file. Raises SettingsError."""
     try:
         return ssl.create_default_context(cafile=authorities)
     except OSError as error:
         raise SettingsError(
-            f"{authorities} cannot be used: {error.strerror or 'it is no PEM file'}", field="LIBRARIAN_REMOTE_CA"
+            f"{authorities} cannot be used: {error.strerror or 'it is not a PEM file'}", field="LIBRARIAN_REMOTE_CA"
         ) from None
 
 
 def is_local(url: str) -> bool:
-    """Return whether the address leads to this machine, so that no proxy must be asked."""
+    """Return whether the address leads to this machine, so that no proxy may be used."""
     return is_loopback(urlsplit(url).hostname or "")
 
 
 def headers_of(request: Request[T], api_key: str | None) -> dict[str, bytes]:
-    """Return the headers to send; namespaces are UTF-8."""
+    """Return the headers to send; namespaces are encoded as UTF-8."""
     headers = {name: value.encode() for name, value in request.headers.items()}
     return headers if api_key is None else {**headers, "Authorization": f"Bearer {api_key}".encode()}
 
 
 def outcome_of(request: Request[T], reply: Reply) -> T | ApiError:
-    """Return the value that an answer stands for, or the error that it is."""
+    """Return the value of an answer, or its error."""
     is_json = _media_type(reply.headers) == _JSON
     if is_json and (200 <= reply.status < 300 or reply.status in request.answers):
         try:
             return request.read(reply)
         except msgspec.MsgspecError as error:
-            return _foreign(reply, f"is none that this client understands: {error}")
+            return _foreign(reply, f"cannot be read by this client: {error}")
     return problem_of(reply)
 
 
 def pause_s(request: Request[T], error: ApiError, attempt: int) -> float | None:
-    """Seconds to wait before attempt `attempt` + 1, or None when there must not be one."""
+    """Return the seconds to wait before attempt `attempt` + 1, or None if there must not be one."""
     if not request.safe or attempt >= ATTEMPTS:
         return None
     if not isinstance(error, ServiceUnreachable) and error.status not in _BUSY:
@@ -112,19 +110,19 @@ def pause_s(request: Request[T], error: ApiError, attempt: int) -> float | None:
 
 
 def unreachable(url: str, error: Exception) -> ServiceUnreachable:
-    """No answer came from `url`."""
+    """Return the error for a missing answer from `url`."""
     why = str(error) or type(error).__name__
     return ServiceUnreachable(f"no answer from {url}: {why}", remedy="Check the address, and that the service runs.")
 
 
 def problem_of(reply: Reply) -> ApiError:
-    """Return the error that an answer stands for."""
+    """Return the error of an answer."""
     if _media_type(reply.headers) != _PROBLEM:
         return _foreign(reply, "does not come from Librarian")
     try:
         problem = msgspec.json.decode(reply.body, type=_Problem)
     except msgspec.MsgspecError as error:
-        return _foreign(reply, f"is none that this client understands: {error}")
+        return _foreign(reply, f"cannot be read by this client: {error}")
     return ApiError(
         reply.status,
         problem.code,
@@ -137,7 +135,7 @@ def problem_of(reply: Reply) -> ApiError:
 
 
 def problem_in(data: bytes) -> ApiError:
-    """Return the error that an event `error` carries: a problem whose status nothing else tells."""
+    """Return the error of an event `error`: a problem whose status is only in its body."""
     status = msgspec.json.decode(data, type=_Status).status
     return problem_of(Reply(status, {"content-type": _PROBLEM}, data))
 
@@ -153,7 +151,7 @@ def _foreign(reply: Reply, why: str) -> ApiError:
 
 
 def _retry_after_s(headers: Mapping[str, str]) -> int | None:
-    """Whole seconds; the form with a date is left to the client's own pauses."""
+    """Read whole seconds; for the date form the client uses its own pauses."""
     sent = headers.get("retry-after", "")
     return int(sent) if sent.isascii() and sent.isdecimal() and len(sent) < 7 else None
 

@@ -10,13 +10,13 @@ from librarian.base.errors import InvalidInput
 Row: TypeAlias = tuple[int, bytes] | Mapping[str, Any]
 Rows: TypeAlias = Iterable[Row] | AsyncIterable[Row]
 
-# One write to the network for many small rows.
+# Sends many small rows in one write.
 CHUNK_BYTES = 64 * 1024
 
 
 class _Lines:
-    """Gathers rows into chunks. A row with a number stands on the line of that number, so that the service's report
-    names the caller's lines.
+    """Gathers rows into chunks. A numbered row is put on the line of that number, so that the service's report names
+    the caller's lines.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class _Lines:
         self._chunk = bytearray()
 
     def add(self, row: Row) -> None:
-        """Put a row on its line. Raises InvalidInput for one that would not be one line, or comes too late for its."""
+        """Put a row on its line. Raises InvalidInput for a row of several lines, or one whose line has passed."""
         number, text = row if isinstance(row, tuple) else (self._line + 1, msgspec.json.encode(row))
         if number <= self._line:
             raise InvalidInput(f"row {number} comes after row {self._line}", field="rows")
@@ -35,11 +35,11 @@ class _Lines:
 
     @property
     def full(self) -> bool:
-        """Whether it is time to send."""
+        """Whether the chunk is large enough to send."""
         return len(self._chunk) >= CHUNK_BYTES
 
     def taken(self) -> bytes:
-        """Return what is gathered; the next chunk begins."""
+        """Return the chunk and begin the next one."""
         chunk = bytes(self._chunk)
         self._chunk.clear()
         return chunk
@@ -58,7 +58,7 @@ def ndjson(rows: Rows) -> Iterator[bytes]:
 
 
 async def async_ndjson(rows: Rows) -> AsyncIterator[bytes]:
-    """Yield the rows of either kind of source as chunks."""
+    """Yield the rows of a synchronous or asynchronous source as chunks."""
     lines = _Lines()
     async for row in _each(rows):
         lines.add(row)

@@ -1,4 +1,4 @@
-"""Verbs that answer with events as they go: sweeps, taking one back, and following changes."""
+"""Verbs that stream events: sweeping, undoing a sweep, and following changes."""
 
 import asyncio
 import itertools
@@ -37,10 +37,10 @@ Event = tuple[str, bytes]
 async def sweep_events(
     self: "AsyncLibrarianClient", namespace: str, request: SweepRequest
 ) -> AsyncGenerator[SweepPart | SweepLlm | SweepReport, None]:
-    """Sweep in parts, each with all of its changes, which are committed then; last comes the report without them.
+    """Sweep in parts, yielding each once committed, with all of its changes; last comes the report without them.
 
-    With a language model, what it will be asked comes first. The request is sent once: what a broken connection leaves
-    behind goes on by `resume` of the sweep that the parts name.
+    With a language model, an estimate of its requests comes first. The request is sent once: after a broken
+    connection, `resume` the sweep that the parts name.
     """
     progress, report = SweepProgress(stage="plan", done=0, total=0), None
     async with aclosing(_events(self, namespace, "/v1/sweeps", msgspec.json.encode(request))) as events:
@@ -63,7 +63,7 @@ async def sweep_events(
 async def undo_events(
     self: "AsyncLibrarianClient", namespace: str, sweep_id: str
 ) -> AsyncGenerator[SweepProgress | SweepUndoOutput, None]:
-    """Take back what a sweep changed, page by page; last comes the outcome. The same request again goes on."""
+    """Undo a sweep, page by page; last comes the outcome. Repeating an interrupted request continues it."""
     undone = None
     async with aclosing(_events(self, namespace, f"/v1/sweeps/{sweep_id}/undo")) as events:
         async for name, data in events:
@@ -77,11 +77,11 @@ async def undo_events(
 async def follow_changes(
     self: "AsyncLibrarianClient", namespace: str, after: str | None = None
 ) -> AsyncGenerator[ChangeOut | FeedPosition, None]:
-    """Yield what is changed behind `after` (None: from now on), for ever; first where that begins, if nothing has
-    happened yet. Each change comes once and in order: a stream that breaks off is taken up where it was.
+    """Yield the changes after `after` (None: from now on) without end; first the starting position, if nothing has
+    happened yet. Each change comes once and in order: a broken stream is resumed where it stopped.
 
-    A service that is away or busy is asked again and again. Raises ApiError: `changes_gone` where not all behind
-    `after` is kept any more, and what else the service refuses for good.
+    Retries while the service is unreachable or busy. Raises ApiError for permanent errors, such as `changes_gone` if
+    changes after `after` are no longer kept.
     """
     failures = itertools.count()
     while True:
@@ -90,9 +90,9 @@ async def follow_changes(
             async with aclosing(_events(self, namespace, "/v1/changes", method="GET", params=params)) as events:
                 async for name, data in events:
                     failures = itertools.count()
-                    told: ChangeOut | FeedPosition = msgspec.json.decode(data, type=_FOLLOWED[name])
-                    after = told.cursor
-                    yield told
+                    entry: ChangeOut | FeedPosition = msgspec.json.decode(data, type=_FOLLOWED[name])
+                    after = entry.cursor
+                    yield entry
             await asyncio.sleep(_RESUME_S)
         except ApiError as error:
             pause = protocol.pause_s(_READING, error, 1)
@@ -102,9 +102,9 @@ async def follow_changes(
 
 
 def _last(client: "AsyncLibrarianClient", data: bytes | None) -> bytes:
-    """Return the last event's data, once the answer has ended: the service is done with the sweep then, not before.
+    """Return the last event's data after the answer has ended, which is when the service has finished the sweep.
 
-    Raises ServiceUnreachable where the answer ended without it.
+    Raises ServiceUnreachable if the answer ended without it.
     """
     if data is None:
         raise protocol.unreachable(client.url, EOFError("the answer ended too early"))
@@ -120,7 +120,7 @@ async def _events(
     method: Method = "POST",
     params: tuple[tuple[str, str], ...] = (),
 ) -> AsyncGenerator[Event, None]:
-    """Send a request and yield the events of its answer. Raises ApiError for another answer and an event `error`."""
+    """Send a request and yield the events of its answer. Raises ApiError for any other answer or an event `error`."""
     import httpx
 
     headers = {"Accept": EVENT_STREAM, "Content-Type": "application/json", NAMESPACE_HEADER: namespace}
@@ -141,7 +141,7 @@ async def _events(
 
 
 async def sent_events(lines: AsyncIterable[str]) -> AsyncGenerator[Event, None]:
-    """Yield the name and data of each server-sent event; comments, which keep the connection open, are left out."""
+    """Yield the name and data of each server-sent event; skip comments, which keep the connection open."""
     name, data = "", list[str]()
     async for line in lines:
         field, _, value = line.partition(":")

@@ -1,6 +1,6 @@
-"""What each verb asks of the service: pure functions from arguments to `Request`, which both clients send.
+"""The requests of all verbs: pure functions from arguments to `Request`, which both clients send.
 
-They are made from the table of operations; those below are special.
+They are built from the table of operations, except for the special ones below.
 """
 
 import re
@@ -35,7 +35,7 @@ _CONTENT_TYPES = {"json": _JSON, "merge-patch": "application/merge-patch+json", 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer as it came; names of headers are lower case."""
+    """A raw answer; header names are lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -44,10 +44,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Generic[T]):
-    """One request, and how its answer is read.
+    """One request, and how to read its answer.
 
-    `safe` allows to send it again when it failed: a second time changes nothing. `rows` is a body that is streamed, and
-    never sent again. `answers` are the statuses beyond 2xx that are answers too.
+    `safe`: it may be repeated after a failure, since a second time changes nothing. `rows` is a streamed body, which is
+    never repeated. `answers` are the statuses beyond 2xx that are answers too.
     """
 
     method: Method
@@ -65,7 +65,7 @@ Describe = Callable[..., Request[Any]]
 
 
 def described(operation: Operation) -> Describe:
-    """Return the function from the arguments of a verb to its request; its signature is the verb's."""
+    """Return the function from the arguments of a verb to its request, with the verb's signature."""
     signature = signature_of(operation)
 
     def describe(*args: Any, **options: Any) -> Request[Any]:
@@ -79,13 +79,13 @@ def described(operation: Operation) -> Describe:
 
 
 def request_of(operation: Operation, arguments: Mapping[str, Any]) -> Request[Any]:
-    """Return the request that asks `operation`, with the arguments of its verb by name."""
+    """Return the request for `operation`, with the arguments of its verb by name."""
     http = operation.http
     method, form = (http.method, http.form) if http else ("POST", "json")
     given = _input(operation, arguments)
     headers = {NAMESPACE_HEADER: arguments["namespace"]} if operation.namespaced else {}
     safe = http is None or not http.secret
-    if operation.writes and safe:  # a key of its own makes a write safe to send again
+    if operation.writes and safe:  # an idempotency key makes a write safe to repeat
         headers[IDEMPOTENCY_HEADER] = uuid.uuid4().hex
     if (version := arguments.get("if_version")) is not None:
         headers["If-Match"] = f'"{version}"'
@@ -109,21 +109,21 @@ def request_of(operation: Operation, arguments: Mapping[str, Any]) -> Request[An
 
 
 def _input(operation: Operation, arguments: Mapping[str, Any]) -> Any:
-    """Return what is sent as body or query string; of a larger struct, the fields that the operation knows."""
+    """Return the content of the body or query string; of a larger struct, only the operation's fields."""
     if operation.unpacked:
         return operation.input(**{name: arguments[name] for name in operation.input.__struct_fields__})
     if operation.input is None:
         return None
     given = arguments[operation.argument]
-    known = getattr(operation.input, "__struct_fields__", ())
-    if not known or isinstance(given, Mapping) or type(given) is operation.input:
+    names = getattr(operation.input, "__struct_fields__", ())
+    if not names or isinstance(given, Mapping) or type(given) is operation.input:
         return given
     fields = msgspec.to_builtins(given)
-    return {name: fields[name] for name in known if name in fields}
+    return {name: fields[name] for name in names if name in fields}
 
 
 def _query(query: type[Struct], arguments: Mapping[str, Any]) -> Struct:
-    """Return what stands in the query string beside a body."""
+    """Return the query string beside a body."""
     return query(**{name: arguments[name] for name in query.__struct_fields__ if name in arguments})
 
 
@@ -133,12 +133,12 @@ def ingest(
     namespace: str,
     even_if_forgotten: bool = False,
 ) -> Request[IngestReport]:
-    """Store rows given as dicts, or as (line number from 1, JSON); only the asynchronous client takes an asynchronous
+    """Store rows given as dicts, or as (line number from 1, JSON); only the asynchronous client accepts an asynchronous
     source.
 
-    They are sent as they come, so there is no second try; what an interrupted ingest has stored stays, and the same
-    rows again add only the rest. Rows that are not taken are listed in the report, not raised. What was forgotten is
-    held back, unless it is to come back `even_if_forgotten`, which takes a key with the scope admin.
+    They are streamed, so there is no retry; what an interrupted ingest has stored stays, and repeating it adds only
+    the rest. Rejected rows are listed in the report, not raised. Forgotten items are held back unless
+    `even_if_forgotten`, which takes a key with the scope admin.
     """
     return Request(
         method="POST",
@@ -153,27 +153,27 @@ def ingest(
 
 
 def put_file(namespace: str, path: str, data: bytes, root: str = "") -> Request[PutFileOutput]:
-    """Store one file under `path`; the same contents again change nothing. `root` says where it comes from."""
+    """Store one file under `path`; storing the same contents again changes nothing. `root` names its origin."""
     request = request_of(_ROWS["put_file"], {"namespace": namespace, "path": path, "data": data})
     return replace(request, params=(("root", root),) if root else ())
 
 
 def search_agent(namespace: str, asked: SearchAgentInput, *, detail: Detail = "full") -> Request[SearchAgentOutput]:
-    """Find the smallest set of evidence for what is asked, never an answer; in `namespace`, or in the Professor's
-    documents where the service has one configured.
+    """Find the smallest set of evidence for a question, never an answer; in `namespace`, or in the Professor's
+    documents if the service has one configured.
     """
     request = request_of(_ROWS["search_agent"], {"namespace": namespace, "asked": asked})
     return replace(request, headers={**request.headers, DETAIL_HEADER: detail})
 
 
 def put_item(namespace: str, uid: str, row: ItemIn, *, if_version: int | None = None) -> Request[PutOutput]:
-    """Make the item `uid` what `row` says; `if_version` 0 means that it must not be there yet."""
+    """Create or replace the item `uid` by `row`; `if_version` 0 requires that it does not exist yet."""
     arguments = {"namespace": namespace, "uid": uid, "row": row, "if_version": if_version}
     return replace(request_of(_ROWS["put_item"], arguments), read=_put_output)
 
 
 def readiness() -> Request[Readiness]:
-    """Ask whether the service can serve requests now, and for each check's result."""
+    """Return whether the service can serve requests now, with each check's result."""
     return Request(method="GET", path="/readyz", read=_json(Readiness), answers=frozenset({503}))
 
 
@@ -191,7 +191,7 @@ def _encoded(given: Any) -> bytes:
 
 
 def _filled(path: str, arguments: Mapping[str, Any]) -> str:
-    """Return the path with its parameters filled in; dots alone would be taken for folders."""
+    """Return the path with its parameters filled in; dots alone would be read as folders."""
     for name in _IN_BRACES.findall(path):
         text = arguments[name]
         path = path.replace(f"{{{name}}}", quote(text, safe="") if text.strip(".") else text.replace(".", "%2E"))
@@ -199,7 +199,7 @@ def _filled(path: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _params(query: Struct) -> tuple[tuple[str, str], ...]:
-    """Return the fields that are given as a query string: a name for each element of a list."""
+    """Return the set fields as a query string; a list repeats its name for each element."""
     given = ((name, value) for name, value in msgspec.to_builtins(query).items() if value is not None)
     return tuple(
         (name, str(element)) for name, value in given for element in (value if isinstance(value, list) else [value])

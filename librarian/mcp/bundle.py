@@ -1,6 +1,6 @@
-"""A bundle for Claude Desktop (.mcpb): a zip with a manifest that says how the server of this machine is started.
+"""A bundle for Claude Desktop (.mcpb): a zip with a manifest that says how to start the server of this machine.
 
-The manifest is that of https://github.com/modelcontextprotocol/mcpb, version 0.2. The program itself is not in it.
+The manifest follows https://github.com/modelcontextprotocol/mcpb, version 0.2. The program itself is not included.
 """
 
 import io
@@ -19,7 +19,7 @@ _EXECUTABLE = 0o755 << 16
 
 
 def bundle_of(server: Mapping[str, Any], tools: Sequence[OfferedTool]) -> bytes:
-    """Return the bundle of a server that `command`, `args` and `env` start, and that offers `tools`."""
+    """Return the bundle of a server started by `command`, `args` and `env` that offers `tools`."""
     described = metadata("librarian")
     manifest = {
         "manifest_version": "0.2",

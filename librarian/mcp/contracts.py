@@ -1,4 +1,4 @@
-"""The tools as they are offered to language models."""
+"""Tool descriptions for language models."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,13 +8,13 @@ ToolFormat = Literal["mcp", "openai", "anthropic"]
 
 
 class ToolQuery(Struct, forbid_unknown_fields=True, kw_only=True):
-    """In whose words to describe the tools: the Model Context Protocol's, or a vendor's function calling."""
+    """The format of the tool descriptions: the Model Context Protocol's, or a vendor's function calling."""
 
     format: Annotated[ToolFormat, Meta(description="The protocol or vendor.")] = "mcp"
 
 
 class ToolList(Struct, kw_only=True):
-    """The tools that the key may call, each as the format describes one."""
+    """The tools that the key may call, each described in the format."""
 
     format: ToolFormat
     tools: list[dict[str, Any]]

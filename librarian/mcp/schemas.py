@@ -1,7 +1,7 @@
-"""Output schemas as clients of the protocol check them: with every answer, option by option.
+"""Output schemas, rewritten so that clients of the protocol, which check every answer against them, do so quickly.
 
-What is allowed stays the same. Checking a list of hits of four kinds against `anyOf` tries each hit as every kind; a
-kind that is looked at first, and null as a type, need one look each. The check is half of what a call costs a client.
+They accept the same values. Checking a list of hits of four kinds against `anyOf` tries every kind for each hit;
+branching on the kind first, and null as a type, need one test each. The check is half of a call's cost for a client.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,7 @@ _NULL = {"type": "null"}
 
 
 def quickly_checked(schema: Any) -> Any:
-    """Return the schema with its choices between types and between kinds decided at first sight, where that is
-    possible.
-    """
+    """Return the schema with choices between types and between kinds decided by one test where possible."""
     if isinstance(schema, list):
         return [quickly_checked(option) for option in schema]
     if not isinstance(schema, dict):
@@ -29,7 +27,7 @@ def quickly_checked(schema: Any) -> Any:
 
 
 def _nullable(rest: Schema, options: Sequence[Schema]) -> Schema | None:
-    """Return one type or null, as a list of types; the other keywords of a type say nothing about null."""
+    """Return "one type or null" as a list of types; the other keywords of the type do not apply to null."""
     valued = [option for option in options if option != _NULL]
     if len(options) != 2 or len(valued) != 1:
         return None
@@ -41,7 +39,7 @@ def _nullable(rest: Schema, options: Sequence[Schema]) -> Schema | None:
 
 
 def _by_kind(rest: Schema, options: Sequence[Schema]) -> Schema | None:
-    """Objects that a required property tells apart: what one must be is asked once its kind is known."""
+    """Return a choice between objects that a required property distinguishes, as conditions on that property."""
     tag = _tag_of(options)
     if tag is None:
         return None
@@ -53,7 +51,7 @@ def _by_kind(rest: Schema, options: Sequence[Schema]) -> Schema | None:
 
 
 def _tag_of(options: Sequence[Schema]) -> str | None:
-    """Return the property that has one value of its own in each option, if there is one."""
+    """Return the property with a distinct constant in each option, if there is one."""
     if any(option.get("type") != "object" for option in options):
         return None
     for name in options[0]["properties"]:

@@ -1,4 +1,4 @@
-"""Answers cut to a number of tokens: the ends of lists go first, then the ends of texts, and the rest says so."""
+"""Cuts answers to a number of tokens: first the ends of lists, then the ends of texts, with a note."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -8,12 +8,12 @@ import msgspec
 from retrieval.tokens import tokens
 
 MARK = " […]"
-# A text is kept this long at least, so that what is left can still be recognised.
+# Minimum length of a cut text, so that it is still recognisable.
 _SHORTEST = 80
 
 
 class Cut(NamedTuple):
-    """What was left out of one answer: elements of lists, by the list's path, and texts cut short, by theirs."""
+    """Parts left out of one answer: elements of lists and shortened texts, by their paths."""
 
     elements: dict[str, int]
     texts: list[str]
@@ -31,8 +31,8 @@ class Cut(NamedTuple):
 def within(answer: Any, max_tokens: int) -> Cut:
     """Cut `answer` (lists, dicts and texts, as JSON has them) in place until it takes at most `max_tokens` as JSON.
 
-    The largest list loses its last elements, ranked answers thus their worst, but always keeps one; when no list has
-    more than one, the longest texts lose their ends. What is not a list or a text stays, however large.
+    The largest list loses its last elements (in ranked answers, the worst) but always keeps one; when no list has
+    more than one, the longest texts lose their ends. Other values stay, however large.
     """
     cut = Cut({}, [])
     while (excess := _tokens_of(answer) - max_tokens) > 0:
@@ -70,7 +70,7 @@ def _shorten_text(answer: Any, excess: int, cut: Cut) -> bool:
         return False
     holder, name, path = max(texts, key=lambda each: len(each[0][each[1]]))
     text = holder[name].removesuffix(MARK)
-    # A letter takes one token at most: as many letters as tokens are too much is never more than has to go.
+    # A character takes at most one token, so cutting one character per excess token never cuts too much.
     keep = max(_SHORTEST - len(MARK), min(len(text) - excess, len(text) - len(MARK) - 1))
     holder[name] = text[:keep] + MARK
     if path not in cut.texts:

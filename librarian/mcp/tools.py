@@ -1,4 +1,4 @@
-"""The operations as tools of language models: what each is called, takes and gives, and who may call it."""
+"""Operations as tools for language models: names, inputs, outputs and scopes."""
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from librarian.base.schemas import inlined_schema
 from librarian.mcp.contracts import ToolFormat
 from librarian.operations import OPERATIONS, Call, Operation
 
-# Hears in a few words what a tool is doing.
+# Receives a short description of each step of a tool.
 OnStep = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedTool:
-    """One tool. `parts` are the fields of its input that its method takes one by one, before the input."""
+    """One tool. `parts` are the fields of its input that its method takes separately, before the input."""
 
     name: str
     description: str
@@ -42,7 +42,7 @@ class OfferedTool:
 
 
 def offered(operation: Operation) -> OfferedTool | None:
-    """Return the tool that an operation is offered as, if it is."""
+    """Return the tool form of an operation, if it has one."""
     tool = operation.tool
     if tool is None or operation.scope is None:
         return None
@@ -79,28 +79,28 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
     "files": ("find_file", "search_text", "locate"),
     "sweep": ("sweep",),
 }
-"""Tools that go together, by which a connection is offered fewer than all; each tool is in one of them."""
+"""Groups of tools, to offer a connection only some; each tool is in one group."""
 
 
 def chosen_tools(toolsets: str) -> frozenset[str]:
-    """Return the names of the tools of some toolsets, given as names with commas. Raises InvalidInput."""
+    """Return the names of the tools in comma-separated toolsets. Raises InvalidInput."""
     names = [name.strip() for name in toolsets.split(",")]
     if unknown := [name for name in names if name not in TOOLSETS]:
         raise InvalidInput(
             f"there is no toolset {unknown[0][:100]!r}",
             field="tools",
-            remedy=f"Name some of {', '.join(TOOLSETS)}, with commas between them.",
+            remedy=f"Name some of {', '.join(TOOLSETS)}, separated by commas.",
         )
     return frozenset(tool for name in names for tool in TOOLSETS[name])
 
 
 def tools_for(key: ApiKey, chosen: Container[str] | None = None) -> list[OfferedTool]:
-    """Return the tools that the key may call, with `chosen` only those of these names."""
+    """Return the tools that the key may call, limited to the names in `chosen` if given."""
     return [tool for tool in TOOLS if key.has_scope(tool.scope) and (chosen is None or tool.name in chosen)]
 
 
 def described(tool: OfferedTool, form: ToolFormat) -> dict[str, Any]:
-    """Return the tool as a protocol or vendor wants it described."""
+    """Return the tool's description in the format of a protocol or vendor."""
     parameters = inlined_schema(tool.input)
     match form:
         case "mcp":

@@ -1,3 +1,1 @@
-"""Files that hold whole namespaces: writing them so that there is never half of one, and reading them so that half of
-one is noticed.
-"""
+"""Files that hold whole namespaces: written atomically, and checked for completeness before they are read."""

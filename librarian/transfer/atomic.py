@@ -1,4 +1,4 @@
-"""A file that appears whole or not at all."""
+"""Atomic files."""
 
 import contextlib
 import errno
@@ -13,18 +13,18 @@ from librarian.base.errors import CannotWrite
 
 PART = ".part"
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Numbers of the errors by which a disk says that it is full, or that somebody has had their share of it."""
+"""errno values for a full disk or an exhausted quota."""
 
 _STALE_S = 24 * 3600.0
 
 
 @contextlib.contextmanager
 def whole_file(target: Path) -> Iterator[BinaryIO]:
-    """A file to write, which takes the place of `target` when the block ends, synced to the disk and for its owner
-    alone; whatever ends the block early leaves `target` as it was. Raises CannotWrite.
+    """Open a private file that replaces `target` when the block ends, synced to disk; an exception leaves `target`
+    unchanged. Raises CannotWrite.
     """
     if target.exists() and not target.is_file():
-        raise CannotWrite(f"{target} is there and no file", remedy="Name a file; - is standard output.")
+        raise CannotWrite(f"{target} exists and is not a file", remedy="Name a file; - is standard output.")
     scratch = target.with_name(f".{target.name}.{secrets.token_hex(6)}{PART}")
     with writable(target):
         descriptor = os.open(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -42,7 +42,7 @@ def whole_file(target: Path) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def writable(target: Path) -> Iterator[None]:
-    """Say of what cannot be written which file it is. Raises CannotWrite in place of an OSError."""
+    """Raise CannotWrite naming the file in place of an OSError."""
     try:
         yield
     except OSError as error:
@@ -52,7 +52,7 @@ def writable(target: Path) -> Iterator[None]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make what was renamed in `folder` outlive a power failure."""
+    """Sync `folder`, so that a rename in it survives a power failure."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -61,7 +61,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_stale_parts(folder: Path) -> None:
-    """Remove what killed processes have left in `folder` a day ago or longer."""
+    """Remove temporary files in `folder` that are a day old, left by killed processes."""
     for part in folder.glob(f".*{PART}"):
         with contextlib.suppress(FileNotFoundError):
             if time.time() - part.stat().st_mtime > _STALE_S:

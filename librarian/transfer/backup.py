@@ -1,4 +1,4 @@
-"""Backups: the whole graph as one file, and what older ones may go."""
+"""Backups: the whole graph as one file, and the deletion of older ones."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Counted = Callable[[int, int], None]
 async def back_up(
     executor: Executor, folder: Path, retention: Retention, *, on_progress: Counted | None = None
 ) -> BackupReport:
-    """Write every namespace, vectors included, to a new file in `folder`; then older backups may go.
+    """Write every namespace, vectors included, to a new file in `folder`; then delete older backups as configured.
 
     Raises CannotWrite: nothing is deleted then.
     """
@@ -36,7 +36,7 @@ async def back_up(
 
 
 def prepare_folder(folder: Path) -> None:
-    """Make the folder, for its owner alone, and take away what killed processes left there. Raises CannotWrite."""
+    """Create the private folder, and remove temporary files of killed processes. Raises CannotWrite."""
     with writable(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         remove_stale_parts(folder)

@@ -1,7 +1,7 @@
-"""What an export holds, line by line, and what is told of making and reading one.
+"""Lines of an export, and reports of writing and reading one.
 
-The first line is the header, then come the rows of each namespace behind the line that names it, and last the footer.
-Property values are JSON; times and what else JSON lacks are objects with one tagged member (`graph.portable`).
+The first line is the header, then each namespace's line is followed by its rows, and last comes the footer. Property
+values are JSON; times and other types that JSON lacks are objects with one tagged member (`graph.portable`).
 """
 
 from datetime import datetime
@@ -19,7 +19,7 @@ VERSION = 1
 Existing = Annotated[
     Literal["refuse", "skip", "replace"],
     Meta(
-        description="What to do where the namespace holds something: refuse; skip what is there and add the rest;"
+        description="If the namespace is not empty: refuse; skip: keep existing items and add the rest;"
         " replace: delete it first."
     ),
 ]
@@ -32,7 +32,7 @@ class _Row(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True,
 
 
 class SpaceRow(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """An embedding space that vectors of the file belong to."""
+    """An embedding space of vectors in the file."""
 
     space: str
     model: str
@@ -43,14 +43,14 @@ class SpaceRow(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
 
 
 class Holding(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """A namespace of the file, and its items by kind when the export began."""
+    """A namespace of the file, with its item counts by kind when the export began."""
 
     namespace: str
     items: dict[Kind, int]
 
 
 class HeaderRow(_Row, tag="header"):
-    """The first line. `librarian` and `schema` are the versions of what wrote it."""
+    """The first line. `librarian` and `schema` are the versions of the program that wrote it."""
 
     format: str
     version: int
@@ -62,20 +62,20 @@ class HeaderRow(_Row, tag="header"):
 
 
 class NamespaceRow(_Row, tag="namespace"):
-    """The rows behind it are of this namespace."""
+    """The rows after it belong to this namespace."""
 
     namespace: str
 
 
 class ConversationRow(_Row, tag="conversation"):
-    """A conversation; the order of its messages is made anew."""
+    """A conversation; the order of its messages is rebuilt on import."""
 
     id: str
     properties: Properties
 
 
 class PersonRow(_Row, tag="person"):
-    """Somebody whom facts are about."""
+    """A person whom facts are about."""
 
     id: str
     properties: Properties
@@ -99,7 +99,7 @@ class VectorPart(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class Refusal(Struct, forbid_unknown_fields=True, kw_only=True):
-    """The encoder of a space took no vector of this version of an item; `language`, where it does not read that one."""
+    """The encoder of a space made no vector for this version of an item; `language` if it does not read that one."""
 
     space: str
     version: int
@@ -107,7 +107,7 @@ class Refusal(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class ItemRow(_Row, tag="item"):
-    """An item with its history, its citations, and its vectors where the file holds them."""
+    """An item with its history, its citations, and its vectors if the file includes them."""
 
     uid: str
     kind: Kind
@@ -130,7 +130,7 @@ class SweepRow(_Row, tag="sweep"):
 
 
 class ChangeRow(_Row, tag="change"):
-    """What a run did to a memory, or proposes."""
+    """A change that a run made to a memory, or proposes."""
 
     sweep: str
     uid: str
@@ -147,7 +147,7 @@ class EdgeRow(_Row, tag="edge"):
 
 
 class TombstoneRow(_Row, tag="tombstone"):
-    """That an item was forgotten: hashes of its uid and of what it said, and the salts to make them with."""
+    """The tombstone of a forgotten item: salted hashes of its uid and contents, with the salts."""
 
     identity: str
     properties: Properties
@@ -156,7 +156,7 @@ class TombstoneRow(_Row, tag="tombstone"):
 
 
 class FooterRow(_Row, tag="end"):
-    """The last line: how many rows of what stand before it, and the SHA-256 of all lines before it."""
+    """The last line: the number of rows of each type, and the SHA-256 of all lines before it."""
 
     rows: dict[str, int]
     sha256: str
@@ -175,12 +175,12 @@ ROWS: dict[str, type[_Row]] = {
     "edge": EdgeRow,
     "tombstone": TombstoneRow,
 }
-"""The rows between header and footer by their name."""
+"""The row types between header and footer, by name."""
 
 
 class ExportReport(Struct, kw_only=True):
-    """An export that was made. `exact`: nothing of what was there at `moment` changed while it was read; otherwise what
-    changed is in it as before or as after. `rows` counts what it holds, `bytes` is the size of the file.
+    """A finished export. `exact`: nothing that existed at `moment` changed while it was read; otherwise the file holds
+    each changed item in its state before or after. `rows` counts its rows, `bytes` is the size of the file.
     """
 
     namespaces: list[str]
@@ -193,10 +193,10 @@ class ExportReport(Struct, kw_only=True):
 
 
 class ImportReport(Struct, kw_only=True):
-    """An import that is complete. `created` counts what it wrote; `skipped` what was there already or, of an edge,
-    lacked an end. `held_back` items were forgotten before and are not stored; `held_back_uids` names the first 1,000.
-    What is `resembling` is stored: it may say in other words what was forgotten, which is for a human to judge.
-    `resumed`: an earlier run had begun it, whose rows are not counted.
+    """A finished import. `created` counts what it wrote; `skipped` what existed already, and edges that lacked an end.
+    `held_back` items were forgotten before and are not stored; `held_back_uids` names the first 1,000. `resembling`
+    items are stored, but may restate something forgotten, which is for a human to judge. `resumed`: an earlier run had
+    begun it, whose rows are not counted.
     """
 
     namespaces: list[str]
@@ -211,22 +211,22 @@ class ImportReport(Struct, kw_only=True):
 
 
 class ImportNamespaceQuery(Struct, forbid_unknown_fields=True, kw_only=True):
-    """What to do where the namespace holds something, and with what was forgotten there before."""
+    """How to treat a namespace that is not empty, and items forgotten there before."""
 
     existing: Existing = "refuse"
     even_if_forgotten: EvenIfForgotten = False
 
 
 class ExportNamespaceQuery(Struct, forbid_unknown_fields=True, kw_only=True):
-    """What the export holds beside everything else."""
+    """Optional contents of the export."""
 
-    vectors: Annotated[
-        bool, Meta(description="With the vectors. Without them they are made anew where it is imported.")
-    ] = False
+    vectors: Annotated[bool, Meta(description="Include the vectors; without them the import computes them again.")] = (
+        False
+    )
 
 
 class BackupReport(Struct, kw_only=True):
-    """A backup that was made, and the older ones that were deleted after it. `rows` and `exact` as of an export."""
+    """A finished backup, and the older ones deleted after it. `rows` and `exact` as of an export."""
 
     file: str
     kind: Literal["export", "dump"]
@@ -238,7 +238,7 @@ class BackupReport(Struct, kw_only=True):
 
 
 class RestoreReport(Struct, kw_only=True):
-    """A restore that is complete; `safety_backup` holds what was there before."""
+    """A finished restore; `safety_backup` holds the previous contents."""
 
     restored: ImportReport
     safety_backup: str | None = None

@@ -1,4 +1,4 @@
-"""Namespaces as one file, while others go on reading and writing."""
+"""Exports namespaces to one file while others continue to read and write."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -22,7 +22,7 @@ from librarian.transfer.reading import latest_schema
 from librarian.transfer.writing import ExportWriter
 
 Counted = Callable[[int, int], None]
-"""Takes the items that are written, and how many there are."""
+"""Called with (items written, items in total)."""
 
 GZIP_SUFFIX = ".gz"
 _ATTEMPTS = 3
@@ -37,12 +37,11 @@ async def export_to(
     compress: bool | None = None,
     on_progress: Counted | None = None,
 ) -> ExportReport:
-    """Write `namespaces` (None: all there are) to `target`, which appears when it is whole; zipped where its name ends
-    in .gz, or as `compress` says.
+    """Write `namespaces` (None: all) to `target`, which appears only when it is complete; gzipped if its name ends in
+    .gz, or as `compress` says.
 
-    The file is of one moment: what is created later is not in it. Where something that was there changes while it is
-    read, it is read again, up to three times; the report's `exact` says whether that helped. Raises NotFound,
-    CannotWrite.
+    The file represents one moment: anything created later is not in it. If something changes while it is read, it is
+    read again, up to three times; the report's `exact` says whether that succeeded. Raises NotFound, CannotWrite.
     """
     zipped = target.suffix == GZIP_SUFFIX if compress is None else compress
     with whole_file(target) as file:
@@ -63,7 +62,7 @@ async def export_into(
     tombstones: bool = True,
     on_progress: Counted | None = None,
 ) -> ExportReport:
-    """Write an export into an empty file that can be read, written and sought in."""
+    """Write an export to an empty, seekable file open for reading and writing."""
     await _refuse_unknown(executor, namespaces or ())
     writer = ExportWriter(file, compress=compress)
     for attempt in range(1, _ATTEMPTS + 1):
@@ -119,7 +118,7 @@ class _Export:
         )
 
     async def _all(self) -> list[str]:
-        """Return every namespace, also one of which only is known what was forgotten there."""
+        """Return every namespace, including those that hold only tombstones."""
         forgetful = await forgetful_namespaces(self._executor) if self._tombstones else []
         return sorted({*await all_namespaces(self._executor), *forgetful})
 

@@ -1,4 +1,4 @@
-"""The namespaces of a file, written to the graph. The whole file is checked before the first write."""
+"""Imports the namespaces of a file. The whole file is checked before the first write."""
 
 import asyncio
 import hashlib
@@ -25,10 +25,10 @@ from librarian.transfer.overlap import one_ahead
 from librarian.transfer.reading import ExportFacts, Portion, examine, portions
 
 Counted = Callable[[int, int], None]
-"""Takes the rows that are settled, and how many there are."""
+"""Called with (rows settled, rows in total)."""
 
 _LEASE = "import"
-# An import that was killed can go on soon.
+# Lets a killed import be resumed soon.
 _LEASE_S = 10.0
 _EDGE_ID_DIGITS = 24
 _MOST_UIDS = 1000
@@ -44,13 +44,13 @@ async def import_from(
     even_if_forgotten: bool = False,
     on_progress: Counted | None = None,
 ) -> ImportReport:
-    """Write everything that the export `file` (seekable) holds; its only namespace under the name `into`, if given.
+    """Write all contents of the export `file` (seekable); `into` renames its only namespace.
 
-    Items that were forgotten are held back, and the report says so, unless they are to come back `even_if_forgotten`.
+    Forgotten items are held back and counted in the report, unless `even_if_forgotten`.
 
-    Where an import was interrupted, the same file goes on where it stopped, and any other one is refused. Raises
-    InvalidExport before anything is written; Conflict where a namespace holds something and `existing` is refuse, or
-    part of another file; LeaseHeld while another import runs; InvalidInput.
+    An interrupted import resumes with the same file; any other one is refused. Raises InvalidExport before anything is
+    written; Conflict if a namespace is not empty and `existing` is refuse, or holds part of another file; LeaseHeld
+    while another import runs; InvalidInput.
     """
     facts = await asyncio.to_thread(examine, file)
     return await import_examined(
@@ -68,7 +68,7 @@ async def import_examined(
     even_if_forgotten: bool,
     on_progress: Counted | None,
 ) -> ImportReport:
-    """Import a file that was examined."""
+    """Import an examined file."""
     names = _targets(facts, into)
     who = f"an import on {socket.gethostname()} (process {os.getpid()})"
     async with leased(executor, _LEASE, who, _LEASE_S):
@@ -83,16 +83,16 @@ async def import_examined(
 
 
 def owner_of(facts: ExportFacts, existing: Existing) -> str:
-    """Return what an import of this file, done in this way, is known by."""
+    """Return the identity of an import of this file with these options."""
     return f"{facts.sha256} {existing}"
 
 
 def _targets(facts: ExportFacts, into: str | None) -> dict[str, str]:
-    """Return the name that each namespace of the file gets."""
+    """Return the target name of each namespace of the file."""
     found = list(facts.rows)
     if into is not None and len(found) != 1:
         raise InvalidInput(
-            f"the file holds {len(found)} namespaces; only one alone can get another name", field="namespace"
+            f"the file holds {len(found)} namespaces; only a single one can be renamed", field="namespace"
         )
     names = {name: into or name for name in found}
     for name in names.values():
@@ -106,7 +106,7 @@ def _targets(facts: ExportFacts, into: str | None) -> dict[str, str]:
 async def _begin(
     executor: Executor, facts: ExportFacts, names: Mapping[str, str], existing: Existing
 ) -> dict[str, Import]:
-    """Mark all namespaces, none of them where one is refused; those to be replaced are empty then."""
+    """Mark all namespaces as being imported, or none if one is refused; empty those to be replaced."""
     owner = owner_of(facts, existing)
     begun = {name: await unfinished_import(executor, name) for name in names.values()}
     for name, job in begun.items():
@@ -121,25 +121,25 @@ async def _begin(
 
 
 async def _refuse(executor: Executor, name: str, job: Import | None, owner: str, existing: Existing) -> None:
-    """Raise Conflict where `name` cannot be imported into."""
+    """Raise Conflict if `name` cannot be imported into."""
     if existing == "replace" or (job is not None and job.owner == owner):
         return
     if job is not None:
         raise Conflict(
-            f"an import into {name!r} was interrupted, so that it holds part of a file",
+            f"an import into {name!r} was interrupted, so it holds part of a file",
             field="namespace",
-            remedy="Import that file again, in the same way, to end it; or replace what is there.",
+            remedy="Import that file again with the same options to finish it, or replace the namespace.",
         )
     if existing == "refuse" and await exists(executor, name):
         raise Conflict(
-            f"the namespace {name!r} holds something already",
+            f"the namespace {name!r} is not empty",
             field="namespace",
-            remedy="Choose: skip what is there and add the rest, replace it, or import under another name.",
+            remedy="Choose: skip existing items and add the rest, replace it, or import under another name.",
         )
 
 
 async def _replaced(executor: Executor, name: str, owner: str) -> Import:
-    """Return the namespace marked, then empty; should this be interrupted, the mark says that it has to go on."""
+    """Mark the namespace, then empty it and return it; after an interruption the mark makes the import resume."""
     await end_import(executor, name)
     job = await begin_import(executor, name, owner)
     await delete_namespace(executor, name)
@@ -148,7 +148,7 @@ async def _replaced(executor: Executor, name: str, owner: str) -> Import:
 
 @dataclass(slots=True)
 class _Work:
-    """The writing of one file."""
+    """Writes one file."""
 
     executor: Executor
     facts: ExportFacts
@@ -164,7 +164,7 @@ class _Work:
     settled: int = 0
 
     async def run(self, file: BinaryIO) -> None:
-        """Write what is left, then what spans chunks."""
+        """Write the remaining rows, then those that span chunks."""
         self.settled = sum(job.done for job in self.jobs.values())
         source = portions(file)
         await one_ahead(lambda: asyncio.to_thread(next, source, None), self._write)
@@ -174,12 +174,12 @@ class _Work:
             await finish_ingest(self.executor, name)
 
     async def end(self) -> None:
-        """Take the marks away: everything is there."""
+        """Remove the marks, as the import is complete."""
         for name in self.names.values():
             await end_import(self.executor, name)
 
     async def report(self) -> ImportReport:
-        """Return what became of the rows."""
+        """Return the report on the rows."""
         return ImportReport(
             namespaces=list(self.names.values()),
             created=dict(sorted(self.created.items())),
@@ -199,7 +199,7 @@ class _Work:
         name = self.names[portion.namespace]
         if name != portion.namespace:
             rows = [_renamed(row, name) for row in rows]
-        # Runs of two histories may have one id, and undoing across them would be wrong.
+        # Runs of two histories may share an id, and undoing across them would be wrong.
         if portion.section in ("sweep", "change") and self.existing not in _WITH_SWEEPS:
             rows = []
         written = await write_chunk(
@@ -220,8 +220,8 @@ class _Work:
 
 
 def _renamed(row: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the row of a namespace that gets the name `name`: ids of edges are unique in the whole graph, so they
-    change, each always to the same one.
+    """Return a row of a namespace renamed to `name`: edge ids are unique in the whole graph, so they change,
+    deterministically.
     """
     edge_id = row["properties"].get("edge_id")
     if not isinstance(edge_id, str):

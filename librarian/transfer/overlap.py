@@ -1,4 +1,4 @@
-"""Reading and writing at the same time: the database works on one portion while we work on another."""
+"""Overlaps reading and writing: the database works on one portion while we work on another."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 async def one_ahead(produce: Callable[[], Awaitable[T | None]], consume: Callable[[T], Awaitable[None]]) -> None:
-    """Consume one after another what `produce` gives until it gives None; the next is produced meanwhile."""
+    """Consume the portions of `produce` in turn until it returns None, producing the next one meanwhile."""
     coming = asyncio.ensure_future(produce())
     try:
         while (produced := await coming) is not None:

@@ -1,4 +1,4 @@
-"""Reading an export: whether it is one and whole, and its rows in portions."""
+"""Reads an export: checks that it is complete, and yields its rows in portions."""
 
 import gzip
 import hashlib
@@ -34,17 +34,17 @@ from librarian.transfer.contracts import (
 from migrations.plan import discover
 
 PORTION_ROWS = 500
-"""So many rows are one transaction at most."""
+"""Maximum number of rows in a transaction."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _PORTION_BYTES = 4 * 2**20
-# An item's line holds its whole history.
+# An item's line includes its whole history.
 _LONGEST_LINE = 8 * MAX_LINE_BYTES
 _PIECE_BYTES = 2**20
-# An export's texts shrink to a tenth at best; gzip can shrink blanks to a thousandth.
+# An export's texts compress to a tenth at best; gzip can compress spaces to a thousandth.
 _UNPACKED_RATIO = 100
 _UNPACKED_BYTES = 32 * 2**20
-# Made from the namespace, or given apart.
+# Derived from the namespace, or stored separately.
 _RESERVED = frozenset({"namespace", "tokens"})
 _OWN: Mapping[type[DataRow], frozenset[str]] = {
     ConversationRow: frozenset({"conversation_id"}),
@@ -57,14 +57,14 @@ _OWN: Mapping[type[DataRow], frozenset[str]] = {
     TombstoneRow: frozenset({"identity"}),
 }
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-_ANOTHER = "Import it into the Librarian that wrote it, or one of its version."
+_ANOTHER = "Import it with the Librarian that wrote it, or one of the same version."
 
 Rows: TypeAlias = list[dict[str, Any]]
 
 
 @dataclass(slots=True)
 class ExportFacts:
-    """What a whole export says of itself; `rows` counts those of each namespace, in the order of the file."""
+    """Summary of a complete export; `rows` counts those of each namespace, in the order of the file."""
 
     header: HeaderRow
     sha256: str
@@ -73,7 +73,7 @@ class ExportFacts:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Some rows of one kind and namespace; with them `done` of the namespace's rows are read."""
+    """Rows of one kind and namespace; including them, `done` rows of the namespace are read."""
 
     namespace: str
     section: Section
@@ -82,8 +82,8 @@ class Portion:
 
 
 def examine(file: BinaryIO) -> ExportFacts:
-    """Read the whole of a seekable file and say what it holds. Raises InvalidExport for what is no export of this
-    version, is not whole, or was changed.
+    """Read a whole seekable file and summarise it. Raises InvalidExport for a file that is not an export of this
+    version, is incomplete, or was changed.
     """
     lines = _lines(file)
     digest = hashlib.sha256()
@@ -106,16 +106,16 @@ def examine(file: BinaryIO) -> ExportFacts:
                 raise InvalidExport(f"line {number} begins a namespace that the header does not name, or a second time")
             facts.rows[namespace] = 0
         elif isinstance(row, HeaderRow) or namespace is None:
-            raise InvalidExport(f"line {number} stands where it cannot")
+            raise InvalidExport(f"line {number} is out of place")
         else:
             _check(row, number, facts.header)
             counts[_section(row)] += 1
             facts.rows[namespace] += 1
-    raise InvalidExport("the file ends in the middle: it is truncated", remedy="Fetch or make it again.")
+    raise InvalidExport("the file is truncated", remedy="Fetch or export it again.")
 
 
 def portions(file: BinaryIO) -> Iterator[Portion]:
-    """Yield the rows of a file that was examined, in portions that one transaction takes."""
+    """Yield the rows of an examined file in portions for one transaction each."""
     namespace, done, size = "", 0, 0
     section: Section | None = None
     rows: Rows = []
@@ -134,12 +134,12 @@ def portions(file: BinaryIO) -> Iterator[Portion]:
 
 
 def latest_schema() -> str:
-    """Return the newest migration that this version knows."""
+    """Return the newest migration of this version."""
     return max((migration.version for migration in discover()), default="0000")
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines, unzipped where need be, each with its end. Raises InvalidExport."""
+    """Yield the lines, decompressed if necessary, with their newlines. Raises InvalidExport."""
     file.seek(0)
     zipped = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
     file.seek(0)
@@ -147,16 +147,16 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
     try:
         while line := _line(source, file):
             if not line.endswith(b"\n"):
-                raise InvalidExport("the file ends in the middle of a line, or is no export")
+                raise InvalidExport("the file ends in the middle of a line, or is not an export")
             yield line
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InvalidExport(
-            f"the compressed file is damaged or truncated: {error}", remedy="Fetch or make it again."
+            f"the compressed file is damaged or truncated: {error}", remedy="Fetch or export it again."
         ) from None
 
 
 def _line(source: BinaryIO, file: BinaryIO) -> bytes:
-    """Return the next line, read in pieces: a few bytes of `file` may stand for very many. Raises InvalidExport."""
+    """Return the next line, read in pieces, as a few bytes of `file` may expand to very many. Raises InvalidExport."""
     pieces, size = list[bytes](), 0
     while piece := source.readline(_PIECE_BYTES):
         pieces.append(piece)
@@ -169,7 +169,7 @@ def _line(source: BinaryIO, file: BinaryIO) -> bytes:
 
 
 class _Opening(msgspec.Struct):
-    """What of a header every version has."""
+    """The members of a header that every version has."""
 
     format: str
     version: int
@@ -181,9 +181,9 @@ def _header(line: bytes) -> HeaderRow:
     try:
         opening = msgspec.json.decode(line, type=_Opening)
     except _UNREADABLE:
-        raise InvalidExport("the file is no export of Librarian: its first line is no header") from None
+        raise InvalidExport("the file is not a Librarian export: its first line is not a header") from None
     if opening.format != FORMAT:
-        raise InvalidExport(f"the file is no export of Librarian: its format is {opening.format[:40]!r}")
+        raise InvalidExport(f"the file is not a Librarian export: its format is {opening.format[:40]!r}")
     made = f"made by Librarian {opening.librarian[:20]}"
     if opening.version > VERSION or opening.schema > latest_schema():
         remedy = "Upgrade this Librarian to that version."
@@ -194,7 +194,7 @@ def _header(line: bytes) -> HeaderRow:
         )
     row = _decoded(line, 1)
     if not isinstance(row, HeaderRow):
-        raise InvalidExport("line 1 is no header")
+        raise InvalidExport("line 1 is not a header")
     return row
 
 
@@ -202,22 +202,22 @@ def _decoded(line: bytes, number: int) -> AnyRow:
     try:
         row: AnyRow = msgspec.json.decode(line, type=AnyRow)
     except _UNREADABLE as error:
-        raise InvalidExport(f"line {number} is no row of an export: {error}") from None
+        raise InvalidExport(f"line {number} is not a row of an export: {error}") from None
     return row
 
 
 def _check_end(facts: ExportFacts, footer: FooterRow, counts: Counter[str], digest: str, rest: bytes | None) -> None:
     if rest is not None:
-        raise InvalidExport("something follows the end of the export")
+        raise InvalidExport("there is data after the end of the export")
     if footer.sha256 != digest or footer.rows != dict(counts):
-        remedy = "It was changed or damaged after it was made: fetch or make it again."
-        raise InvalidExport("what the file holds is not what its end says", remedy=remedy)
+        remedy = "It was changed or damaged after it was written: fetch or export it again."
+        raise InvalidExport("the contents of the file do not match its footer", remedy=remedy)
     if len(facts.rows) != len(facts.header.namespaces):
         raise InvalidExport("a namespace that the header names is missing")
 
 
 def _check(row: DataRow, number: int, header: HeaderRow) -> None:
-    """Whether the row can be written: values that properties can hold, and nothing that belongs elsewhere."""
+    """Check that the row can be written: its values fit properties, and none belongs elsewhere."""
     own = _OWN[type(row)] | _RESERVED
     groups = [(row.properties, own)]
     if isinstance(row, ItemRow):
@@ -254,7 +254,7 @@ def _section(row: DataRow) -> Section:
 
 
 def _plain(row: DataRow) -> dict[str, Any]:
-    """Return the row as a dict, its parts too."""
+    """Return the row as a dict, recursively."""
     fields = _fields(row)
     if isinstance(row, ItemRow):
         fields |= {

@@ -1,4 +1,4 @@
-"""A whole graph out of a file: into an empty one, or in the place of another one, which is backed up first."""
+"""Restores a whole graph from a file: into an empty one, or replacing another, which is backed up first."""
 
 import asyncio
 from collections.abc import Callable
@@ -31,10 +31,10 @@ async def restore_from(
     even_if_forgotten: bool = False,
     on_progress: Counted | None = None,
 ) -> RestoreReport:
-    """Make the graph hold what the export `file` holds, and nothing else; what was forgotten since is held back.
+    """Replace the contents of the graph by those of the export `file`; items forgotten since are held back.
 
-    A graph that holds something is refused (Conflict) unless `replace`: then it is first backed up into the folder
-    `backups`. Interrupted, the same file goes on where it stopped. Raises InvalidExport before anything is changed.
+    A graph that is not empty is refused (Conflict) unless `replace`: then it is first backed up into the folder
+    `backups`. An interrupted restore resumes with the same file. Raises InvalidExport before anything is changed.
     """
     facts = await asyncio.to_thread(examine, file)
     held = await all_namespaces(executor)
@@ -49,7 +49,7 @@ async def restore_from(
 
 
 async def _earlier_mode(executor: Executor, facts: ExportFacts, held: list[str]) -> Existing | None:
-    """Return how an earlier run began to restore this file, if all that is there comes from that."""
+    """Return how an earlier run began to restore this file, if all contents of the graph come from it."""
     if not held:
         return None
     for mode in _MODES:
@@ -62,13 +62,13 @@ async def _earlier_mode(executor: Executor, facts: ExportFacts, held: list[str])
 async def _cleared(
     executor: Executor, facts: ExportFacts, held: list[str], backups: Path, *, replace: bool
 ) -> tuple[Existing, str | None]:
-    """Back up what is there, and delete what the file does not replace; how to import then, and the backup."""
+    """Back up the graph and delete what the file does not replace; return how to import then, and the backup."""
     if not held:
         return "refuse", None
     if not replace:
         raise Conflict(
             f"the graph holds {len(held)} namespaces already; nothing was changed",
-            remedy="Restore into an empty home, or choose to replace what is there (a backup of it is made first).",
+            remedy="Restore into an empty home, or choose to replace the graph (it is backed up first).",
         )
     safety = await back_up(executor, backups, _EVERYTHING_STAYS)
     for name in held:

@@ -1,4 +1,4 @@
-"""The backups of a folder: their names, which there are, how old the newest is, and which may go."""
+"""The backups of a folder: their names, list, age and retention."""
 
 import math
 import re
@@ -19,12 +19,12 @@ _SUFFIXES: dict[BackupKind, str] = {"export": ".jsonl.gz", "dump": DUMP_SUFFIX}
 _NAME = re.compile(r"librarian-(\d{8}T\d{6}Z)(\.jsonl\.gz|\.dump)")
 _STAMP = "%Y%m%dT%H%M%SZ"
 _OVERDUE = 2.0
-"""So many intervals without a backup are worth a warning: one may have failed and the next not be due yet."""
+"""Intervals without a backup before a warning: one may have failed and the next not be due yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """One backup, made at `made_at` by its name."""
+    """One backup; `made_at` is read from its name."""
 
     path: Path
     kind: BackupKind
@@ -33,7 +33,7 @@ class Backup:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What stays: the newest `keep`, and what is younger than `days`; None does not limit. The newest one always
+    """Backups to keep: the newest `keep`, and those younger than `days`; None does not limit. The newest one always
     stays.
     """
 
@@ -41,7 +41,7 @@ class Retention:
     days: int | None = None
 
     def doomed(self, backups: Sequence[Backup], now: datetime) -> list[Backup]:
-        """Return which of `backups`, the newest first, may go."""
+        """Return those of `backups` (newest first) that may be deleted."""
         if self.keep is None and self.days is None:
             return []
         stays = max(1, self.keep or 0)
@@ -50,7 +50,7 @@ class Retention:
 
 
 def backups_in(folder: Path) -> list[Backup]:
-    """Return the backups of `folder`, the newest first; files of other names are none."""
+    """Return the backups of `folder`, newest first, ignoring other files."""
     if not folder.is_dir():
         return []
     found = [backup for path in folder.iterdir() if (backup := _backup(path)) is not None]
@@ -58,7 +58,7 @@ def backups_in(folder: Path) -> list[Backup]:
 
 
 def new_backup(folder: Path, kind: BackupKind) -> Path:
-    """Return the path of a backup that is made now; a name that is taken is passed over."""
+    """Return an unused path for a new backup."""
     now = datetime.now(UTC)
     while (path := folder / f"librarian-{now:{_STAMP}}{_SUFFIXES[kind]}").exists():
         now += timedelta(seconds=1)
@@ -66,7 +66,7 @@ def new_backup(folder: Path, kind: BackupKind) -> Path:
 
 
 def prune(folder: Path, retention: Retention) -> list[Path]:
-    """Delete what may go, and return it."""
+    """Delete the backups that may go, and return them."""
     gone = [backup.path for backup in retention.doomed(backups_in(folder), datetime.now(UTC))]
     for path in gone:
         path.unlink(missing_ok=True)
@@ -75,7 +75,7 @@ def prune(folder: Path, retention: Retention) -> list[Path]:
 
 
 def age_s(plan: BackupSettings) -> float:
-    """Return seconds since the newest backup was made; infinite where there is none, or its folder cannot be read."""
+    """Return the age of the newest backup in seconds; infinite without one, or if the folder cannot be read."""
     found = attempt(lambda: backups_in(plan.folder))
     if isinstance(found, Exception) or not found:
         return math.inf
@@ -83,7 +83,7 @@ def age_s(plan: BackupSettings) -> float:
 
 
 def overdue(plan: BackupSettings) -> str:
-    """Return what is to be said of a schedule that is not kept; empty where it is, or where there is none."""
+    """Return a warning if the schedule is overdue; empty if it is not, or if there is none."""
     age = age_s(plan)
     if not plan.every_s or age <= _OVERDUE * plan.every_s:
         return ""

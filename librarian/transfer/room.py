@@ -1,4 +1,4 @@
-"""Namespaces and whole graphs as files: exports, imports, backups."""
+"""Exports, imports and backups of namespaces and whole graphs."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -26,16 +26,14 @@ EVERY_NAMESPACE = "*"
 _LEASE = "backup"
 _LONGEST_WAIT_S = 60.0
 _REST_S = 300.0
-"""After a backup that failed: a full disk is no reason to fill the log."""
+"""After a failed backup: a full disk must not fill the log."""
 
 log = structlog.stdlib.get_logger("librarian.backups")
 Counted = Callable[[int, int], None]
 
 
 class TransferRoom:
-    """Writes namespaces and whole graphs to files, and reads them from there. `wake` is called when texts have
-    changed.
-    """
+    """Writes namespaces and whole graphs to files, and reads them back. `wake` is called when texts have changed."""
 
     def __init__(self, lifecycle: Lifecycle, plan: BackupSettings, wake: Callable[[], None]) -> None:
         self._lifecycle = lifecycle
@@ -50,10 +48,10 @@ class TransferRoom:
         vectors: bool = False,
         on_progress: Counted | None = None,
     ) -> ExportReport:
-        """Write `namespaces` (None: all there are) to the file `target`, which appears when it is whole; zipped where
-        its name ends in .gz. Others may go on writing: the file is of one moment.
+        """Write `namespaces` (None: all) to the file `target`, which appears only when it is complete; gzipped if its
+        name ends in .gz. Others may continue to write: the file represents one moment.
 
-        `on_progress` gets the items that are written and how many there are. Raises NotFound, CannotWrite.
+        `on_progress` gets (items written, items in total). Raises NotFound, CannotWrite.
         """
         report = await export_to(
             self._lifecycle.parts.executor, target, namespaces, vectors=vectors, on_progress=on_progress
@@ -70,8 +68,8 @@ class TransferRoom:
         tombstones: bool = True,
         on_progress: Counted | None = None,
     ) -> ExportReport:
-        """Export into an empty file that can be read, written and sought in; zipped if `compress`. Without `tombstones`
-        it does not tell that anything was forgotten.
+        """Export to an empty, seekable file open for reading and writing; gzipped if `compress`. Without `tombstones`
+        it does not reveal that anything was forgotten.
         """
         return _audited(
             await export_into(
@@ -94,12 +92,12 @@ class TransferRoom:
         even_if_forgotten: bool = False,
         on_progress: Counted | None = None,
     ) -> ImportReport:
-        """Write what the export `file` (seekable) holds; its only namespace under the name `into`, if given.
+        """Write the contents of the export `file` (seekable); `into` renames its only namespace.
 
-        The whole file is checked before the first write. `existing` says what to do where a namespace holds something.
-        Items that were forgotten are held back, and the report says so; `even_if_forgotten` lets them come back.
-        An interrupted import goes on with the same file. `on_progress` gets the rows that are settled and how many
-        there are. Raises InvalidExport, Conflict, LeaseHeld, InvalidInput.
+        The whole file is checked before the first write. `existing` decides about namespaces that are not empty.
+        Forgotten items are held back and counted in the report, unless `even_if_forgotten`. An interrupted import
+        resumes with the same file. `on_progress` gets (rows settled, rows in total). Raises InvalidExport, Conflict,
+        LeaseHeld, InvalidInput.
         """
         executor = self._lifecycle.parts.executor
         report = await import_from(
@@ -114,10 +112,10 @@ class TransferRoom:
     async def backup(
         self, folder: Path | None = None, retention: Retention | None = None, *, on_progress: Counted | None = None
     ) -> BackupReport:
-        """Write the whole graph to a new file in `folder` (None: LIBRARIAN_BACKUP_DIR), while others go on writing;
-        older backups may go then, as `retention` says (None: LIBRARIAN_BACKUP_KEEP).
+        """Write the whole graph to a new file in `folder` (None: LIBRARIAN_BACKUP_DIR), while others continue to write;
+        then delete older backups by `retention` (None: LIBRARIAN_BACKUP_KEEP).
 
-        Raises CannotWrite, LeaseHeld while another one is made.
+        Raises CannotWrite, and LeaseHeld while another backup runs.
         """
         plan, executor = self._plan, self._lifecycle.parts.executor
         async with leased(executor, _LEASE, "a backup"):
@@ -135,10 +133,10 @@ class TransferRoom:
         even_if_forgotten: bool = False,
         on_progress: Counted | None = None,
     ) -> RestoreReport:
-        """Make the graph hold what the backup or export `file` (seekable) holds, and nothing else; what was forgotten
-        since is held back, unless it is to come back `even_if_forgotten`.
+        """Replace the contents of the graph by those of the backup or export `file` (seekable); items forgotten since
+        are held back, unless `even_if_forgotten`.
 
-        With `replace` a graph that holds something is backed up first. Raises InvalidExport, Conflict, CannotWrite,
+        A graph that is not empty needs `replace` and is backed up first. Raises InvalidExport, Conflict, CannotWrite,
         LeaseHeld.
         """
         executor, folder = self._lifecycle.parts.executor, self._plan.folder
@@ -151,8 +149,8 @@ class TransferRoom:
         return done
 
     async def back_up_on_schedule(self) -> None:
-        """Make the backups that LIBRARIAN_BACKUP_EVERY asks for, until cancelled. Of services that share a folder one
-        makes each; a backup that failed is logged and tried again.
+        """Make backups every LIBRARIAN_BACKUP_EVERY until cancelled. Among services that share a folder, one makes
+        each; a failed backup is logged and retried.
         """
         plan = self._plan
         if not plan.every_s:
@@ -167,7 +165,7 @@ class TransferRoom:
                 await asyncio.sleep(min(_REST_S, plan.every_s))
 
     async def _scheduled_backup(self) -> bool:
-        """Make one; returns whether this service made it."""
+        """Make a backup; return whether this service made it."""
 
         async def work() -> None:
             made = await self.backup()

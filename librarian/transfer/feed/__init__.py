@@ -1,1 +1,1 @@
-"""The change feed: what became of items, files and edges, for other systems that follow."""
+"""The change feed: changes of items, files and edges, for other systems to follow."""

@@ -1,4 +1,4 @@
-"""The change feed on the wire."""
+"""Wire contracts of the change feed."""
 
 from typing import Annotated, Literal
 
@@ -23,23 +23,23 @@ ChangeCursor = Annotated[
     str,
     Meta(
         pattern=r"^(0|[0-9]{1,18}-[0-9a-f]{8})$",
-        description="A place in the feed: the `cursor` of a change or of a page, or 0 for the beginning.",
+        description="A position in the feed: the `cursor` of a change or page, or 0 for the beginning.",
     ),
 ]
 
 
 class ChangeQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """Which changes to read: those behind `after`; without it none, and the answer says where the feed stands."""
+    """The changes to read: those after `after`; without it none, only the current position."""
 
     after: ChangeCursor | None = None
-    limit: Annotated[int, Meta(ge=1, le=500, description="How many changes a page has at most.")] = 100
+    limit: Annotated[int, Meta(ge=1, le=500, description="Maximum number of changes per page.")] = 100
 
 
 class ChangeOut(Struct, kw_only=True, omit_defaults=True):
-    """What became of one thing; its text is read with the item, where there still is one.
+    """One change; the text is read with the item, if it still exists.
 
-    `seq` counts the changes of the namespace without a gap, in the order in which they were committed. `uid` is that of
-    an item, the path of a file or the id of an edge; an edge also says its `type` and which items it connects.
+    `seq` numbers the changes of the namespace without gaps, in commit order. `uid` is that of an item, the path of a
+    file or the id of an edge; an edge also has its `type` and its ends.
     """
 
     seq: int
@@ -54,7 +54,7 @@ class ChangeOut(Struct, kw_only=True, omit_defaults=True):
 
 
 class ChangeList(Struct, kw_only=True):
-    """One page in the order of `seq`; `cursor` is the place behind it, and `more` says that changes follow."""
+    """One page ordered by `seq`; `cursor` is the position after it; `more`: further changes follow."""
 
     changes: list[ChangeOut]
     cursor: ChangeCursor
@@ -62,7 +62,7 @@ class ChangeList(Struct, kw_only=True):
 
 
 class FeedPosition(Struct, kw_only=True):
-    """Where a stream of changes begins."""
+    """The position at which a stream of changes begins."""
 
     cursor: ChangeCursor
 
@@ -71,27 +71,28 @@ WebhookId = Annotated[str, Meta(min_length=1, max_length=100, description="Id of
 WebhookUrl = Annotated[
     str,
     Meta(
-        min_length=8, max_length=2000, description="Where changes are sent: https, and no address of a private network."
+        min_length=8,
+        max_length=2000,
+        description="Address to send changes to: https, not in a private network.",
     ),
 ]
 WebhookKinds = Annotated[
-    list[ChangedKind], Meta(min_length=1, max_length=6, description="The kinds of things whose changes are sent.")
+    list[ChangedKind], Meta(min_length=1, max_length=6, description="Kinds of things whose changes are sent.")
 ]
 
 
 class WebhookIn(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """A webhook to be registered; without `kinds` it is sent every change."""
+    """A webhook to register; without `kinds` it gets every change."""
 
     url: WebhookUrl
     kinds: WebhookKinds | None = None
 
 
 class WebhookOut(Struct, kw_only=True):
-    """A webhook, and how its deliveries fare. It has sent what was changed up to `cursor`.
+    """A webhook and the state of its deliveries. It has sent the changes up to `cursor`.
 
-    `state` is active, or paused: nothing was taken for too long, and nothing is sent until a test delivery is taken.
-    `last_error` says in a word why the last delivery was not taken: status, timeout, connection, address_refused,
-    changes_gone.
+    `state` is active, or paused: deliveries failed for too long, and nothing is sent until a test delivery succeeds.
+    `last_error` is the reason why the last delivery failed: status, timeout, connection, address_refused, changes_gone.
     """
 
     webhook_id: WebhookId
@@ -109,23 +110,23 @@ class WebhookOut(Struct, kw_only=True):
 
 
 class WebhookCreated(Struct, kw_only=True):
-    """A new webhook, and the secret that its deliveries are signed with: it is not shown again."""
+    """A new webhook with the secret that signs its deliveries, which is not shown again."""
 
     webhook: WebhookOut
     secret: str
 
 
 class WebhookList(Struct, kw_only=True):
-    """The webhooks of a namespace, the oldest first."""
+    """The webhooks of a namespace, oldest first."""
 
     webhooks: list[WebhookOut]
 
 
 class WebhookTest(Struct, kw_only=True):
-    """What became of a test delivery: the receiver's status, or why there is none.
+    """Result of a test delivery: the receiver's status, or why there is none.
 
-    `changes_gone` says that what the webhook had not sent is not kept any more: it goes on from now, and the receiver
-    has to read anew what there is.
+    `changes_gone`: the changes that the webhook had not sent are no longer kept; it continues from now, and the
+    receiver has to read everything again.
     """
 
     delivered: bool

@@ -1,4 +1,4 @@
-"""One delivery to one receiver: signed, to the very address that was looked at, and what became of it."""
+"""One signed delivery to one receiver, at the address that was checked."""
 
 import asyncio
 import ssl
@@ -20,14 +20,14 @@ _TAKEN = range(200, 300)
 
 
 class Outcome(NamedTuple):
-    """The status that a receiver answered, and in a word why it has not taken what was sent; None where it has."""
+    """The receiver's status, and the reason of a failure; None if the delivery succeeded."""
 
     status: int | None
     error: str | None
 
 
 class Payload(msgspec.Struct, kw_only=True):
-    """The body of a delivery; `timestamp` is when the last of what it tells happened."""
+    """The body of a delivery; `timestamp` is the time of its last change."""
 
     type: str
     timestamp: datetime
@@ -35,11 +35,11 @@ class Payload(msgspec.Struct, kw_only=True):
 
 
 async def send(settings: WebhookSettings, webhook: Webhook, delivery_id: str, payload: Payload) -> Outcome:
-    """Send one delivery, signed; what a receiver answers is not read. Raises SettingsError without a secret."""
+    """Send one signed delivery, ignoring the body of the response. Raises SettingsError without a secret."""
     body = msgspec.json.encode(payload)
     secret = signing.secret_of(settings.secret_file, webhook.namespace, webhook.webhook_id)
     headers = signing.headers(secret, delivery_id, int(datetime.now(UTC).timestamp()), body)
-    parts = checked_url(webhook.url, private=True)  # what is private is told by its addresses
+    parts = checked_url(webhook.url, private=True)  # its addresses decide whether it is private
     try:
         async with asyncio.timeout(_TIMEOUT_S):
             addresses = await addresses_of(parts, private=settings.private)
@@ -54,14 +54,14 @@ async def send(settings: WebhookSettings, webhook: Webhook, delivery_id: str, pa
 
 
 async def _posted(parts: SplitResult, addresses: Sequence[str], headers: Mapping[str, str], body: bytes) -> int:
-    """Return the status of a POST to the first of `addresses` that can be reached. Raises OSError."""
+    """Return the status of a POST to the first reachable one of `addresses`. Raises OSError."""
     import httpx
 
     sent = {**headers, "Host": parts.netloc, "Content-Type": "application/json", "User-Agent": "librarian-webhooks"}
-    known = ssl.create_default_context()  # the authorities of the system
+    authorities = ssl.create_default_context()  # those of the system
     limits = httpx.Timeout(_TIMEOUT_S, connect=_CONNECT_S)
-    named = {"sni_hostname": parts.hostname}  # whom the certificate has to name
-    async with httpx.AsyncClient(verify=known, trust_env=False, follow_redirects=False, timeout=limits) as client:
+    named = {"sni_hostname": parts.hostname}  # the name that the certificate must have
+    async with httpx.AsyncClient(verify=authorities, trust_env=False, follow_redirects=False, timeout=limits) as client:
         for address in addresses:
             url = _at(parts, address)
             try:

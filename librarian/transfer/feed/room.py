@@ -1,4 +1,4 @@
-"""Reading the change feed, page by page or as it goes on."""
+"""Reads the change feed, page by page or as a stream."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -16,16 +16,16 @@ _LOOK_EVERY_S = 0.5
 
 
 class FeedRoom:
-    """The changes of a namespace, for those who follow it."""
+    """The changes of a namespace, for followers."""
 
     def __init__(self, lifecycle: Lifecycle) -> None:
         self._lifecycle = lifecycle
         self._looks: dict[str, asyncio.Task[feed.Cursor]] = {}
 
     async def changes(self, namespace: str, query: ChangeQuery) -> ChangeList:
-        """Return one page of what was changed behind `query.after`; without that none, and where the feed stands.
+        """Return one page of the changes after `query.after`; without that none, only the current position.
 
-        Raises ChangesGone where not all of it is kept any more.
+        Raises ChangesGone if some of them are no longer kept.
         """
         executor = self._lifecycle.parts.executor
         if query.after is None:
@@ -38,7 +38,7 @@ class FeedRoom:
         )
 
     async def follow_changes(self, namespace: str, after: str | None = None) -> AsyncGenerator[ChangeList, None]:
-        """Yield pages of what is changed behind `after` (None: from now on), for ever; first where that begins, and an
+        """Yield pages of the changes after `after` (None: from now on) without end; first the starting position, and an
         empty page whenever nothing has happened for half a second. Raises ChangesGone.
         """
         page = await self.changes(namespace, ChangeQuery(after=after, limit=PAGE))
@@ -53,14 +53,14 @@ class FeedRoom:
             yield page
 
     async def _next_look(self, namespace: str) -> feed.Cursor:
-        """Return where the feed stands in a moment; all who follow a namespace wait for one look."""
+        """Return the position of the feed after the next poll, which all followers of a namespace share."""
         look = self._looks.get(namespace)
         if look is None:
             look = self._looks[namespace] = asyncio.create_task(self._look(namespace))
         return await asyncio.shield(look)
 
     async def _look(self, namespace: str) -> feed.Cursor:
-        deadline.set(None)  # it is nobody's alone
+        deadline.set(None)  # shared by several requests
         try:
             await asyncio.sleep(_LOOK_EVERY_S)
             return await feed.head(self._lifecycle.parts.executor, namespace)
@@ -71,12 +71,12 @@ class FeedRoom:
 def _cursor(text: str) -> feed.Cursor:
     found = feed.Cursor.read(text)
     if found is None:
-        raise InvalidInput("it is no cursor of a change feed", field="after", remedy="Send the `cursor` of a change.")
+        raise InvalidInput("invalid change feed cursor", field="after", remedy="Send the `cursor` of a change.")
     return found
 
 
 def change_out(entry: feed.Entry) -> ChangeOut:
-    """Return a change as it is told."""
+    """Return a change in its wire form."""
     change = entry.change
-    told = {name: getattr(change, name) for name in ("action", "kind", "uid", "type", "source", "target")}
-    return msgspec.convert({**told, "seq": entry.cursor.seq, "cursor": str(entry.cursor), "at": entry.at}, ChangeOut)
+    fields = {name: getattr(change, name) for name in ("action", "kind", "uid", "type", "source", "target")}
+    return msgspec.convert({**fields, "seq": entry.cursor.seq, "cursor": str(entry.cursor), "at": entry.at}, ChangeOut)

@@ -1,7 +1,7 @@
-"""Webhooks: changes that are sent, signed, to those who registered an address.
+"""Webhooks: signed deliveries of changes to registered addresses.
 
-Every service looks for what is due; whoever holds a lease sends it. A delivery holds up to a hundred changes and has an
-id that stays the same when it is sent again; the place behind it is kept once the receiver has taken it.
+Every service polls for due deliveries; the holder of a lease sends them. A delivery holds up to a hundred changes and
+keeps its id when it is retried; the position after it is saved once the receiver has accepted it.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from librarian.transfer.feed.delivery import Outcome, Payload, send
 from librarian.transfer.feed.room import change_out
 
 MOST_WEBHOOKS = 20
-"""In a namespace."""
+"""Per namespace."""
 _CHANGES_AT_ONCE = 100
 _AT_ONCE = 8
 _LOOK_EVERY_S = 1.0
@@ -43,7 +43,7 @@ log = structlog.stdlib.get_logger("librarian.webhooks")
 
 
 class WebhooksRoom:
-    """Registers webhooks, and sends what they are to know. `paused` is how many were, as of a moment ago."""
+    """Registers webhooks and sends their deliveries. `paused` is the recent number of paused webhooks."""
 
     def __init__(self, lifecycle: Lifecycle, settings: WebhookSettings) -> None:
         self._lifecycle = lifecycle
@@ -52,8 +52,8 @@ class WebhooksRoom:
         self.paused = 0
 
     async def add_webhook(self, namespace: str, webhook: WebhookIn) -> WebhookCreated:
-        """Register a webhook for what is changed from now on. Raises InvalidInput, Conflict where there are too many or
-        the address has one.
+        """Register a webhook for changes from now on. Raises InvalidInput, and Conflict if there are too many or the
+        address has one.
         """
         checked_url(webhook.url, private=self._settings.private)
         webhook_id = f"wh_{token_hex(8)}"
@@ -63,17 +63,17 @@ class WebhooksRoom:
             raise Conflict(f"The namespace has {MOST_WEBHOOKS} webhooks.", remedy="Remove one.")
         made = await graph.create(executor, namespace, webhook_id, webhook.url, webhook.kinds)
         if made is None:
-            raise Conflict("The address has a webhook.", remedy="Remove that for another secret or other kinds.")
+            raise Conflict("The address has a webhook.", remedy="Remove it to change its secret or kinds.")
         audit("webhook.add", namespace, webhook_id=webhook_id)
         return WebhookCreated(webhook=_out(made), secret=signing.shown(secret))
 
     async def list_webhooks(self, namespace: str) -> WebhookList:
-        """Return the webhooks of a namespace, the oldest first."""
+        """Return the webhooks of a namespace, oldest first."""
         found = await graph.list_webhooks(self._lifecycle.parts.executor, namespace)
         return WebhookList(webhooks=[_out(webhook) for webhook in found])
 
     async def remove_webhook(self, namespace: str, webhook_id: str) -> WebhookOut:
-        """Remove a webhook; returns it as it was. Raises NotFound."""
+        """Remove a webhook and return it. Raises NotFound."""
         removed = await graph.delete(self._lifecycle.parts.executor, namespace, webhook_id)
         if removed is None:
             raise _no_webhook(webhook_id)
@@ -81,8 +81,8 @@ class WebhooksRoom:
         return _out(removed)
 
     async def test_webhook(self, namespace: str, webhook_id: str) -> WebhookTest:
-        """Send a test delivery now. Where it is taken, a webhook that was paused is active again; if what it had not
-        sent is not kept any more, it goes on from now. Raises NotFound.
+        """Send a test delivery now. If it succeeds, a paused webhook becomes active again; if its unsent changes are no
+        longer kept, it continues from now. Raises NotFound.
         """
         executor = self._lifecycle.parts.executor
         found = await graph.list_webhooks(executor, namespace)
@@ -99,7 +99,7 @@ class WebhooksRoom:
         return WebhookTest(delivered=said.error is None, status=said.status, error=said.error, changes_gone=gone)
 
     async def send_changes(self) -> None:
-        """Send what is due, as long as no other replica does, until cancelled."""
+        """Send due deliveries, unless another replica does, until cancelled."""
         reported = ""
         while True:
             error = await caught(self._send_due())
@@ -110,7 +110,7 @@ class WebhooksRoom:
             await asyncio.sleep(_LOOK_EVERY_S)
 
     async def _send_due(self) -> None:
-        """Hold the lease for as long as something is due."""
+        """Hold the lease while deliveries are due."""
         executor = self._lifecycle.parts.executor
         if time.monotonic() >= self._count_at:
             self.paused = len(await graph.paused(executor))
@@ -125,7 +125,7 @@ class WebhooksRoom:
                     raise error
 
     async def _deliver(self, webhook: graph.Webhook) -> None:
-        """Send the next delivery of one webhook, and keep what became of it."""
+        """Send the next delivery of one webhook and record the outcome."""
         executor = self._lifecycle.parts.executor
         limit = _CHANGES_AT_ONCE if webhook.up_to is None else webhook.up_to - webhook.cursor.seq
         try:
@@ -134,16 +134,20 @@ class WebhooksRoom:
         except ChangesGone as error:
             await self._delay(webhook, Outcome(None, error.code), error.code, give_up_s=0)
             return
-        told = [entry for entry in page.entries if webhook.kinds is None or entry.change.kind in webhook.kinds]
-        if not told:
+        entries = [entry for entry in page.entries if webhook.kinds is None or entry.change.kind in webhook.kinds]
+        if not entries:
             await graph.advance(executor, webhook, page.cursor, None)
             return
         if webhook.up_to is None:
             await graph.bound(executor, webhook, page.cursor.seq)
         payload = Payload(
             type="changes",
-            timestamp=told[-1].at,
-            data={"namespace": webhook.namespace, "changes": list(map(change_out, told)), "cursor": str(page.cursor)},
+            timestamp=entries[-1].at,
+            data={
+                "namespace": webhook.namespace,
+                "changes": list(map(change_out, entries)),
+                "cursor": str(page.cursor),
+            },
         )
         delivery_id = f"{webhook.webhook_id}_{webhook.cursor.seq + 1}_{page.cursor.seq}"
         said = await send(self._settings, webhook, delivery_id, payload)
@@ -162,12 +166,12 @@ class WebhooksRoom:
         about = {"webhook_id": webhook.webhook_id, "namespace": webhook.namespace, "status": said.status}
         if state == "paused":
             log.warning("webhook paused", **about, error=error, attempt=webhook.failures + 1)
-        else:  # a receiver that is away for a while is nothing that an operator has to act on
+        else:  # a temporary outage of a receiver needs no operator
             log.info("webhook delivery failed", **about, error=error, attempt=webhook.failures + 1)
 
 
 def wait_s(failures: int) -> float:
-    """Return seconds until the next attempt: twice as long after each failure, up to an hour, a fifth more or less."""
+    """Return the seconds until the next attempt: doubled after each failure up to an hour, with 20 % jitter."""
     return min(_FIRST_WAIT_S * 2.0 ** min(failures, 20), _LONGEST_WAIT_S) * random.uniform(0.8, 1.2)  # noqa: S311 - no secret
 
 
@@ -176,12 +180,12 @@ def _give_up_s(said: Outcome, hours: int) -> int:
 
 
 def _no_webhook(webhook_id: str) -> NotFound:
-    return NotFound(f"No webhook {webhook_id!r} is there.", field="webhook_id", remedy="List the webhooks.")
+    return NotFound(f"There is no webhook {webhook_id!r}.", field="webhook_id", remedy="List the webhooks.")
 
 
 def _out(webhook: graph.Webhook) -> WebhookOut:
-    told = {name: getattr(webhook, name) for name in WebhookOut.__struct_fields__ if hasattr(webhook, name)}
+    fields = {name: getattr(webhook, name) for name in WebhookOut.__struct_fields__ if hasattr(webhook, name)}
     waits = webhook.state == "active" and webhook.failures > 0
     return msgspec.convert(
-        {**told, "cursor": str(webhook.cursor), "next_attempt_at": webhook.next_at if waits else None}, WebhookOut
+        {**fields, "cursor": str(webhook.cursor), "next_attempt_at": webhook.next_at if waits else None}, WebhookOut
     )

@@ -185,7 +185,7 @@ async def test_the_three_jobs_are_prompts(connected):
             (argument,) = prompt.arguments
             filled = await session.get_prompt(prompt.name, {argument.name: "Why {question}?"})
             assert filled.messages[0].content.text.endswith("Why {question}?")
-            with pytest.raises(MCPError, match="needs it"):
+            with pytest.raises(MCPError, match="requires it"):
                 await session.get_prompt(prompt.name, {})
 
 

@@ -106,7 +106,7 @@ async def test_another_name_beside_the_original(everything, exported, imported, 
 async def test_a_namespace_that_holds_something_is_refused(everything, exported, imported):
     """Unless somebody chooses; nothing is changed."""
     before = await exported(everything)
-    with pytest.raises(Conflict, match="holds something already"):
+    with pytest.raises(Conflict, match="is not empty"):
         await imported(before)
     assert await exported(everything) == before
 

@@ -130,7 +130,7 @@ def test_a_foreign_file_is_refused(content):
 
 def test_what_follows_the_end_is_refused():
     """Two files one behind the other are none."""
-    refused(WHOLE + WHOLE, "follows the end")
+    refused(WHOLE + WHOLE, "after the end")
 
 
 @pytest.mark.parametrize(
@@ -156,17 +156,17 @@ def test_other_formats_are_named_and_refused(changes, match):
         ({"row": "item", **item(), "properties": {"tokens": "x"}}, "holds tokens"),
         ({"row": "item", **item(), "properties": {"uid": "x"}}, "holds uid"),
         ({"row": "item", **item(), "properties": {"p": {"$datetime": "x"}}}, "property 'p'"),
-        ({"row": "item", **item(), "labels": ["EmbeddingSpace"]}, "is no row of an export"),
-        ({"row": "item", **item(), "kind": "lock"}, "is no row of an export"),
-        ({"row": "item", **item(), "surplus": 1}, "is no row of an export"),
+        ({"row": "item", **item(), "labels": ["EmbeddingSpace"]}, "is not a row of an export"),
+        ({"row": "item", **item(), "kind": "lock"}, "is not a row of an export"),
+        ({"row": "item", **item(), "surplus": 1}, "is not a row of an export"),
         ({"row": "item", **item(), "revisions": [{"namespace": "other"}]}, "holds namespace"),
         ({"row": "item", **item(), "vectors": [{**VECTOR, "vector": "AACAPwAAgD8="}]}, "a vector of 2 numbers"),
         ({"row": "item", **item(), "vectors": [{**VECTOR, "space": "other"}]}, "for the space 'other'"),
         ({"row": "item", **item(), "refused": [{"space": "other", "version": 1}]}, "an embedding space"),
-        ({"row": "edge", "source": "a", "type": "OWNS", "target": "b", "properties": {}}, "is no row of an export"),
+        ({"row": "edge", "source": "a", "type": "OWNS", "target": "b", "properties": {}}, "is not a row of an export"),
         ({"row": "namespace", "namespace": "other"}, "that the header does not name"),
-        ({"row": "header", **HEAD[0]}, "stands where it cannot"),
-        ({"row": "lock", "name": "x"}, "is no row of an export"),
+        ({"row": "header", **HEAD[0]}, "out of place"),
+        ({"row": "lock", "name": "x"}, "is not a row of an export"),
         ({"row": "item", **item(), "properties": {"p": [[1]]}}, "no property nests lists"),
     ],
 )
@@ -226,7 +226,7 @@ def test_a_folder_that_is_not_there_is_said(tmp_path):
 @pytest.mark.parametrize("target", ["/dev/null", "."])
 def test_only_a_file_is_replaced(target):
     """A device or a folder stays what it is."""
-    with pytest.raises(CannotWrite, match="no file"), whole_file(Path(target)):
+    with pytest.raises(CannotWrite, match="not a file"), whole_file(Path(target)):
         pass
 
 
