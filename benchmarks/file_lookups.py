@@ -48,6 +48,8 @@ RELEASES = (
     Release("sphinx", "9.0.4"),
     Release("pytest", "9.2.0"),
     Release("werkzeug", "3.1.9"),
+    Release("pip", "26.3"),
+    Release("paramiko", "5.1.0"),
 )
 
 

@@ -2,8 +2,9 @@
 Pure.
 """
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -17,8 +18,13 @@ T = TypeVar("T")
 _K = 10.0
 """Of reciprocal rank fusion: small, since the first of a list says much more than the tenth."""
 
-_CALLED_SO = 0.08
-"""For a file all of whose name's words are in the question: nearly as much as the first place of one list."""
+_CALLED_SO = 0.1
+"""For a file all of whose name's words are in the question, where few others have them: as much as the first place of
+one list.
+"""
+
+_COMMON = 0.3
+"""What is left of that for a word that most of the files' paths have."""
 
 _A_PART = 0.1
 _MORE_PARTS = 4
@@ -63,8 +69,9 @@ def ranked_files(
 
     `parts` come nearest first; `about` are files by what they define and say of it, best first; `called` are
     others whose paths have words of the question. A file has 1 / (10 + rank) for its place in each list, a tenth more
-    for each further part of it (at most four), more for a name that the question says, and less as a test, a document,
-    a change log or a generated file, unless the question asks for such.
+    for each further part of it (at most four), more for a name that the question says (most by
+    words that few paths have), and less as a test, a document, a change log or a generated file, unless the question
+    asks for such.
     """
     scores: dict[str, float] = {}
     by_file: dict[str, list[FilePart[T]]] = {}
@@ -76,9 +83,9 @@ def ranked_files(
         scores[path] = scores.get(path, 0.0) + 1 / (_K + rank)
     everywhere = _everywhere(list(scores))
     scores |= {path: 0.0 for path in called if path not in scores}
-    words = [word for word in question_words(question) if not any(same_word(word, one) for one in everywhere)]
+    telling = _telling([word for word in question_words(question) if not _among(word, everywhere)], list(scores))
     asked = asked_roles(question)
-    scores = {path: (score + _CALLED_SO * _said(path, words)) * _worth(path, asked) for path, score in scores.items()}
+    scores = {path: (score + _CALLED_SO * _said(path, telling)) * _worth(path, asked) for path, score in scores.items()}
     order = sorted(scores, key=lambda path: (-scores[path], path))
     best = [FilePart(path, by_file[path][0].item if path in by_file else None, scores[path]) for path in order]
     return [*best, *(FilePart(path, part.item, scores[path]) for path in order for part in by_file.get(path, [])[1:])]
@@ -90,9 +97,21 @@ def _everywhere(paths: Sequence[str]) -> set[str]:
     return {word for word, count in counts.items() if 2 * count >= len(paths)}
 
 
-def _said(path: str, words: Sequence[str]) -> float:
-    """How much of a file's name the question says: the share of its words (0..1), and a quarter for each behind the
-    first.
+def _telling(words: Sequence[str], paths: Sequence[str]) -> Mapping[str, float]:
+    """How telling (0..1) each of the question's words is: its inverse document frequency among the paths."""
+    held = [frozenset(words_of(path)) for path in paths]
+    most = math.log(len(held) + 1) or 1.0
+    rare = {word: math.log((len(held) + 1) / (sum(_among(word, own) for own in held) + 0.5)) / most for word in words}
+    return {word: min(1.0, max(_COMMON, value)) for word, value in rare.items()}
+
+
+def _among(word: str, others: Collection[str]) -> bool:
+    return any(same_word(word, one) for one in others)
+
+
+def _said(path: str, telling: Mapping[str, float]) -> float:
+    """How much of a file's name the question says: the share of its words (0..1), each as far as it is telling, and a
+    quarter for each behind the first.
     """
     *folders, name = path.split("/")
     own = [word for word in words_of(name.partition(".")[0] or name) if word.isalpha()]
@@ -101,10 +120,10 @@ def _said(path: str, words: Sequence[str]) -> float:
     if not own:
         return 0.0
     whole, parts = own[0], [part for part in own if part != "".join(own[1:])] if len(own) > 1 else own
-    if any(same_word(whole, word) for word in words):
-        return 1.0
-    said = [max((_same(part, word) for word in words), default=0.0) for part in parts]
-    return sum(said) / len(said) + 0.25 * max(0, sum(one > 0 for one in said) - 1)
+    if entire := max((worth for word, worth in telling.items() if same_word(whole, word)), default=0.0):
+        return entire
+    said = [max((_same(part, word) * worth for word, worth in telling.items()), default=0.0) for part in parts]
+    return sum(said) / len(said) + 0.25 * max(0, sum(one > 0 for one in said) - 1) * max(said)
 
 
 def _same(part: str, word: str) -> float:

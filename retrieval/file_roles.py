@@ -125,6 +125,6 @@ def _is_test(folders: list[str], name: str) -> bool:
     if _TEST_NAME.fullmatch(name) or any(one in _TEST_FOLDERS or one.endswith(("_tests", "-tests")) for one in folders):
         return True
     return any(
-        one in ("test", "t") and (depth == 0 or folders[depth - 1] in ("src", "packages", "lib"))
+        one in ("test", "testing", "t") and (depth == 0 or folders[depth - 1] in ("src", "packages", "lib"))
         for depth, one in enumerate(folders)
     )

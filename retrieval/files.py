@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import pairwise
 from typing import Any
 
 from graph.tokens import token
@@ -397,16 +398,18 @@ class _Met:
     @classmethod
     def of(cls, query: FileQuery, candidate: Candidate) -> "_Met":
         have = words_of(candidate.path)
-        stem = _split_name(candidate.path.rpartition("/")[2])[0]
-        own = words_of(stem)
+        own = words_of(_split_name(candidate.path.rpartition("/")[2])[0])
+        together = _together(query.words, own)
+        paired = {word for pair in together.values() for word in pair}
         qualities, in_stem = {}, 0
         for word in query.words:
-            near = max((_quality(word, one) for one in own), default=0.0)
+            near = _FORM if word in paired else max((_quality(word, one) for one in own), default=0.0)
             anywhere = max((_quality(word, one) for one in have), default=0.0)
             in_stem += near >= _FORM
             qualities[word] = max(near, _IN_FOLDER * anywhere, _TOLD if word in candidate.told else 0.0)
-        parts = [word for word in own if word != compact(stem)] or own
-        said = sum(any(_quality(word, one) >= _FORM for word in [*query.words, *query.hints]) for one in parts)
+        parts = [word for word in own if word != "".join(own[1:])] or own
+        spoken = [*query.words, *query.hints, *together]
+        said = sum(any(_quality(word, one) >= _FORM for word in spoken) for one in parts)
         hinted = sum(any(same_word(hint, one) for one in have) for hint in query.hints)
         return cls(qualities, hinted, said / max(1, len(parts)), in_stem)
 
@@ -424,6 +427,14 @@ class _Met:
         most = max(1, len(query.words))
         own = 0.3 * self.in_stem / most + 0.3 * self.share_of_stem
         return sum(self.qualities.values()) / most + own + 0.1 * self.hinted
+
+
+def _together(words: Sequence[str], own: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The neighbouring words of a query that are one word of a name, by that word: feed and generator of
+    feedgenerator.
+    """
+    pairs = {"".join(pair): pair for pair in pairwise(words)}
+    return {whole: pair for whole, pair in pairs.items() if any(same_word(whole, one) for one in own)}
 
 
 def _says_version(query: FileQuery, keys: PathKeys) -> bool:

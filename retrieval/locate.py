@@ -54,7 +54,8 @@ _QUESTION = re.compile(
     r"(?:how|what|why|where|when|which|who|whose|does|do|is|are|can|could|should|explain|describe)\b", re.IGNORECASE
 )
 _LATIN_NAME = re.compile(rf"(?:[\w.-]+/)+[\w.-]+|{_NAME}", re.ASCII)
-_ASKS_DEFINITION = re.compile(r"定義|宣言|実装|クラス|関数|メソッド|どこ|開|見せ|表示|정의|선언|어디")
+_ASKS_PLACE = re.compile(r"どこ|開|見せ|表示|어디")
+_NAMES_DEFINITION = re.compile(r"定義|宣言|実装|クラス|関数|メソッド|정의|선언")
 _ASKS_FILE = re.compile(r"ファイル|モジュール|파일|文件")
 _QUALIFIERS = re.compile(r"\.|::|->|#")
 
@@ -151,9 +152,11 @@ def _in_japanese(text: str) -> LookupPlan | None:
     name = max(names, key=lambda one: (_CODE_LIKE.search(one) is not None, len(one)))
     if _is_path(name):
         return LookupPlan("path", f"it names the path {name}, so paths are searched", path=name, meaning=text)
+    if _NAMES_DEFINITION.search(text):
+        return _defined(name, "")
     if _ASKS_FILE.search(text):
         return LookupPlan("path", "it asks for a file, so paths are searched", path=" ".join(names), meaning=text)
-    if _ASKS_DEFINITION.search(text):
+    if _ASKS_PLACE.search(text):
         return _defined(name, "")
     *qualifiers, last = _names(name)
     why = f"it is a question, so parts of files are searched by meaning, and {last}, which it names, exactly"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from graph.executor import Executor
 from graph.file_lines import Lines, lines_by_place
-from graph.files import chunks_at, find_by_outline
+from graph.files import Symbol, chunks_at, find_by_outline
 from graph.item import FileChunk
 from graph.types import ItemFilter, Kind
 from librarian.files.contracts import ChunkHit, LocateInput, LocateOutput, Place, SearchTextInput
@@ -13,7 +13,8 @@ from librarian.files.find import found_files
 from librarian.files.text import MAX_SHOWN_CHARS, hit_lines, search_text
 from librarian.search.definitions import definitions
 from retrieval.file_questions import FilePart, question_words, ranked_files
-from retrieval.files import FoundFile, some_words
+from retrieval.file_roles import Role, role_of
+from retrieval.files import FoundFile, Tier, some_words
 from retrieval.locate import LookupPlan, identifier_plan, plan_lookup
 from retrieval.pipeline import SearchPipeline
 from retrieval.text_matching import cut_around
@@ -36,13 +37,13 @@ async def locate(executor: Executor, pipeline: SearchPipeline, namespace: str, w
 async def _asked(
     executor: Executor, pipeline: SearchPipeline, namespace: str, wanted: LocateInput, plan: LookupPlan
 ) -> LocateOutput:
-    defined, files, lines, parts = await asyncio.gather(
+    (defined, lesser), files, lines, parts = await asyncio.gather(
         _defined(executor, namespace, plan, wanted),
         _files(executor, namespace, plan),
         _lines(executor, namespace, plan, wanted.limit),
         _parts(executor, pipeline, namespace, plan),
     )
-    places = _places(plan, defined, files, parts)
+    places = _places(plan, (defined, lesser), files, parts)
     return LocateOutput(
         namespace=namespace,
         query=wanted.query,
@@ -50,17 +51,23 @@ async def _asked(
         why=plan.why,
         places=places[: wanted.limit],
         paths=list(dict.fromkeys(place.path for place in places))[: wanted.limit],
-        lines=list(dict.fromkeys([*(_shown(place) for place in defined), *lines]))[: wanted.limit],
+        lines=list(dict.fromkeys([*(_shown(place) for place in (*defined, *lesser)), *lines]))[: wanted.limit],
         parts=[_hit(part.item, part.score) for part in parts if part.item is not None][: wanted.limit],
     )
 
 
-async def _defined(executor: Executor, namespace: str, plan: LookupPlan, wanted: LocateInput) -> list[Place]:
-    """Return the definitions of the name that is asked for, with their lines."""
+async def _defined(
+    executor: Executor, namespace: str, plan: LookupPlan, wanted: LocateInput
+) -> tuple[list[Place], list[Place]]:
+    """Return the definitions of the name that is asked for, with their lines; where it may be a file's as well, those
+    apart that do not define it for others.
+    """
     symbols = (await definitions(executor, namespace, plan, wanted.query))[: wanted.limit]
+    main = [symbol for symbol in symbols if plan.shape != "identifier" or plan.qualifiers or _is_at_the_top(symbol)]
+    symbols = [*main, *(symbol for symbol in symbols if symbol not in main)]
     spans = [Lines(symbol.path, symbol.line, symbol.line) for symbol in symbols]
     lines = lines_by_place(await chunks_at(executor, namespace, spans)) if spans else {}
-    return [
+    places = [
         Place(
             path=symbol.path,
             line=symbol.line,
@@ -69,6 +76,7 @@ async def _defined(executor: Executor, namespace: str, plan: LookupPlan, wanted:
         )
         for symbol in symbols
     ]
+    return places[: len(main)], places[len(main) :]
 
 
 async def _files(executor: Executor, namespace: str, plan: LookupPlan) -> list[FoundFile]:
@@ -106,11 +114,27 @@ async def _outlined(executor: Executor, namespace: str, question: str) -> tuple[
     return await find_by_outline(executor, namespace, outlines, paths, _OUTLINES)
 
 
+def _is_at_the_top(symbol: Symbol) -> bool:
+    """Whether a source defines a name for others: not as an attribute or a local one, nor in a test."""
+    return not symbol.scope and role_of(symbol.path) is Role.SOURCE
+
+
+def _is_called_so(file: FoundFile) -> bool:
+    return file.tier <= Tier.STEM and role_of(file.path) is Role.SOURCE
+
+
 def _places(
-    plan: LookupPlan, defined: Sequence[Place], files: Sequence[FoundFile], parts: Sequence[FilePart[FileChunk]]
+    plan: LookupPlan,
+    definitions: tuple[Sequence[Place], Sequence[Place]],
+    files: Sequence[FoundFile],
+    parts: Sequence[FilePart[FileChunk]],
 ) -> list[Place]:
-    """Return the places of all layers, one a file where no line is known: definitions, names, then meaning."""
+    """Return the places of all layers, one a file where no line is known: definitions, sources that are called so where
+    there are lesser definitions, these, names, then meaning.
+    """
+    defined, lesser = definitions
     named = [Place(path=file.path, line=None, text="", why=file.why) for file in files]
+    called = [place for place, file in zip(named, files, strict=True) if lesser and _is_called_so(file)]
     meant = [
         Place(
             path=part.path,
@@ -120,11 +144,12 @@ def _places(
         )
         for part in parts
     ]
-    order = [*meant, *defined, *named] if plan.shape == "question" and not defined else [*defined, *named, *meant]
+    names = [*defined, *called, *lesser, *named]
+    order = [*meant, *names] if plan.shape == "question" and not defined else [*names, *meant]
     first: dict[tuple[str, int | None], Place] = {}
     seen: set[str] = set()
     for place in order:
-        if place in defined or place.path not in seen:
+        if place in defined or place in lesser or place.path not in seen:
             first.setdefault((place.path, place.line), place)
         seen.add(place.path)
     return list(first.values())

@@ -12,6 +12,8 @@ CODE = {
     "src/AgentPanel.tsx": "export function AgentPanel() { return null }\n",
     "src/foo.cc": '#include "foo.h"\nint Other::bar() { return 1; }\nint Foo::bar() { return 2; }\n',
     "tests/test_client.py": "class AsyncClient:\n    def test(self): ...\n",
+    "src/paginator.py": "PAGE = 20\n",
+    "src/maps.py": "class Map:\n    def paginator(self): ...\n",
     "CHANGELOG.md": "AsyncClient AsyncClient AsyncClient: aclose closes.\n",
 }
 
@@ -39,6 +41,12 @@ async def test_the_definition_that_is_meant_comes_first(code, librarian, namespa
     assert (found.places[0].path, found.places[0].line) == (path, line)
     assert found.lines[0].startswith(f"{path}:{line}: ")
     assert "defines" in found.places[0].why
+
+
+async def test_a_file_before_an_attribute_of_its_name(code, librarian, namespace):
+    """A bare word is rather the file than what some class has of that name; a qualified one is not."""
+    for query, path in (("paginator", "src/paginator.py"), ("Map.paginator", "src/maps.py")):
+        assert (await librarian.locate(namespace, LocateInput(query=query))).places[0].path == path
 
 
 async def test_tests_can_be_asked_for(code, librarian, namespace):

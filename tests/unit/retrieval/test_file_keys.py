@@ -83,6 +83,13 @@ def test_what_a_file_defines_finds_it():
     ]
 
 
+def test_words_that_are_written_together_in_a_name():
+    """A name that says two words of the query at once is all said by it."""
+    told = {"feed": {"told": frozenset({"rss", "generator"})}}
+    paths = ("tests/syndication/feeds.py", "utils/feedgenerator.py")
+    assert order("rss feed generator", *paths, **told)[0] == "utils/feedgenerator.py"
+
+
 def test_sources_before_tests_unless_tests_are_asked_for():
     """Of files with the same words."""
     paths = ("tests/test_canvas.py", "src/canvas.py", "docs/canvas.md")

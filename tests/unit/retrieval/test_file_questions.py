@@ -33,6 +33,14 @@ def test_a_name_that_the_question_says_counts():
         assert paths(ranked_files(question, parts("src/a.py", "src/b.py", path), [path]))[0] == path
 
 
+def test_a_name_that_many_paths_have_says_little():
+    """Of a question about cookies of requests, the file of cookies before those of requests."""
+    requests = [f"app/http/request_{name}.py" for name in ("body", "head", "form", "json", "line", "files")]
+    parts = [FilePart(path, path, 1.0) for path in [*requests, "app/extra/cookies.py"]]
+    first = ranked_files("How are the cookies of a request kept?", parts, [])[0]
+    assert first.path == "app/extra/cookies.py"
+
+
 def test_a_package_name_says_nothing():
     """Words of folders that hold most files tell none of them apart."""
     found = ranked_files(

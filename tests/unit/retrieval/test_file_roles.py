@@ -11,6 +11,7 @@ from retrieval.file_roles import Role, asked_roles, preference, role_of
         ("src/app.py", Role.SOURCE),
         ("django/test/client.py", Role.SOURCE),
         ("pkg/testing/clock.py", Role.SOURCE),
+        ("testing/example_clock.py", Role.TEST),
         ("tests/test_app.py", Role.TEST),
         ("src/test/java/AppTest.java", Role.TEST),
         ("src/AgentPanel.test.tsx", Role.TEST),

@@ -30,6 +30,7 @@ from retrieval.locate import plan_lookup
         ("AsyncClientはどこで定義されていますか", "definition", True, "AsyncClient", False),
         ("AsyncClientクラスを開いて", "definition", True, "AsyncClient", False),
         ("autoreloadモジュールを開いて", "path", True, None, True),
+        ("AsyncClientクラスはどのファイルにありますか", "definition", True, "AsyncClient", False),
         ("Open the Agent class", "definition", True, "Agent", False),
         ("where is LockTimeout?", "definition", True, "LockTimeout", False),
         ("show definition of AsyncClient.aclose", "definition", True, "aclose", False),
