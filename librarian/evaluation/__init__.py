@@ -1,1 +1,1 @@
-"""Quality on labelled data."""
+"""Quality measurements on labelled data."""

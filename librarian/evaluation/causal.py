@@ -1,5 +1,5 @@
-"""How well causal edges are found on labelled texts, by the way a sweep takes: all texts of a group are read together,
-and nothing beside them is known.
+"""Scores causal edges on labelled texts, found as in a sweep: all texts of a group are read together, without any other
+context.
 """
 
 import json
@@ -22,9 +22,9 @@ _DIRECTIONS = {"a_to_b": Direction.FORWARD, "b_to_a": Direction.BACKWARD}
 
 @dataclass(frozen=True, slots=True)
 class CausalCase:
-    """One pair. `answers` are the edges that count as right, none where the texts have no causal relation.
+    """One labelled pair. `answers` are the edges that count as right; none if the texts have no causal relation.
 
-    An answer's direction is None where either counts. `group` is the world, document, story or repository it is from.
+    An answer's direction is None if either counts. `group` is the world, document, story or repository it comes from.
     """
 
     kind: str
@@ -43,7 +43,7 @@ Judged: TypeAlias = Sequence[tuple[CausalCase, Verdict]]
 
 
 def evaluate_causal(path: Path) -> CausalEvalReport:
-    """Read the texts of `path` as a sweep reads memories, and score what is found. Raises InvalidInput."""
+    """Read the texts of `path` as a sweep reads memories, and score the edges found. Raises InvalidInput."""
     cases = read_cases(path)
     judged = judge(cases)
     return CausalEvalReport(
@@ -57,7 +57,7 @@ def evaluate_causal(path: Path) -> CausalEvalReport:
 
 
 def judge(cases: Sequence[CausalCase]) -> Judged:
-    """Return each pair with what is found between its texts when all texts of its group are read together."""
+    """Return each pair with the verdict on its texts when all texts of its group are read together."""
     groups: dict[str, dict[str, Note]] = {}
     for case in cases:
         groups.setdefault(case.group, {}).update({note.uid: note for note in (case.first, case.second)})
@@ -70,7 +70,7 @@ def judge(cases: Sequence[CausalCase]) -> Judged:
 
 
 def accepted(judged: Judged) -> Judged:
-    """Return the verdicts without those that would only be proposed to a human."""
+    """Return the verdicts without those that would only be proposed."""
     return [(case, verdict if verdict.accepted else NOTHING) for case, verdict in judged]
 
 
@@ -83,7 +83,7 @@ def score(judged: Judged) -> EdgeScores:
 
 
 def score_kind(judged: Judged, kind: str) -> KindScores:
-    """Return the scores of the pairs of one kind, with the false alarms on pairs without a causal relation."""
+    """Return the scores of one kind of pairs, with the false alarms on pairs without a causal relation."""
     of_kind = [(case, verdict) for case, verdict in judged if case.kind == kind]
     without = [verdict for case, verdict in of_kind if not case.answers]
     scores = score(of_kind)
@@ -100,7 +100,7 @@ def score_kind(judged: Judged, kind: str) -> KindScores:
 
 
 def read_cases(path: Path) -> list[CausalCase]:
-    """Return the pairs of a folder of worlds (*.json), or of a file of labelled pairs, one a line.
+    """Return the pairs of a folder of worlds (*.json), or of a file of labelled pairs, one per line.
 
     Raises InvalidInput for anything else.
     """
@@ -109,7 +109,9 @@ def read_cases(path: Path) -> list[CausalCase]:
     rows = labelled_rows(path)
     if not all("text_a" in row for row in rows):
         raise InvalidInput(
-            f"{path} holds neither worlds nor labelled pairs", field="--data", remedy="docs/causal-edges.md says how."
+            f"{path} holds neither worlds nor labelled pairs",
+            field="--data",
+            remedy="docs/causal-edges.md has the format.",
         )
     return [_of_pair(row) for row in rows if row["text_a"] != row["text_b"]]
 
@@ -120,7 +122,7 @@ def notes_of_world(world: Mapping[str, Any]) -> list[Note]:
 
 
 def of_world(world: Mapping[str, Any]) -> Iterator[CausalCase]:
-    """Yield all pairs of a world's memories: those of its true edges, those that tempt, all others."""
+    """Yield all pairs of a world's memories: its true edges, its distractors, all others."""
     notes = notes_of_world(world)
     edges: dict[frozenset[str], list[Mapping[str, Any]]] = {}
     for edge in world["edges"]:
@@ -148,7 +150,7 @@ def _between(case: CausalCase, found: Mapping[tuple[str, str, str], Verdict]) ->
 def _of_relation(judged: Judged, relation: Relation) -> EdgeScores:
     """Return precision over the verdicts that say `relation`, recall over the pairs labelled with it."""
     claimed = [case.right(verdict) for case, verdict in judged if verdict.relation is relation]
-    labelled = [(case, verdict) for case, verdict in judged if relation in {one for one, _ in case.answers}]
+    labelled = [(case, verdict) for case, verdict in judged if relation in {answer for answer, _ in case.answers}]
     found = sum(case.right(verdict) for case, verdict in labelled)
     return EdgeScores(
         edges=len(labelled),
@@ -169,7 +171,9 @@ def _world(file: Path) -> Mapping[str, Any]:
         world: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         world["name"], world["memories"], world["edges"]
     except (ValueError, KeyError, TypeError):
-        raise InvalidInput(f"{file} is no world", field="--data", remedy="docs/causal-edges.md says how.") from None
+        raise InvalidInput(
+            f"{file} is not a world", field="--data", remedy="docs/causal-edges.md has the format."
+        ) from None
     return world
 
 
@@ -204,7 +208,7 @@ def _typed(name: str) -> Relation | None:
 
 
 def _document(name: str) -> str:
-    """Return the document of an id such as `cnc:train_03_6_331:r0`, as its sentences name it, or `copa:dev:1:2`."""
+    """Return the document of a pair id such as `cnc:train_03_6_331:r0` or `copa:dev:1:2`."""
     source, _, rest = name.partition(":")
     body = rest.rpartition(":")[0]
     return body.rpartition("_")[0] if source == "cnc" else body

@@ -1,4 +1,4 @@
-"""Two ways to search asked the same queries, logged or given: how much of their hits they share."""
+"""Compares two ways to search on the same queries, logged or given: the share of common hits."""
 
 import json
 import re
@@ -17,7 +17,7 @@ _HASHED = re.compile(r"[0-9a-f]{12}")
 _MOST_CHANGED = 10
 
 Ask = Callable[["LoggedSearch"], Awaitable[Sequence[str]]]
-"""Returns the uids that one of the two finds, best first."""
+"""Returns the uids that one of the systems finds, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +30,16 @@ class LoggedSearch:
 
 @dataclass(frozen=True, slots=True)
 class SearchLog:
-    """The distinct searches in the order of their first appearance, and how many could not be read back."""
+    """The distinct searches in order of first appearance, and the number of unreadable ones."""
 
     searches: Sequence[LoggedSearch]
     skipped: int = 0
 
 
 def read_log(path: Path) -> SearchLog:
-    """Return the searches in a log of Librarian as JSON lines; each counts once, other lines are ignored.
+    """Return the searches in a JSON log of Librarian; each counts once, other lines are ignored.
 
-    Queries that were logged as hashes (LIBRARIAN_LOG_QUERIES=0) cannot be asked again. Raises InvalidInput when nothing
-    is left.
+    Queries logged as hashes (LIBRARIAN_LOG_QUERIES=0) cannot be repeated. Raises InvalidInput if none is left.
     """
     found: dict[LoggedSearch, None] = {}
     skipped = 0
@@ -52,7 +51,7 @@ def read_log(path: Path) -> SearchLog:
                 found.setdefault(LoggedSearch(event["namespace"], tuple(event["queries"])))
     if not found:
         raise InvalidInput(
-            f"{path} holds no search that can be asked again" + (f"; {skipped} are hashed" if skipped else ""),
+            f"{path} holds no search that can be repeated" + (f"; {skipped} are hashed" if skipped else ""),
             field="LOG",
             remedy="Log as JSON (LIBRARIAN_LOG_FORMAT=json) at level info, with queries (LIBRARIAN_LOG_QUERIES=1).",
         )
@@ -74,7 +73,7 @@ def _events(lines: Iterable[str]) -> Iterable[Mapping[str, Any]]:
 async def compare_rankings(
     searches: SearchLog, a: tuple[str, Ask], b: tuple[str, Ask], *, k: int, on_progress: OnProgress | None = None
 ) -> ReplayReport:
-    """Ask both systems, one after the other, and report; `a` and `b` are names with what asks."""
+    """Run both systems in turn and report; `a` and `b` are pairs of a name and a search function."""
     (name_a, ask_a), (name_b, ask_b) = a, b
     rows = []
     for number, search in enumerate(searches.searches, start=1):
@@ -102,7 +101,7 @@ async def compare_rankings(
 
 
 class _Row:
-    """One search, and what both found in how many seconds."""
+    """One search, with the hits and seconds of both systems."""
 
     def __init__(
         self, search: LoggedSearch, a: Sequence[str], seconds_a: float, b: Sequence[str], seconds_b: float, k: int
@@ -125,5 +124,5 @@ class _Row:
 
 
 def _mean(values: Iterable[float]) -> float:
-    known = list(values)
-    return round(sum(known) / len(known), 4) if known else 0.0
+    numbers = list(values)
+    return round(sum(numbers) / len(numbers), 4) if numbers else 0.0

@@ -1,4 +1,4 @@
-"""How much of what answers labelled questions stands in their context packs."""
+"""Measures how much of the evidence for labelled questions their context packs contain."""
 
 import statistics
 from collections import Counter, defaultdict
@@ -15,7 +15,7 @@ from librarian.search.contracts import ContextInput, ContextOutput
 
 @dataclass(frozen=True, slots=True)
 class _Pack:
-    """The pack of a question, and the share (0..1) of what answers it that stands in it."""
+    """The pack of a question, and the share (0..1) of its evidence that the pack contains."""
 
     question: Question
     pack: ContextOutput
@@ -25,7 +25,7 @@ class _Pack:
 async def evaluate_contexts(
     librarian: Librarian, datasets: Sequence[Dataset], *, max_tokens: int, on_progress: OnProgress | None = None
 ) -> ContextEvalReport:
-    """Ask for the context pack of each question of data sets that are stored already, and score what it holds."""
+    """Get the context pack of each question of stored data sets, and score it."""
     all_there_are = sum(len(dataset.questions) for dataset in datasets)
     done: Counter[str] = Counter()
     scores = {}

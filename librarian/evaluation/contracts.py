@@ -1,4 +1,4 @@
-"""Reports of the evaluation. Everything but `latency_ms` is the same each time for the same graph, data and seed."""
+"""Reports of the evaluation, reproducible for the same graph, data and seed, except `latency_ms`."""
 
 import msgspec
 from msgspec import Struct, field
@@ -6,17 +6,17 @@ from msgspec import Struct, field
 Metrics = dict[str, float]
 
 DEFAULT_SYSTEMS = ("vector", "keyword", "hybrid", "bm25", "encoder", "rrf60")
-"""The systems that an evaluation compares."""
+"""Default systems of an evaluation."""
 DEFAULT_LIMIT = 20
-"""How many hits a system may return."""
+"""Maximum number of hits of a system."""
 DEFAULT_K = 10
-"""How many hits of two systems are compared."""
+"""Number of hits compared between two systems."""
 
 
 class SystemReport(Struct, kw_only=True):
-    """One system on one data set: metric -> mean over its questions, over all and by category.
+    """One system on one data set: metric -> mean over its questions, overall and by category.
 
-    `latency_ms` has p50 and p95 of one search; `notes` what an arm or the reranker could not do.
+    `latency_ms` has p50 and p95 of a search; `notes` report arms or a reranker that did not run.
     """
 
     system: str
@@ -27,8 +27,8 @@ class SystemReport(Struct, kw_only=True):
 
 
 class Comparison(Struct, kw_only=True):
-    """Two systems on the same questions: the mean of b - a in one metric with its 95 % interval, and the share of the
-    resamples in which b is ahead. `resampled` says what was drawn: question, or group (conversation, article, user).
+    """Two systems on the same questions: the mean of b - a in one metric with its 95 % interval, and the share of
+    resamples in which b is ahead. `resampled` is the unit drawn: question, or group (conversation, article, user).
     """
 
     a: str
@@ -42,7 +42,7 @@ class Comparison(Struct, kw_only=True):
 
 
 class FoldReport(Struct, kw_only=True):
-    """One conversation left out: metrics there with the weights as they are, and with those tuned on the others."""
+    """One held-out conversation: its metrics with the current weights, and with those tuned on the others."""
 
     left_out: str
     questions: int
@@ -58,8 +58,8 @@ class WeightsReport(Struct, kw_only=True):
 
 
 class DatasetReport(Struct, kw_only=True):
-    """One data set. `corpora` counts the units (turns, sessions, paragraphs or items) that a question chooses from:
-    the smallest and largest namespace, and how many there are. A recall says nothing without them.
+    """One data set. `corpora` counts the units (turns, sessions, paragraphs or items) that a question chooses from, for
+    the smallest and largest namespace, and the namespaces. Recall is meaningless without them.
     """
 
     dataset: str
@@ -73,7 +73,7 @@ class DatasetReport(Struct, kw_only=True):
 
 
 class EvalReport(Struct, kw_only=True):
-    """The whole evaluation: what it was made with, and a report for each data set."""
+    """The whole evaluation: its setup, and a report for each data set."""
 
     version: str
     encoder: str
@@ -85,7 +85,7 @@ class EvalReport(Struct, kw_only=True):
 
 
 class ChangedQuery(Struct, kw_only=True):
-    """A query whose hits differ, with what only one of the two systems shows."""
+    """A query whose hits differ, with those that only one of the systems found."""
 
     namespace: str
     query: str
@@ -95,12 +95,12 @@ class ChangedQuery(Struct, kw_only=True):
 
 
 class ReplayReport(Struct, kw_only=True):
-    """Two systems asked the same queries: how much of their first k hits they share.
+    """Two systems on the same queries: the overlap of their first k hits.
 
     `overlap` (0..1) is the mean share of common hits, `identical` the share of queries with the same hits in the same
     order, `first` with the same first hit, `correlation` the mean of Kendall's tau (-1..1) over common hits, `empty` of
-    each system the share of queries without any hit; `changed` names the queries that differ most. `skipped` logged
-    ones could not be asked again.
+    each system the share of queries without hits; `changed` names the queries that differ most. `skipped` logged ones
+    could not be repeated.
     """
 
     a: str
@@ -118,9 +118,7 @@ class ReplayReport(Struct, kw_only=True):
 
 
 class SpaceComparison(Struct, kw_only=True):
-    """Two spaces searched side by side: what they share on given or logged queries, and the quality of each on labelled
-    data, by space.
-    """
+    """Two spaces compared: their overlap on given or logged queries, and the quality of each on labelled data."""
 
     queries: ReplayReport | None = None
     labelled: dict[str, EvalReport] = {}
@@ -128,10 +126,10 @@ class SpaceComparison(Struct, kw_only=True):
 
 
 class EdgeScores(Struct, kw_only=True):
-    """How well edges are found. An edge is right when its relation and its direction are.
+    """Quality of the edges found. An edge is right if its relation and direction are.
 
-    `edges` are what the data holds, `claimed` what was found, `right` what was found and is so. `precision` is
-    right / claimed, `recall` right / edges; either is null when there is nothing to divide by.
+    `edges` counts the labelled ones, `claimed` those found, `right` those found correctly. `precision` is right /
+    claimed, `recall` right / edges; null if the divisor is 0.
     """
 
     edges: int
@@ -142,7 +140,7 @@ class EdgeScores(Struct, kw_only=True):
 
 
 class KindScores(EdgeScores, kw_only=True):
-    """Scores of the pairs of one kind, of which `pairs_without` have no causal edge, `false_alarms` of them claimed."""
+    """Scores of one kind of pairs; `pairs_without` have no causal edge, though one was claimed for `false_alarms`."""
 
     pairs: int
     pairs_without: int
@@ -152,8 +150,8 @@ class KindScores(EdgeScores, kw_only=True):
 class CausalEvalReport(Struct, kw_only=True):
     """Typed edges (CAUSES, BLOCKS, ENABLES) found between texts that are read together, as a sweep reads memories.
 
-    `typed` and `relations` count proposed edges too, `accepted` and `pair_kinds` only those sure enough to be written
-    without a human.
+    `typed` and `relations` include proposed edges; `accepted` and `pair_kinds` only those confident enough to be
+    written without review.
     """
 
     file: str
@@ -165,10 +163,10 @@ class CausalEvalReport(Struct, kw_only=True):
 
 
 class EvidenceScores(Struct, kw_only=True):
-    """How well sets of evidence are selected, as means over questions.
+    """Quality of the selected sets of evidence, as means over questions.
 
-    `mean_set_ratio` is the size of the selected set by that of the labelled one, `mean_searches` counts calls of the
-    search tool.
+    `mean_set_ratio` is the size of the selected set divided by that of the labelled one; `mean_searches` counts calls
+    of the search tool.
     """
 
     questions: int
@@ -180,8 +178,8 @@ class EvidenceScores(Struct, kw_only=True):
 
 
 class EvidenceSystem(EvidenceScores, kw_only=True):
-    """Scores of one system over all questions, and by data set. `mean_step_ms` is what a step of the agent takes
-    without the time of the search tool; null without an agent.
+    """Scores of one system over all questions, and by data set. `mean_step_ms` is the time of a step of the agent
+    without the search tool; null without an agent.
     """
 
     datasets: dict[str, EvidenceScores]
@@ -189,16 +187,16 @@ class EvidenceSystem(EvidenceScores, kw_only=True):
 
 
 class EvidenceEvalReport(EvidenceSystem, kw_only=True):
-    """The heuristic agent's scores, and beside them those of every system."""
+    """The heuristic agent's scores, and those of every system."""
 
     systems: dict[str, EvidenceSystem]
     notes: list[str] = msgspec.field(default_factory=list)
 
 
 class ContextScores(Struct, kw_only=True):
-    """Context packs of labelled questions. Of the answerable ones: `held` is the mean share (0..1) of what answers that
-    stands in the pack, `whole` the share of packs that hold all of it, `supported` the share of packs that claim to
-    answer; `unanswerable_supported` is that of the questions without an answer. Tokens are those of all packs.
+    """Context packs of labelled questions. For answerable ones, `held` is the mean share (0..1) of the evidence in the
+    pack, `whole` the share of packs with all of it, `supported` the share of packs that claim to answer;
+    `unanswerable_supported` is the latter for questions without an answer. Tokens cover all packs.
     """
 
     questions: int
@@ -213,14 +211,14 @@ class ContextScores(Struct, kw_only=True):
 
 
 class ContextEvalReport(Struct, kw_only=True):
-    """Scores by data set, of packs of at most `max_tokens` tokens."""
+    """Scores by data set, for packs of at most `max_tokens` tokens."""
 
     max_tokens: int
     datasets: dict[str, ContextScores]
 
 
 class FindScores(Struct, kw_only=True):
-    """Finding files by one form of their names: share whose first path is right, and milliseconds."""
+    """Finding files by one form of their names: the share whose first path is right, and milliseconds."""
 
     queries: int
     top1: float
@@ -229,7 +227,7 @@ class FindScores(Struct, kw_only=True):
 
 
 class QuestionScores(Struct, kw_only=True):
-    """Of how many questions a right file comes first, and among the first three; `missed` names those without."""
+    """Shares of questions with a right file first, and among the first three; `missed` names the others."""
 
     questions: int
     top1: float
@@ -238,11 +236,11 @@ class QuestionScores(Struct, kw_only=True):
 
 
 class FilesEvalReport(Struct, kw_only=True):
-    """Search of a tree against ripgrep, and of files by name.
+    """Text search of a tree compared with ripgrep, and file search by name.
 
-    `equal_share` of the queries gave the very lines of `rg -n -F`, by path and number, in files whose contents are
-    stored; `different` names some others. `speedup_vs_ripgrep` is the median, over the queries, of ripgrep's time by
-    ours, each query asked of both in turn. `mb_per_s` is None where the tree was indexed before.
+    `equal_share` of the queries gave exactly the lines of `rg -n -F`, by path and number, in files whose contents are
+    stored; `different` names some others. `speedup_vs_ripgrep` is the median over the queries of ripgrep's time divided
+    by ours, with each query run on both in turn. `mb_per_s` is None if the tree was already indexed.
     """
 
     root: str
@@ -264,9 +262,7 @@ class FilesEvalReport(Struct, kw_only=True):
 
 
 class TypeScores(Struct, kw_only=True):
-    """How well one type is recognised: texts `labelled` with it, texts it was `predicted` for; shares are null over
-    nothing.
-    """
+    """Quality for one type: texts `labelled` with it, texts it was `predicted` for; shares are null for divisor 0."""
 
     labelled: int
     predicted: int = msgspec.field(name="told")
@@ -276,12 +272,11 @@ class TypeScores(Struct, kw_only=True):
 
 
 class TypesEvalReport(Struct, kw_only=True):
-    """Types predicted for labelled texts. `macro_f1` is the mean over the types that the file has.
+    """Types predicted for labelled texts. `macro_f1` is the mean over the types in the file.
 
-    Auto-applied is what would be written without asking anybody: a confidence of .7 or more and a type that is not
-    Unknown; `coverage` is its share of all texts, `sure_precision` counts Unknown in. `confusion` is label -> predicted
-    type -> texts; `methods` counts what decided. `space` is the embedding space whose vectors were used, null for words
-    alone.
+    Auto-applied types would be written without review: a confidence of .7 or more and not Unknown; `coverage` is their
+    share of all texts, `sure_precision` includes Unknown. `confusion` is label -> predicted type -> texts; `methods`
+    counts the deciding methods. `space` is the embedding space whose vectors were used, null for words alone.
     """
 
     file: str

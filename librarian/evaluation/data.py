@@ -1,4 +1,4 @@
-"""Labelled data sets: rows to ingest into namespaces of their own, and questions with the ids that answer them."""
+"""Labelled data sets: rows to ingest into separate namespaces, and questions with the ids that answer them."""
 
 import random
 import re
@@ -17,7 +17,7 @@ from retrieval.evaluation.baselines import Document
 from retrieval.text import keyword_text
 
 SAMPLE = "sample"
-"""The name of the data set that comes with Librarian."""
+"""The name of the data set shipped with Librarian."""
 
 ELSEWHERE = "asked elsewhere"
 UNANSWERABLE = "unanswerable"
@@ -29,9 +29,9 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question, the namespace it is asked in, and the ids of what answers it (none: it cannot be answered there).
+    """One question, its namespace, and the ids that answer it (none: it cannot be answered there).
 
-    `group` is what its luck is shared with: the conversation, article or user that it is about.
+    `group` is its unit of correlation: the conversation, article or user that it is about.
     """
 
     id: str
@@ -44,8 +44,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Labelled data. `rows` are rows of an ingest, each with its namespace; `id_field` is their field, and the hits'
-    property, that `Question.relevant` holds; `unit` says what that is.
+    """Labelled data. `rows` are rows of an ingest, each with its namespace; `id_field` is the field of rows, and
+    property of hits, whose values `Question.relevant` holds; `unit` describes it.
     """
 
     name: str
@@ -55,14 +55,14 @@ class Dataset:
     questions: Sequence[Question]
 
     def corpora(self) -> dict[str, list[Document]]:
-        """Return the documents of each namespace, for systems that search in memory."""
+        """Return the documents of each namespace, for in-memory systems."""
         corpora: defaultdict[str, list[Document]] = defaultdict(list)
         for row in self.rows:
             corpora[row["namespace"]].append(_document(row, self.id_field))
         return corpora
 
     def sizes(self) -> dict[str, int]:
-        """Return the number of different ids in each namespace."""
+        """Return the number of distinct ids in each namespace."""
         ids: defaultdict[str, set[str]] = defaultdict(set)
         for row in self.rows:
             ids[row["namespace"]].add(str(row[self.id_field]))
@@ -70,10 +70,9 @@ class Dataset:
 
 
 def read_datasets(named: Sequence[str], *, seed: int) -> list[Dataset]:
-    """Return the data sets of folders, and "sample"; a folder that is none itself stands for those in it.
+    """Return the data sets of folders, and "sample"; a folder without one stands for those inside it.
 
-    `seed` draws the questions that are asked in another namespace than theirs. Raises InvalidInput when a name stands
-    for no data set.
+    `seed` draws the questions that are asked in a foreign namespace. Raises InvalidInput for a name without a data set.
     """
     return [dataset for name in named for dataset in _named(name, seed)]
 
@@ -86,7 +85,7 @@ def _named(name: str, seed: int) -> list[Dataset]:
     found = [dataset for path in (folder, *inside) if (dataset := _read(path, seed)) is not None]
     if not found:
         raise InvalidInput(
-            f"{name} is no data set and holds none",
+            f"{name} is not a data set and holds none",
             field="--data",
             remedy='name a folder of one of the formats in docs/search-quality.md, or "sample"',
         )
@@ -94,7 +93,7 @@ def _named(name: str, seed: int) -> list[Dataset]:
 
 
 def _read(folder: Path, seed: int) -> Dataset | None:
-    """Return the data set of a folder, recognised by its files; None where it holds none."""
+    """Return the data set of a folder, recognised by its files, or None."""
     prefix = f"eval:{re.sub(r'[^A-Za-z0-9_.-]', '-', folder.name)[:80]}"
     for name, read in _FORMATS.items():
         if (folder / name).is_file() and (folder / "questions.jsonl").is_file():
@@ -103,7 +102,7 @@ def _read(folder: Path, seed: int) -> Dataset | None:
 
 
 def _conversations(folder: Path, prefix: str, seed: int) -> Dataset:
-    """Read the form of LoCoMo: turns, a namespace a conversation; questions of category 5 have no answer."""
+    """Read the LoCoMo format: turns, one namespace per conversation; questions of category 5 have no answer."""
     mapping = RowMap.parse("locomo-messages").into(f"{prefix}:{{sample_id}}")
     questions = [
         Question(
@@ -122,7 +121,7 @@ def _conversations(folder: Path, prefix: str, seed: int) -> Dataset:
 
 
 def _sessions(folder: Path, prefix: str, _seed: int) -> Dataset:
-    """Read the form of LongMemEval: turns of sessions, a namespace a user; whole sessions are found."""
+    """Read the LongMemEval format: turns of sessions, one namespace per user; whole sessions are found."""
     questions = [
         Question(
             id=row["question_id"],
@@ -139,7 +138,7 @@ def _sessions(folder: Path, prefix: str, _seed: int) -> Dataset:
 
 
 def _pool(folder: Path, prefix: str, _seed: int) -> Dataset:
-    """Read paragraphs of several questions in one pool; the same text counts as found wherever it came from."""
+    """Read the paragraphs of several questions into one pool; a text counts as found wherever it came from."""
     documents = {row["doc_id"]: row for row in json_lines(folder / "documents.jsonl")}
     by_text = {row["text_hash"]: row for row in documents.values()}
     rows = [_paragraph(prefix, row["text_hash"], row["title"], row["text"]) for row in by_text.values()]
@@ -158,7 +157,7 @@ def _pool(folder: Path, prefix: str, _seed: int) -> Dataset:
 
 
 def _paragraphs(folder: Path, prefix: str, _seed: int) -> Dataset:
-    """Read titled paragraphs of one namespace."""
+    """Read titled paragraphs into one namespace."""
     mapping = RowMap.parse("paragraphs").into(f"={prefix}")
     questions = [
         Question(
@@ -175,7 +174,7 @@ def _paragraphs(folder: Path, prefix: str, _seed: int) -> Dataset:
 
 
 def _rarity(row: Row) -> str:
-    """Return the category of a question: those that name what hardly any paragraph holds are easier."""
+    """Return the category of a question; those that name a rare term are easier."""
     if "names_a_rare_term" not in row:
         return "all"
     return "names a rare term" if row["names_a_rare_term"] else "names no rare term"
@@ -187,11 +186,11 @@ _FORMATS: Mapping[str, Callable[[Path, str, int], Dataset]] = {
     "documents.jsonl": _pool,
     "paragraphs.jsonl": _paragraphs,
 }
-"""The file that tells a format, beside questions.jsonl -> its reader."""
+"""File beside questions.jsonl that identifies a format -> its reader."""
 
 
 def _sample() -> Dataset:
-    """Return the sample data, with questions in English and Japanese, some of them about nothing in it."""
+    """Return the sample data, with questions in English and Japanese, some of them unanswerable."""
     namespace = f"eval:{SAMPLE}"
     names = ("messages", "facts", "memories")
     rows = [{**row, "namespace": namespace} for name in names for row in _sample_lines(name)]
@@ -210,7 +209,7 @@ def _sample() -> Dataset:
 
 
 def _elsewhere(questions: Sequence[Question], seed: int) -> list[Question]:
-    """Return answerable questions to be asked in the next conversation, where nothing answers them."""
+    """Return answerable questions moved to the next conversation, where nothing answers them."""
     namespaces = list(dict.fromkeys(question.namespace for question in questions))
     if len(namespaces) < 2:
         return []

@@ -1,4 +1,4 @@
-"""How well sets of evidence are selected: the search agent and plain searches, asked the same labelled questions."""
+"""Compares the search agent with plain searches at selecting sets of evidence for labelled questions."""
 
 import html
 import json
@@ -42,7 +42,7 @@ from retrieval.evidence import EncoderSimilarity
 MAX_RETRIES = 5
 AGENT = "heuristic_agent"
 LLM_AGENT = "llm_agent"
-# Plain searches take so many of the first hits.
+# Plain searches take this many of the first hits.
 _FIRST = (1, 2)
 _SCRIPTED = (
     "llm_agent: no language model is set up; a script that knows the labels judges instead, which shows what the tool "
@@ -50,7 +50,7 @@ _SCRIPTED = (
 )
 
 POOL_HITS = 10
-"""Documents that the owner of a pool returns for one query."""
+"""Returns the documents of a pool for one query."""
 
 Find = Callable[[str, SearchInput], Awaitable[SearchOutput]]
 Load = Callable[[Sequence[Row]], Awaitable[None]]
@@ -61,21 +61,21 @@ _QUOTE_CHARS = 80
 
 @dataclass(slots=True)
 class LabelledTool:
-    """A search tool that numbers the pieces `find` gives (id, text, score), and measures the time of its searches."""
+    """A search tool that numbers the pieces returned by `find` (id, text, score), and times its searches."""
 
     find: Callable[[str], Awaitable[Sequence[tuple[str, str, float]]]]
     seconds: float = 0.0
     _ids: list[str] = field(default_factory=list)
 
     async def search(self, query: str) -> Sequence[Candidate]:
-        """Return what was found, best first; a piece keeps its number."""
+        """Return the pieces found, best first; a piece keeps its number."""
         found, seconds = await timed(self.find(query))
         self.seconds += seconds
         self._ids += [uid for uid in dict.fromkeys(uid for uid, _, _ in found) if uid not in self._ids]
         return [Candidate(self._ids.index(uid) + 1, text, score=score) for uid, text, score in found]
 
     def id_of(self, temp_index: int) -> str:
-        """Return the id in the data of a piece."""
+        """Return the data's id of a piece."""
         return self._ids[temp_index - 1]
 
 
@@ -89,9 +89,9 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCase:
-    """A question of a data set, the ids of its smallest set of evidence, and how to begin a request for it.
+    """A question of a data set, the ids of its smallest set of evidence, and how to start a request for it.
 
-    `texts` are those of the evidence as the tool shows them; questions of one `group` share what they are about.
+    `texts` are those of the evidence as the tool shows them; questions of one `group` share a subject.
     """
 
     dataset: str
@@ -103,7 +103,7 @@ class EvidenceCase:
 
 
 def evidence_folders(named: Sequence[str]) -> list[Path]:
-    """Return the folders of `named`, or in them, whose questions can be evaluated. Raises InvalidInput."""
+    """Return the folders of `named`, or below them, whose questions can be evaluated. Raises InvalidInput."""
     inside = [path for name in named for path in _inside(Path(name).expanduser())]
     found = [path for path in inside if _is_pool(path) or _is_talk(path)]
     if not found:
@@ -116,12 +116,12 @@ def evidence_folders(named: Sequence[str]) -> list[Path]:
 
 
 def need_store(folders: Sequence[Path]) -> bool:
-    """Return whether any of `folders` holds conversations, which are searched as stored messages are."""
+    """Return whether any of `folders` holds conversations, which are searched as stored messages."""
     return any(_is_talk(folder) for folder in folders)
 
 
 async def read_cases(folder: Path, encoder: Encoder | None, store: Store | None) -> list[EvidenceCase]:
-    """Return the cases of a folder. `store` may be None where `need_store` says so."""
+    """Return the cases of a folder. `store` may be None unless `need_store`."""
     if _is_pool(folder):
         return list(_pool_cases(folder, encoder))
     return await _talk_cases(folder, store) if store else []
@@ -146,7 +146,7 @@ async def _talk_cases(folder: Path, store: Store) -> list[EvidenceCase]:
 
 
 async def _turns(find: Callable[[SearchInput], Awaitable[SearchOutput]], query: str) -> list[tuple[str, str, float]]:
-    """Return the best turns of one conversation, searched as stored messages are."""
+    """Return the best turns of one conversation, searched as stored messages."""
     found = await find(SearchInput(queries=[query], limit=HITS_A_SEARCH))
     return [(hit.message_id or hit.uid, hit.content, hit.score) for hit in found.results]
 
@@ -154,7 +154,7 @@ async def _turns(find: Callable[[SearchInput], Awaitable[SearchOutput]], query: 
 async def _documents(
     ids: Sequence[str], texts: Sequence[str], pool: PoolSearch, query: str
 ) -> list[tuple[str, str, float]]:
-    """Return the best documents of one question, searched in memory; a title line and the text of each are shown."""
+    """Return the best documents of one question, searched in memory, each as a title line and its text."""
     return [(ids[index], texts[index], score) for index, score in await pool.ranked(query, POOL_HITS)]
 
 
@@ -186,8 +186,8 @@ def _is_talk(folder: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LabelledModel:
-    """Plans the question itself; judges that each of `texts` is needed, and found where it is shown; refines by the
-    first line of what it was not shown.
+    """Plans the question itself, judges each of `texts` as needed, and as found once it is shown, and refines with the
+    first line of a text not shown yet.
     """
 
     question: str
@@ -195,11 +195,11 @@ class LabelledModel:
 
     @property
     def name(self) -> str:
-        """The name of the script, which is no model."""
+        """The name of the script, in place of a model."""
         return "script"
 
     async def complete(self, messages: Sequence[ChatMessage], schema: Mapping[str, Any] | None = None) -> str:
-        """Reply in the form that the prompt wants."""
+        """Reply in the format that the prompt asks for."""
         prompt = messages[-1].content
         shown = [(int(index), html.unescape(text)) for index, text in _CANDIDATE.findall(prompt)]
         if schema is not None and "needs" in schema["properties"]:
@@ -224,7 +224,7 @@ def _evidence(text: str, shown: Sequence[tuple[int, str]]) -> list[dict[str, Any
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The set that one system selected for one question, against the labelled one, and what it took."""
+    """The set that one system selected for one question, compared with the labelled one, and its cost."""
 
     dataset: str
     precision: float
@@ -247,7 +247,7 @@ class Outcome:
 async def evaluate_with_graph(
     librarian: Librarian, folders: Sequence[Path], *, on_progress: OnProgress | None = None
 ) -> EvidenceEvalReport:
-    """Return the scores on labelled data; conversations are stored as the lab stores them. Raises InvalidInput."""
+    """Return the scores on labelled data; the lab stores conversations. Raises InvalidInput."""
     async with _model(librarian.settings) as model:
         return await _evaluate(
             folders,
@@ -266,7 +266,7 @@ async def evaluate_pools(
     progress: Progress | None = None,
     on_progress: OnProgress | None = None,
 ) -> EvidenceEvalReport:
-    """Return the scores on folders that need no store: with the encoder of the settings, without a graph."""
+    """Return the scores on folders that need no store, with the configured encoder and without a graph."""
     async with open_encoder(settings, progress=progress) as encoder, _model(settings) as model:
         similarity = None
         if encoder is not None:
@@ -300,7 +300,7 @@ async def _evaluate(
     model: ChatModel | None,
     on_progress: OnProgress | None = None,
 ) -> EvidenceEvalReport:
-    """Ask every question of plain searches and of both agents; `store` is None where no folder needs one."""
+    """Run plain searches and both agents on every question; `store` is None if no folder needs one."""
     cases = [case for folder in folders for case in await read_cases(folder, encoder, store)]
     outcomes: defaultdict[str, list[Outcome]] = defaultdict(list)
     for number, case in enumerate(cases, start=1):
@@ -315,7 +315,7 @@ async def _evaluate(
 
 
 def _seen() -> list[str]:
-    """Return a note for each data set that the agent's weights were fitted on."""
+    """Return a note for each data set used to fit the agent's weights."""
     return [
         f"{AGENT}: its weights were fitted on {data}; on unseen questions of it, F1 is {found['f1']:.3f}"
         for data, found in measurements().items()
@@ -335,7 +335,7 @@ async def ask(case: EvidenceCase, reasoner: Reasoner) -> Outcome:
 
 
 def report(outcomes: Mapping[str, Sequence[Outcome]], notes: Sequence[str] = ()) -> EvidenceEvalReport:
-    """Return the means of each system; those of the heuristic agent stand on top too."""
+    """Return the means of each system, with those of the heuristic agent repeated at the top level."""
     systems = {name: _system(own) for name, own in outcomes.items()}
     top = systems[AGENT]
     fields = {name: getattr(top, name) for name in top.__struct_fields__}
@@ -343,7 +343,7 @@ def report(outcomes: Mapping[str, Sequence[Outcome]], notes: Sequence[str] = ())
 
 
 async def _plain(case: EvidenceCase) -> dict[int, Outcome]:
-    """Return the outcomes of plain searches, by the number of first hits they take."""
+    """Return the outcomes of plain searches, by the number of hits they keep."""
     tool = case.open()
     found = [tool.id_of(candidate.temp_index) for candidate in await tool.search(case.question)]
     return {first: Outcome.of(case, found[:first], 1) for first in _FIRST}

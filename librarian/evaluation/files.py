@@ -1,4 +1,4 @@
-"""Search of files measured on a real tree: exactness and speed against ripgrep, and finding files by name."""
+"""Measures file search on a real tree: exactness and speed against ripgrep, and finding files by name."""
 
 import asyncio
 import random
@@ -20,7 +20,7 @@ from librarian.files.room import FilesRoom
 Line = tuple[str, int]
 
 MAX_HITS = 200
-"""Of one query: a search that a person or an agent reads."""
+"""Hits of one query: as many as a person or an agent reads."""
 
 _LIMIT = 1_000
 _WARM_UP = 10
@@ -33,8 +33,8 @@ _MB = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class FilesEvaluation:
-    """The measurement: `queries` made up from the lines of `root`; `labels` is a folder of labelled queries, of which
-    those count whose files are in the tree; `questions` is a file of rows {query, expected: paths} for locate.
+    """The measurement: `queries` are drawn from the lines of `root`; `labels` is a folder of labelled queries, which
+    count if their files are in the tree; `questions` is a file of rows {query, expected: paths} for locate.
     """
 
     root: Path
@@ -63,7 +63,7 @@ async def evaluate_files(files: FilesRoom, wanted: FilesEvaluation, on_progress:
 
 
 class _Comparison:
-    """Asks the same queries of the index and of ripgrep in turn."""
+    """Runs the same queries on the index and on ripgrep in turn."""
 
     def __init__(self, files: FilesRoom, wanted: FilesEvaluation, ripgrep: str, texts: Sequence[str]) -> None:
         self._files = files
@@ -75,7 +75,7 @@ class _Comparison:
         self._different: list[str] = []
 
     async def run(self, queries: Iterator[str], on_progress: OnProgress) -> None:
-        """Ask until there are enough queries with a readable number of hits."""
+        """Query until enough queries had a readable number of hits."""
         warm = 0
         while len(self._ours) < self._wanted.queries and (query := next(queries, None)) is not None:
             theirs, theirs_s = await timed(self._ripgrep_lines(query))
@@ -93,7 +93,7 @@ class _Comparison:
             on_progress(len(self._ours), self._wanted.queries)
 
     def report(self, indexed: IndexReport, files: int, find: Mapping[str, FindScores]) -> FilesEvalReport:
-        """Return the figures. Raises InvalidInput when there were no queries to ask."""
+        """Return the figures. Raises InvalidInput if there were no queries."""
         if not self._ours:
             raise InvalidInput("no line of this tree can be searched for", field="--root")
         ratios = [theirs / ours for ours, theirs in zip(self._ours, self._theirs, strict=True)]
@@ -143,7 +143,7 @@ async def _stored(files: FilesRoom, namespace: str) -> tuple[list[str], list[str
 
 
 def _queries(root: Path, texts: Sequence[str], source: random.Random) -> Iterator[str]:
-    """Yield names, pieces of lines and whole lines of random files; ends after many files without any."""
+    """Yield names, parts of lines and whole lines of random files; ends after many files without any."""
     for _ in range(100 * len(texts)):
         text = text_of((root / source.choice(texts)).read_bytes())
         lines = [line.strip() for line in lines_of(text or "") if len(line.strip()) > 3 and "\ufffd" not in line]
@@ -165,7 +165,7 @@ def _piece(line: str, source: random.Random) -> str:
 
 
 def _made_names(paths: Sequence[str], source: random.Random) -> dict[str, list[tuple[str, frozenset[str]]]]:
-    """Return full names, stems and ends of paths of random files, each with all paths that it may mean."""
+    """Return full names, stems and path suffixes of random files, each with all paths that match it."""
     chosen = [Path(path) for path in source.sample(list(paths), min(_FIND_QUERIES, len(paths)))]
     forms: dict[str, Callable[[Path], str]] = {
         "file name": lambda path: path.name,
@@ -193,8 +193,8 @@ async def _find_scores(
 async def _scored(
     first: Callable[[str], Awaitable[list[str]]], queries: Sequence[tuple[str, frozenset[str]]]
 ) -> FindScores:
-    """Return how often the first answer is right, and how long it took."""
-    # Warm, as ripgrep is: a server that has just started takes thousands of searches to compile what they run.
+    """Return the share of right first answers, and their time."""
+    # Warmed up, as ripgrep is: a freshly started server needs thousands of searches to compile their code.
     for query, _ in queries:
         await first(query)
     right, times = 0, []
@@ -237,7 +237,7 @@ async def _labelled(
 
 
 async def _asked(files: FilesRoom, namespace: str, rows: Sequence[Mapping[str, Any]]) -> QuestionScores:
-    """Return how often locate gives a right file first, and among the first three."""
+    """Return how often locate ranks a right file first, and among the first three."""
     first = third = 0
     missed = []
     for row in rows:
@@ -258,13 +258,13 @@ def _labels(file: Path) -> list[dict[str, Any]]:
 
 
 def _has(file: Path, line: int, name: str) -> bool:
-    """Return whether the tree is of the labelled version at this line."""
+    """Return whether the tree matches the labelled version at this line."""
     lines = lines_of(text_of(file.read_bytes()) or "")
     return line <= len(lines) and name in lines[line - 1]
 
 
 def percentile(values: Sequence[float], share: int) -> float:
-    """Return the value below which `share` percent of `values` lie, to a hundredth."""
+    """Return the `share` percentile of `values`, rounded to a hundredth."""
     ordered = sorted(values)
     return round(ordered[min(len(ordered) - 1, len(ordered) * share // 100)], 2)
 

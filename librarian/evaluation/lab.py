@@ -1,6 +1,6 @@
-"""The regression lab: quality on labelled data and on logged queries, over the graph of one Librarian.
+"""The regression lab: measures quality on labelled data and logged queries, on the graph of one Librarian.
 
-Labelled data goes into namespaces `eval:…` of that graph and stays there, so that a second run finds it loaded.
+Labelled data is stored in namespaces `eval:…` of that graph and stays there for later runs.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -31,7 +31,7 @@ from librarian.runtime.lifecycle import Parts
 
 
 class Lab:
-    """Evaluations of what one Librarian finds; `on_progress` gets (done, all) of the step that runs."""
+    """Evaluations of one Librarian; `on_progress` gets (done, total) of the current step."""
 
     def __init__(self, librarian: Librarian) -> None:
         self._librarian = librarian
@@ -44,14 +44,14 @@ class Lab:
     async def contexts(
         self, data: Sequence[str], *, max_tokens: int, on_progress: OnProgress | None = None
     ) -> ContextEvalReport:
-        """Return how much of what answers labelled questions their context packs hold. Raises InvalidInput."""
+        """Return how much evidence for labelled questions their context packs hold. Raises InvalidInput."""
         datasets = read_datasets(data, seed=0)
         for dataset in datasets:
             await self.load(dataset.rows, on_progress=on_progress)
         return await evaluate_contexts(self._librarian, datasets, max_tokens=max_tokens, on_progress=on_progress)
 
     async def weights(self, data: Sequence[str], *, on_progress: OnProgress | None = None) -> WeightsReport:
-        """Return what weights tuned on all other conversations reach on each. Raises InvalidInput."""
+        """Return the quality on each conversation of weights tuned on all others. Raises InvalidInput."""
         folds = {}
         for dataset in read_datasets(data, seed=0):
             await self.load(dataset.rows, on_progress=on_progress)
@@ -61,7 +61,7 @@ class Lab:
     async def replay(
         self, log: Path, a: str, b: str, *, k: int = DEFAULT_K, on_progress: OnProgress | None = None
     ) -> ReplayReport:
-        """Ask the searches of a log again of the systems `a` and `b`, which are searches, not baselines.
+        """Repeat the searches of a log on the systems `a` and `b`, which are searches, not baselines.
 
         Raises InvalidInput for unknown systems, and for a log without searches.
         """
@@ -78,11 +78,11 @@ class Lab:
         k: int = DEFAULT_K,
         on_progress: OnProgress | None = None,
     ) -> SpaceComparison:
-        """Compare searches in the space of this Librarian's encoder and in that of `other`'s, which is open on the same
-        graph, whichever is the active one.
+        """Compare searches in the spaces of this Librarian's encoder and of `other`'s, which is open on the same graph,
+        whichever is active.
 
-        `queries` (namespace and text) and those of a log show what the two share; labelled `data` is stored, encoded
-        for both, and scored. Raises InvalidInput.
+        `queries` (namespace and text) and those of a log measure their overlap; labelled `data` is stored, encoded for
+        both, and scored. Raises InvalidInput.
         """
         both = (self._librarian, other)
         logged = read_log(log) if log else SearchLog([])
@@ -100,12 +100,12 @@ class Lab:
         return found
 
     async def _load_for(self, other: Librarian, rows: Sequence[Row], *, on_progress: OnProgress | None) -> None:
-        """Store rows and encode them for the space of `other`'s encoder too."""
+        """Store rows and encode them for both encoders' spaces."""
         await self.load(rows, on_progress=on_progress)
         await other.embeddings.build(on_progress=on_progress)
 
     async def load(self, rows: Sequence[Row], *, on_progress: OnProgress | None = None) -> None:
-        """Store and encode rows, each of which names its namespace; what is there already costs little."""
+        """Store and encode rows, each with its namespace; existing ones cost little."""
 
         async def lines() -> AsyncIterator[tuple[int, bytes]]:
             for number, row in enumerate(rows, start=1):
@@ -131,12 +131,12 @@ def _asking(parts: Parts, system: str, limit: int) -> Ask:
 
 
 def _searching(librarian: Librarian) -> Parts:
-    """Return its parts, with a pipeline that searches its encoder's space also while another one is active."""
+    """Return its parts, with a pipeline that searches its encoder's space even if another is active."""
     return replace(librarian.parts, pipeline=librarian.embeddings.pipeline())
 
 
 async def _gaps(librarian: Librarian) -> list[str]:
-    """Return a note where its encoder's space lacks vectors."""
+    """Return a note if its encoder's space lacks vectors."""
     lacking = (await librarian.embeddings.lacking()).items
     return [f"{lacking} items have no vector in {_space(librarian)}; build it first"] if lacking else []
 

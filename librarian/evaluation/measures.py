@@ -1,4 +1,4 @@
-"""Small measures and readers that every evaluation uses."""
+"""Small measures and readers shared by all evaluations."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -12,17 +12,17 @@ from retrieval.evaluation.metrics import percentile
 
 T = TypeVar("T")
 OnProgress = Callable[[int, int], None]
-"""Called with (done, all) of the step that runs."""
+"""Called with (done, total) of the current step."""
 
 
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a JSON Lines file, one for each line that is not blank."""
+    """Yield the objects of a JSON Lines file, skipping blank lines."""
     with path.open(encoding="utf-8") as lines:
         yield from (msgspec.json.decode(line) for line in lines if line.strip())
 
 
 def labelled_rows(file: Path) -> list[dict[str, Any]]:
-    """Return the objects of a JSON Lines file of labelled data. Raises InvalidInput where there are none."""
+    """Return the objects of a JSON Lines file of labelled data. Raises InvalidInput if there are none."""
     if not file.is_file():
         raise InvalidInput(f"there is no file {file}", field="--data")
     rows: list[dict[str, Any]] = []
@@ -49,10 +49,10 @@ async def timed(work: Awaitable[T]) -> tuple[T, float]:
 
 def latency_ms(seconds: Iterable[float]) -> dict[str, float]:
     """Return p50 and p95 of `seconds`, in milliseconds."""
-    known = list(seconds)
-    return {f"p{round(share * 100)}": round(percentile(known, share) * 1000, 1) for share in (0.5, 0.95)}
+    samples = list(seconds)
+    return {f"p{round(share * 100)}": round(percentile(samples, share) * 1000, 1) for share in (0.5, 0.95)}
 
 
 def ratio(part: int, whole: int) -> float | None:
-    """Return part / whole to four digits; None where there is nothing to divide by."""
+    """Return part / whole to four digits; None if `whole` is 0."""
     return round(part / whole, 4) if whole else None

@@ -22,7 +22,7 @@ def markdown(report: EvalReport) -> str:
 
 
 def tables(dataset: DatasetReport) -> list[Titled]:
-    """Return title, head and rows of each table that the data set fills."""
+    """Return title, header and rows of each table of the data set."""
     found: list[Titled] = [
         (
             "Ranking",

@@ -1,4 +1,4 @@
-"""The regression lab: systems asked the same labelled questions, scored the same way, and compared."""
+"""Runs systems on the same labelled questions, scores them the same way, and compares them."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ Load = Callable[[Sequence[Row]], Awaitable[None]]
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """The evaluation to run: data sets (folders, "sample"), systems by name, two of them to compare; `seed` draws the
-    resamples and the questions asked elsewhere, `limit` is how many hits a system may return.
+    resamples and the questions asked elsewhere, `limit` is the maximum number of hits.
     """
 
     data: Sequence[str]
@@ -41,14 +41,14 @@ class Evaluation:
     limit: int = DEFAULT_LIMIT
 
     def names(self) -> list[str]:
-        """Return all systems that have to be asked. Raises InvalidInput for an unknown system."""
+        """Return all systems to run. Raises InvalidInput for an unknown system."""
         compared = [checked_name(name) for name in self.compare or ()]
         return list(dict.fromkeys([*names_of(self.systems), *compared]))
 
 
 @dataclass(slots=True)
 class _SystemRun:
-    """Metrics of each question that one system was asked, seconds of each search, and its remarks."""
+    """One system's metrics for each question, seconds of each search, and notes."""
 
     metrics: list[Mapping[str, float]] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
@@ -56,10 +56,10 @@ class _SystemRun:
 
 
 async def evaluate(parts: Parts, wanted: Evaluation, load: Load, on_progress: OnProgress | None = None) -> EvalReport:
-    """Load each data set by `load`, ask all of its questions of each system, and report.
+    """Load each data set with `load`, run each system on all of its questions, and report.
 
-    Interrupted, it begins anew, but finds its data loaded. Raises InvalidInput for unknown data sets or systems. A
-    default system that lacks what it needs is left out with a note.
+    An interrupted run starts over, with its data already loaded. Raises InvalidInput for unknown data sets or systems.
+    A default system that lacks a requirement is left out with a note.
     """
     names = wanted.names()
     datasets = read_datasets(wanted.data, seed=wanted.seed)

@@ -1,4 +1,4 @@
-"""The systems that are compared: Librarian's search with some settings changed, and baselines over the same texts.
+"""The systems to compare: Librarian's search with changed settings, and baselines over the same texts.
 
 A system is written `NAME,option=value,…`. Names: hybrid, vector and keyword are searches; bm25, bm25-plain, encoder and
 rrf60 are baselines, which have no options.
@@ -25,18 +25,18 @@ from retrieval.thresholds import AdaptiveBound, FixedBound
 from retrieval.types import BOTH_ARMS, KEYWORD, VECTOR, ScoredItem, SearchRequest
 
 EACH_SIGNAL = "hybrid,without=each"
-"""Stands for one system a signal, which it lacks."""
+"""Stands for one system per signal, each without that signal."""
 
 _ARMS = {"hybrid": BOTH_ARMS, "vector": frozenset({VECTOR}), "keyword": frozenset({KEYWORD})}
 _BASELINES = ("bm25", "bm25-plain", "encoder", "rrf60")
 _FUSIONS = ("linear", "rrf", "score_sum", "score_max")
-# A session has some ten turns: so many hits hold twenty of them in most cases.
+# A session has about ten turns: this many hits usually cover twenty sessions.
 _HITS_A_UNIT = {"session": 10}
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Ids best first, each once, and remarks of arms that did not run."""
+    """Distinct ids, best first, and notes on arms that did not run."""
 
     ranked: Sequence[str]
     notes: Sequence[str] = ()
@@ -46,19 +46,19 @@ class System(Protocol):
     """Answers the questions of one data set."""
 
     async def answer(self, question: Question) -> Answered:
-        """Return what it finds for one question."""
+        """Return the ids found for one question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Librarian's search with settings: the request they change, and whether the reranker has a say."""
+    """Librarian's search with settings: the changed request, and whether to rerank."""
 
     request: SearchRequest
     rerank: bool = False
 
 
 def names_of(written: Sequence[str]) -> list[str]:
-    """Return the systems, each once, "each signal" spelt out. Raises InvalidInput for an unknown system."""
+    """Return the distinct systems, with "each signal" expanded. Raises InvalidInput for an unknown system."""
     names: dict[str, None] = {}
     for name in written:
         each = [f"hybrid,without={signal}" for signal in default_weights()] if name == EACH_SIGNAL else [name]
@@ -67,7 +67,7 @@ def names_of(written: Sequence[str]) -> list[str]:
 
 
 def checked_name(name: str) -> str:
-    """Return `name` if it is that of a system. Raises InvalidInput."""
+    """Return `name` if it names a system. Raises InvalidInput."""
     if name not in _BASELINES:
         variant_of(name)
     return name
@@ -88,7 +88,7 @@ def variant_of(name: str) -> Variant:
 
 
 class Systems:
-    """Makes the systems of one data set."""
+    """Creates the systems of one data set."""
 
     def __init__(self, pipeline: SearchPipeline, reranking: Reranking, encoder: Encoder | None, limit: int) -> None:
         self._pipeline = pipeline
@@ -98,7 +98,7 @@ class Systems:
         self._encoded: dict[str, Baseline] = {}
 
     def make(self, name: str, dataset: Dataset) -> System:
-        """Return the system `name`. Raises InvalidInput when what it needs is not there."""
+        """Return the system `name`. Raises InvalidInput if a requirement is missing."""
         if name in _BASELINES:
             return _BaselineSystem(dataset.corpora(), self._baseline(name), self._limit)
         return _SearchSystem(self._pipeline, self._reranking, variant_of(name), dataset, self._limit)
@@ -119,7 +119,7 @@ class Systems:
         return fused
 
     def _encoder_maker(self, name: str) -> "Make":
-        """Return a maker that encodes the texts of a namespace once, whichever systems want them."""
+        """Return a factory that encodes the texts of a namespace once for all systems."""
         encoder = self._encoder
         if encoder is None:
             raise InvalidInput(f"{name} needs an encoder", field="--system", remedy="Set LIBRARIAN_ENCODER.")
@@ -137,7 +137,7 @@ Make = Callable[[str, Sequence[Document]], Awaitable[Baseline]]
 
 
 class _BaselineSystem:
-    """A baseline: one index a corpus, made when it is first asked."""
+    """A baseline: one index per corpus, built on first use."""
 
     def __init__(self, corpora: Mapping[str, Sequence[Document]], make: Make, limit: int) -> None:
         self._corpora = corpora
@@ -181,7 +181,7 @@ async def searched(
     queries: Sequence[str],
     limit: int,
 ) -> tuple[Sequence[ScoredItem], list[str]]:
-    """Return at most `limit` hits of one search, and remarks of arms and of the reranker."""
+    """Return at most `limit` hits of one search, with notes on arms and the reranker."""
     spare = max(0, reranking.pool(limit) - limit) if variant.rerank else 0
     where = ItemFilter(namespace)
     request = replace(variant.request, queries=queries, where=where, limit=limit, spare=spare)
@@ -227,7 +227,7 @@ def _without(variant: Variant, value: str) -> Variant:
 
 
 def _weights(variant: Variant, value: str) -> Variant:
-    """Take the weights of a file like retrieval/weights.toml, or with one `signal = weight` a line."""
+    """Read weights from a file like retrieval/weights.toml, or with one `signal = weight` per line."""
     path = Path(value).expanduser()
     if not path.is_file():
         raise _unknown(f"weights={value}", "there is no such file")

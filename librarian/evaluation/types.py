@@ -1,4 +1,4 @@
-"""How well the types of memories are recognised, on labelled texts."""
+"""Scores the recognition of memory types on labelled texts."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from retrieval.passages import embedding_text, passages
 
 @dataclass(frozen=True, slots=True)
 class LabelledText:
-    """A text and the type that its source gives it."""
+    """A text and its labelled type."""
 
     text: str
     type: MemoryType
@@ -28,7 +28,7 @@ Judged = Sequence[tuple[MemoryType, Verdict]]
 
 
 async def evaluate_types(file: Path, encoder: Encoder | None) -> TypesEvalReport:
-    """Judge every text of `file` and compare with its label. Raises InvalidInput for a file of another format."""
+    """Classify every text of `file` and compare with its label. Raises InvalidInput for a file of another format."""
     rows = read_texts(file)
     embeddings = await embedded([row.text for row in rows], encoder)
     verdicts = [judge(row.text, embedding) for row, embedding in zip(rows, embeddings, strict=True)]
@@ -37,7 +37,7 @@ async def evaluate_types(file: Path, encoder: Encoder | None) -> TypesEvalReport
 
 
 async def embedded(texts: Sequence[str], encoder: Encoder | None) -> list[Embedding | None]:
-    """Return the vector of each text's first passage, where a head was trained on this encoder's vectors."""
+    """Return the vector of each text's first passage, if a head was trained on this encoder's vectors."""
     if encoder is None or head_for(encoder.space.id).space is None:
         return [None] * len(texts)
     vectors = await encoder.encode_passages([first_passage(text) for text in texts])
@@ -45,7 +45,7 @@ async def embedded(texts: Sequence[str], encoder: Encoder | None) -> list[Embedd
 
 
 def first_passage(text: str) -> str:
-    """Return the part of a text that is encoded to classify it: its first passage, as items are encoded."""
+    """Return the passage of a text that is encoded to classify it: the first, as for items."""
     return embedding_text(None, next(iter(passages(text)), ""))
 
 
@@ -84,7 +84,7 @@ def _labelled(row: Mapping[str, Any], where: str) -> LabelledText:
         return LabelledText(str(row["text"]), MemoryType.parse(row["type"]))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InvalidInput(
-            f"{where} is no labelled memory",
+            f"{where} is not a labelled memory",
             field="--data",
             remedy='name a JSON Lines file whose rows have "text" and "type" (docs/memory-types.md)',
         ) from None

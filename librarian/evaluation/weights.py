@@ -1,4 +1,4 @@
-"""Weights of linear fusion, tried on the conversation that they were not tuned on."""
+"""Cross-validates weights of linear fusion, leaving one conversation out."""
 
 from collections.abc import Mapping
 
@@ -20,9 +20,9 @@ _WHOLE_POOL = 300
 async def weights_left_out(
     pipeline: SearchPipeline, dataset: Dataset, on_progress: OnProgress | None = None
 ) -> list[FoldReport]:
-    """Return a fold for each conversation of `dataset`. Raises InvalidInput where there is but one.
+    """Return a fold for each conversation of `dataset`. Raises InvalidInput if there is only one.
 
-    Every question is asked once: a hit carries the value of each of its signals, so other weights need no search.
+    Every question is searched once: hits carry the value of each signal, so other weights need no new search.
     """
     answerable = [question for question in dataset.questions if question.relevant]
     weights = default_weights()

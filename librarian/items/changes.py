@@ -1,4 +1,4 @@
-"""Changing one item: put, patch, remember, correct. Each is a decision about the item, taken under its lock."""
+"""Changes one item: put, patch, remember, correct. Each decides under the item's lock."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -42,7 +42,7 @@ _ITEM = cast("type[ItemIn]", ItemIn)  # a union of classes decodes like one
 async def put(
     executor: Executor, namespace: str, uid: str, row: ItemIn, if_version: int | None, *, read_for_facts: bool = False
 ) -> PutOutput:
-    """Make the item what `row` says, whatever it was; the same row again changes nothing."""
+    """Create or replace the item by `row`; repeating a row changes nothing."""
     _check_uid(uid)
     await refuse_stale(executor, namespace, uid, if_version)
     if row.uid not in (None, uid):
@@ -63,7 +63,7 @@ async def put(
 
 
 async def remember(executor: Executor, namespace: str, what: RememberInput, declared: Declared) -> PutOutput:
-    """Keep a memory or fact. What was remembered before is left as it is, with whatever was changed of it since."""
+    """Keep a memory or fact. One remembered before is left alone, including later changes to it."""
     row = RowBuilder().item(namespace, _row_to_remember(what))
     found = await with_successions(executor, namespace, [row], declared)
     (new,) = found.items
@@ -84,8 +84,8 @@ async def remember(executor: Executor, namespace: str, what: RememberInput, decl
 async def patch(
     executor: Executor, namespace: str, uid: str, changes: Mapping[str, Any], if_version: int | None
 ) -> ItemOut:
-    """Apply a JSON merge patch (RFC 7396) to the item's row. It keeps its source_hash, so that ingesting again the row
-    it came from does not undo the patch.
+    """Apply a JSON merge patch (RFC 7396) to the item's row. The source_hash stays, so that ingesting the original row
+    again does not undo the patch.
     """
     await refuse_stale(executor, namespace, uid, if_version)
 
@@ -99,7 +99,7 @@ async def patch(
 
 
 async def correct(executor: Executor, namespace: str, uid: str, correction: Correction) -> CorrectOutput:
-    """Store what is true instead: a fact is superseded by a new one, a memory's text replaced."""
+    """Store a correction: a fact is superseded by a new one, a memory's text replaced."""
     now = datetime.now(UTC)
 
     def decide(stored: StoredItem | None) -> NewItem | Unchanged:
@@ -121,7 +121,7 @@ async def correct(executor: Executor, namespace: str, uid: str, correction: Corr
 
 
 async def refuse_stale(executor: Executor, namespace: str, uid: str, if_version: int | None) -> None:
-    """Raise PreconditionFailed where the item is there at another version: nobody has to wait for its lock to know."""
+    """Raise PreconditionFailed if the item has another version, without waiting for its lock."""
     if if_version is None:
         return
     found = await versions_of(executor, namespace, [uid])
@@ -148,7 +148,7 @@ def _put_output(changed: Changed) -> PutOutput:
 
 
 def _check_uid(uid: str) -> None:
-    """Refuse what no row may have as its uid."""
+    """Refuse a uid that no row may have."""
     try:
         strictjson.convert(uid, Uid)
     except InvalidInput as fault:
@@ -187,14 +187,14 @@ def _patched(namespace: str, stored: Item, changes: Mapping[str, Any]) -> ItemIn
 
 
 def _retagged(row: MemoryIn, stored: Memory) -> MemoryIn:
-    """Return a memory that gets another type gets it in the tags of its sections too, unless its text is a new one."""
+    """Return a memory whose section tags follow its new type, unless its text is new."""
     if row.type in (None, stored.type) or row.text != stored.text:
         return row
     return msgspec.structs.replace(row, text=retagged(row.text, MemoryType(row.type)))
 
 
 def _merged(target: Any, changes: Any) -> Any:
-    """RFC 7396: null removes, objects merge, everything else replaces."""
+    """Apply RFC 7396: null removes, objects merge, everything else replaces."""
     if not isinstance(changes, Mapping):
         return changes
     merged = dict(target) if isinstance(target, dict) else {}
@@ -207,22 +207,22 @@ def _merged(target: Any, changes: Any) -> Any:
 
 
 def _rebuilt(namespace: str, stored: Item, row: ItemIn) -> NewItem | Unchanged:
-    """Return the stored item with the content of `row`, and with the identity and source it has."""
+    """Return the stored item with the content of `row`, keeping its identity and source."""
     new = RowBuilder().item(namespace, msgspec.structs.replace(row, uid=stored.uid, namespace=None))
     if row_of(new.item) == row_of(stored):
         return Unchanged(stored.uid)
     item = replace(new.item, source_hash=stored.source_hash or new.item.source_hash)
     if isinstance(item, Memory) and isinstance(stored, Memory) and item.type == stored.type:
-        # Who has left the type alone has not confirmed it.
+        # Leaving the type unchanged does not confirm it.
         item = replace(item, type_confidence=stored.type_confidence)
     return replace(new, item=item)
 
 
 def _row_to_remember(what: RememberInput) -> ItemIn:
-    """Return the row for what is to be remembered. Raises InvalidInput naming a field that its kind does not have."""
+    """Return the row to remember. Raises InvalidInput for a field that its kind does not have."""
     given = {name: value for name in what.__struct_fields__ if (value := getattr(what, name)) not in (None, [])}
-    known = (FactIn if what.kind == "fact" else MemoryIn).__struct_fields__
-    if unknown := [name for name in given if name not in known and name != "kind"]:
+    fields = (FactIn if what.kind == "fact" else MemoryIn).__struct_fields__
+    if unknown := [name for name in given if name not in fields and name != "kind"]:
         raise InvalidInput(f"a {what.kind} has no {unknown[0]}", field=f"$.{unknown[0]}")
     return strictjson.convert(given, _ITEM)
 
@@ -235,28 +235,28 @@ _FOR_FACTS = (*_TRIPLE, "attributes", "confidence", "valid_from", "evidence")
 def corrected_fact(
     namespace: str, stored: Fact, superseded_by: Sequence[Fact], correction: Correction, now: datetime
 ) -> NewItem | Unchanged:
-    """Return the fact that supersedes `stored`; the one that does already where the same was said before.
+    """Return the fact that supersedes `stored`; an existing one if the correction was made before.
 
-    Raises Conflict when another fact supersedes it, InvalidInput when nothing is corrected or the time is too early.
+    Raises Conflict if another fact supersedes it, InvalidInput if nothing is corrected or the time is too early.
     """
     for newer in superseded_by:
         if _says(newer, namespace, stored, correction):
             return Unchanged(newer.uid)
     if superseded_by:
         uid = superseded_by[-1].uid
-        raise Conflict(f"the fact is superseded by {uid} already", remedy=f"Correct {uid} instead.")
+        raise Conflict(f"the fact is already superseded by {uid}", remedy=f"Correct {uid} instead.")
     valid_from = as_utc(correction.valid_from) or now
     if stored.valid_from is not None and valid_from <= stored.valid_from:
-        raise InvalidInput("the correction must hold from a later time on than the fact", field="$.valid_from")
+        raise InvalidInput("the correction must become valid later than the fact", field="$.valid_from")
     return RowBuilder().item(namespace, _superseding(namespace, stored, correction, valid_from))
 
 
 def corrected_memory(stored: Memory, correction: Correction) -> ItemIn:
-    """Return the memory's row with another text. Raises InvalidInput for what a memory does not have."""
+    """Return the memory's row with the new text. Raises InvalidInput for a field that a memory does not have."""
     if unknown := [name for name in _FOR_FACTS if getattr(correction, name) not in (None, [])]:
         raise InvalidInput(f"a memory has no {unknown[0]}", field=f"$.{unknown[0]}")
     if correction.text is None:
-        raise InvalidInput("the text that is true instead is needed", field="$.text")
+        raise InvalidInput("the corrected text is missing", field="$.text")
     return msgspec.structs.replace(memory_row(stored), text=correction.text)
 
 
@@ -285,7 +285,7 @@ def _superseding(namespace: str, stored: Fact, correction: Correction, valid_fro
 
 
 def _says(newer: Fact, namespace: str, stored: Fact, correction: Correction) -> bool:
-    """Return whether `newer` says what the correction says; a time that the correction leaves open may be any."""
+    """Return whether `newer` equals the correction; any time matches if the correction leaves it open."""
     there = fact_row(newer)
     valid_from = as_utc(correction.valid_from) or there.valid_from
     wanted = _superseding(namespace, stored, correction, valid_from)

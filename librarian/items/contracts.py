@@ -1,4 +1,4 @@
-"""Filters: which items a search, a listing, a deletion or a sweep may touch."""
+"""Wire contracts of items: filters, rows, edges, changes, deletion, namespaces."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
@@ -70,12 +70,11 @@ from librarian.base.fields import (
 
 
 class Filters(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """Which items may be found; every given filter must hold. Null means any.
+    """Conditions on items; all given ones must hold. Null means any.
 
     `occurred_from`/`occurred_to` bound when an item happened (both inclusive; UTC without an offset); `as_of` keeps
-    what held at that moment: facts valid then, superseded ones included, and what had happened by then. `known_at`
-    keeps what was on file at that moment, as it was then: the other clock. What has expired is left out, unless
-    `expired` is true.
+    what was true at that moment: facts valid then, even if superseded since, and earlier events. `known_at` keeps what
+    was stored at that moment, as it was then. Expired items are left out unless `expired` is true.
     """
 
     kinds: Kinds | None = None
@@ -97,7 +96,7 @@ class Filters(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=Tr
 
 
 class Evidence(Struct, kw_only=True, omit_defaults=True):
-    """A message, or a part of a file, that supports a fact or memory; `start` and `end` are the cited lines."""
+    """A message or file chunk that supports a fact or memory; `start` and `end` are the cited lines."""
 
     uid: str
     message_id: str | None
@@ -113,8 +112,8 @@ LostBy = Literal["superseded", "ended", "corrected", "forgotten"]
 
 
 class Unsupported(Struct, kw_only=True, frozen=True):
-    """Since when nothing supports an item that rests on others, and why. `way` leads from what it cites to what was
-    superseded, ended or corrected, by uid; it ends before what was forgotten.
+    """When and why an item lost all its support. `way` lists the uids from its cited item to the one that was
+    superseded, ended or corrected; it stops before a forgotten item.
     """
 
     since: Time
@@ -123,13 +122,13 @@ class Unsupported(Struct, kw_only=True, frozen=True):
 
 
 class _Row(Struct, tag_field="kind", forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """Common to every row: which namespace it belongs to (when the caller may choose)."""
+    """Field common to all rows: the namespace, if the caller may choose it."""
 
     namespace: Namespace | None = None
 
 
 class _ItemRow(_Row, kw_only=True):
-    """Common to every item: its stable id (made from its source identity when left out)."""
+    """Field common to all item rows: the stable id (by default derived from the source identity)."""
 
     uid: Uid | None = None
     name: Name | None = None
@@ -160,7 +159,7 @@ class MessageIn(_ItemRow, tag="message", kw_only=True):
 
 
 class FactIn(_ItemRow, tag="fact", kw_only=True):
-    """A statement about somebody or something, with the messages or chunks that support it.
+    """A statement about a person or thing, with the messages or chunks that support it.
 
     Either `text`, or `subject`, `predicate` and `object` must be given; `evidence` names items by uid, messages by
     message_id or lines of files; `supersedes` names facts by uid that this one replaces from `valid_from` on.
@@ -182,7 +181,7 @@ class FactIn(_ItemRow, tag="fact", kw_only=True):
 
 
 class MemoryIn(_ItemRow, tag="memory", kw_only=True):
-    """What an agent decided to keep; `evidence` as of a fact."""
+    """Something an agent decided to keep; `evidence` as for facts."""
 
     text: Text
     type: TypeOfMemory | None = None
@@ -194,7 +193,7 @@ class MemoryIn(_ItemRow, tag="memory", kw_only=True):
 
 
 class LinkInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """A typed edge between two items of one namespace, named by uid; the quotes say where each end shows it."""
+    """A typed edge between two items of one namespace, named by uid; each end's quote shows the connection."""
 
     source: SourceUid
     target: TargetUid
@@ -206,7 +205,7 @@ class LinkInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=
 
 
 class EdgeIn(LinkInput, tag_field="kind", tag="edge", kw_only=True):
-    """A typed edge as a row among others."""
+    """A typed edge as a row of an ingest."""
 
     namespace: Namespace | None = None
 
@@ -217,10 +216,10 @@ RowsIn = list[RowIn] | RowIn
 
 
 class ItemOut(Struct, kw_only=True):
-    """One stored item; `properties` holds what its kind adds (a message's author, a fact's validity, …).
+    """One stored item; `properties` holds the fields of its kind (a message's author, a fact's validity, …).
 
-    `version` counts from 1 and grows with every change of the item; it is also the answer's ETag. `unsupported` says
-    that nothing supports it any more, `superseded_by` which fact holds instead of all that a message states.
+    `version` starts at 1 and grows with every change of the item; it is also the answer's ETag. `unsupported` is set
+    once nothing supports it; `superseded_by` is the fact that replaces everything a message states.
     """
 
     uid: str
@@ -237,20 +236,20 @@ class ItemOut(Struct, kw_only=True):
     superseded_by: str | None = None
 
     def without_content(self) -> "ItemOut":
-        """Return what a caller may know who may not read: which item it is, and its version."""
+        """Return the identity and version, for a caller without read access."""
         hidden: dict[str, Any] = {"properties": {}, "evidence": [], "unsupported": None, "superseded_by": None}
         return structs.replace(self, name="", text="", occurred_at=None, **hidden)
 
 
 class Moments(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """As of when an item is wanted: as it was on file at `known_at`, if it held at `as_of`."""
+    """The moments to read an item at: as stored at `known_at`, if it was true at `as_of`."""
 
     as_of: AsOf | None = None
     known_at: KnownAt | None = None
 
 
 class RowError(Struct, kw_only=True):
-    """Why one row was not taken: `line` counts from 1, `field` is a path such as `$.sent_at`."""
+    """Why one row was rejected: `line` counts from 1, `field` is a path such as `$.sent_at`."""
 
     line: int
     field: str
@@ -259,11 +258,11 @@ class RowError(Struct, kw_only=True):
 
 
 class IngestReport(Struct, kw_only=True):
-    """What an ingest did; `failed` rows are listed in `errors` (the first 1,000) and lose nothing else.
+    """Result of an ingest; `failed` rows are listed in `errors` (the first 1,000) and do not affect the others.
 
-    `held_back` rows were forgotten before, by themselves or in the same words, or are edges of such items, and are not
-    stored; `held_back_uids` names the items (the first 1,000). What is `resembling` is stored: it may say in other
-    words what was forgotten, which is for a human to judge; `resembling_uids` names the items (the first 1,000).
+    `held_back` rows are not stored: they were forgotten before, by uid or in the same words, or are edges of such
+    items; `held_back_uids` names the items (the first 1,000). `resembling` items are stored, but may restate something
+    forgotten, which is for a human to judge; `resembling_uids` names them (the first 1,000).
     """
 
     added: int = 0
@@ -286,14 +285,12 @@ class IngestReport(Struct, kw_only=True):
 
 EvenIfForgotten = Annotated[
     bool,
-    Meta(
-        description="Take back what was forgotten before: its tombstones are lifted. Takes a key with the scope admin."
-    ),
+    Meta(description="Also store forgotten items and lift their tombstones. Takes a key with the scope admin."),
 ]
 
 
 class IngestQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """How rows are taken."""
+    """Options of an ingest."""
 
     even_if_forgotten: EvenIfForgotten = False
 
@@ -302,14 +299,12 @@ Order = Literal["newest", "oldest", "latest"]
 
 
 class ItemQuery(Filters, kw_only=True):
-    """Which items to list; all filters of a search. Order is by `created_at`, then uid; `latest` is by `occurred_at`.
+    """Items to list, with all filters of a search. Ordered by `created_at`, then uid; `latest` by `occurred_at`.
 
-    `cursor` is the `next_cursor` of the page before, sent with the same filters and order.
+    `cursor` is the `next_cursor` of the previous page, sent with the same filters and order.
     """
 
-    order: Annotated[Order, Meta(description="Which come first, by `created_at`; `latest`: what happened last.")] = (
-        "newest"
-    )
+    order: Annotated[Order, Meta(description="Order by `created_at`; `latest`: latest `occurred_at` first.")] = "newest"
     limit: PageSize = 50
     cursor: Cursor | None = None
 
@@ -325,7 +320,7 @@ _IDENTITY = {"namespace", "uid"}
 
 
 def _patchable() -> Iterator[tuple[str, Any, Any]]:
-    """Yield every field of the rows but their identity: each may be left out, and null removes it."""
+    """Yield every field of the rows except their identity: each is optional, and null removes it."""
     types = {field.name: field.type for row in (MessageIn, FactIn, MemoryIn) for field in msgspec.structs.fields(row)}
     for name, type_ in types.items():
         if name not in _IDENTITY:
@@ -350,7 +345,7 @@ EitherEnd = Annotated[Uid, Meta(description="Only edges with this item at either
 class EdgeOut(Struct, kw_only=True):
     """One typed edge; RELATES_TO has no direction and runs from the lower to the higher uid.
 
-    `reason` says why the two are connected, `review_reason` why the human who reviewed it has decided so.
+    `reason` says why the two are connected, `review_reason` why its reviewer decided so.
     """
 
     edge_id: str
@@ -372,14 +367,14 @@ class EdgeOut(Struct, kw_only=True):
     review_reason: str | None = None
 
     def without_content(self) -> "EdgeOut":
-        """Return the edge without what it says or quotes."""
+        """Return the edge without its reason and quotes."""
         return structs.replace(self, reason=None, source_quote=None, target_quote=None, review_reason=None)
 
 
 class LinkOutput(Struct, kw_only=True):
-    """The edge as it stands; `created` is false when it was there already, proposed or accepted (it is a human's now).
+    """The stored edge; `created` is false if it existed, proposed or accepted (its method is human now).
 
-    `notes` says when it contradicts another edge.
+    `notes` report contradictions with other edges.
     """
 
     created: bool
@@ -387,7 +382,7 @@ class LinkOutput(Struct, kw_only=True):
     notes: list[str] = []
 
     def without_content(self) -> "LinkOutput":
-        """Return it without what the edge quotes, and what other edges there are."""
+        """Return it without quotes and notes."""
         return structs.replace(self, edge=self.edge.without_content(), notes=[])
 
 
@@ -401,9 +396,9 @@ class UnlinkInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_default
 
 
 class EdgeQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """Which edges to list, by edge_id; every given condition must hold.
+    """Edges to list, by edge_id; all given conditions must hold.
 
-    `uid` is either end; `source` and `target` of a RELATES_TO, which has no direction, match either way round.
+    `uid` is either end; `source` and `target` of a RELATES_TO, which has no direction, match in either order.
     """
 
     uid: EitherEnd | None = None
@@ -427,15 +422,15 @@ Outcome = Literal["added", "updated", "unchanged"]
 
 
 class RememberInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """One thing to keep.
+    """A memory or fact to keep.
 
     A memory needs `text`. With kind "fact", give `text`, or `subject`, `predicate` and `object`. `evidence` names the
-    items (uid), messages (message_id) or lines of files (`file:PATH#L12-L20`) that support it. The same content twice
-    is stored once.
+    items (uid), messages (message_id) or lines of files (`file:PATH#L12-L20`) that support it. Equal content is stored
+    once.
     """
 
     kind: Annotated[
-        Literal["memory", "fact"], Meta(description="What it is: a memory, or a statement that evidence supports.")
+        Literal["memory", "fact"], Meta(description="A memory, or a fact: a statement that evidence supports.")
     ] = "memory"
     text: Text | None = None
     uid: Uid | None = None
@@ -462,22 +457,22 @@ class RememberInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defau
 
 
 class PutOutput(Struct, kw_only=True):
-    """The stored item, and whether it was added, updated, or there already."""
+    """The stored item, and whether it was added, updated or unchanged."""
 
     outcome: Outcome
     item: ItemOut
 
     def without_content(self) -> "PutOutput":
-        """Return it without what the item says."""
+        """Return it without the item's contents."""
         return structs.replace(self, item=self.item.without_content())
 
 
 class Correction(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """What is true instead.
+    """A correction.
 
-    A fact is superseded by a new one from `valid_from` on (default: now): what is not given is taken over from the old
-    one, except its evidence and validity. A memory's text is replaced and its old text kept as a revision; only `text`
-    and `reason` mean something for it. Messages are records of what was said and are not corrected.
+    A fact is superseded by a new one from `valid_from` on (default: now), which inherits unset fields except evidence
+    and validity. A memory's text is replaced and its old text kept as a revision; only `text` and `reason` apply to it.
+    Messages are records of what was said and cannot be corrected.
     """
 
     text: Text | None = None
@@ -492,24 +487,24 @@ class Correction(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults
 
 
 class CorrectInput(Correction, kw_only=True):
-    """The item to correct, and what is true instead."""
+    """The item to correct, and its correction."""
 
     uid: Uid
 
 
 class CorrectOutput(Struct, kw_only=True):
-    """The item that holds now; `superseded` is the uid of the fact it replaces, null for a memory."""
+    """The corrected item; `superseded` is the uid of the fact it replaces, null for a memory."""
 
     item: ItemOut
     superseded: str | None
 
     def without_content(self) -> "CorrectOutput":
-        """Return it without what the item says."""
+        """Return it without the item's contents."""
         return structs.replace(self, item=self.item.without_content())
 
 
 class DeleteInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """What to delete: the items with these uids, or all that pass the filters; both given, both must hold.
+    """Items to delete: those with these uids, or those that pass the filters; if both are given, both must hold.
 
     Without `confirm_token` nothing is deleted: the answer is a preview with the token to send.
     """
@@ -520,15 +515,15 @@ class DeleteInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_default
 
 
 class DeletionQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """How items go."""
+    """Options of a deletion."""
 
     tombstones: Annotated[
-        bool, Meta(description="Leave tombstones, so that nothing brings the items back; false: they may come again.")
+        bool, Meta(description="Leave tombstones, which keep the items from returning; false: they may return.")
     ] = True
 
 
 class DeleteCounts(Struct, kw_only=True):
-    """What a deletion takes away: items by kind, and what hangs on them."""
+    """Counts of a deletion: items by kind, and everything attached to them."""
 
     items: int = 0
     by_kind: dict[Kind, int] = msgspec.field(default_factory=dict)
@@ -547,10 +542,10 @@ class PreviewItem(Struct, kw_only=True):
 
 
 class DeleteOutput(Struct, kw_only=True):
-    """A preview (`deleted` false: what would go, the first items, the token), or what went.
+    """A preview (`deleted` false: counts, first items, token), or the result of the deletion.
 
-    `kept` counts items that were changed after the preview and therefore stay. Of a preview `unsupported` are the items
-    that nothing would support any more, the first 100; `impact` tells more.
+    `kept` counts items that were changed after the preview and therefore stay. In a preview, `unsupported` lists items
+    that would lose all support (the first 100); `impact` has more.
     """
 
     deleted: bool
@@ -566,30 +561,30 @@ class DeleteOutput(Struct, kw_only=True):
 
 
 class ImpactInput(Struct, forbid_unknown_fields=True, kw_only=True):
-    """The item that is asked about."""
+    """The item in question."""
 
     uid: Uid
 
 
 class ImpactedItem(PreviewItem, kw_only=True):
-    """An item that rests on what is asked about; `way` leads from what it cites to that, by uid."""
+    """An item that depends on the one in question; `way` lists the uids from its cited item to that one."""
 
     way: list[str]
 
 
 class LedToItem(PreviewItem, kw_only=True):
-    """An item that the item `source` leads to, as an accepted edge of this type says."""
+    """An item that `source` leads to by an accepted edge of this type."""
 
     type: Literal["CAUSES", "BLOCKS", "ENABLES"]
     source: str
 
 
 class ImpactOutput(Struct, kw_only=True):
-    """What it would do to others if an item ended, were corrected or forgotten.
+    """Consequences for others if an item ended, were corrected or forgotten.
 
-    `unsupported`: nothing would support these any more, the nearest first; `supported`: these cite it, or one of those,
-    and keep other support; `leads_to`: edges lead there, so that somebody may want to look, but their truth does not
-    hang on it (the first 50).
+    `unsupported` items would lose all support, nearest first; `supported` ones cite it, or one of those, and keep other
+    support; `leads_to` are items that edges lead to, worth a look although their truth does not depend on it (the first
+    50).
     """
 
     uid: Uid
@@ -598,18 +593,18 @@ class ImpactOutput(Struct, kw_only=True):
     leads_to: list[LedToItem]
 
 
-TombstoneId = Annotated[str, Meta(min_length=1, max_length=64, description="Id of a tombstone, as the list shows it.")]
+TombstoneId = Annotated[str, Meta(min_length=1, max_length=64, description="Id of a tombstone, from the list.")]
 
 
 class ForgottenQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """Which page of what was forgotten, the latest first."""
+    """The page of tombstones to list, latest first."""
 
     limit: PageSize = 50
     cursor: Cursor | None = None
 
 
 class ForgottenOut(Struct, kw_only=True):
-    """That an item was forgotten: its kind, by whom and when. Neither its uid nor its text is kept, only hashes."""
+    """The tombstone of a forgotten item: its kind, by whom and when. It keeps hashes instead of uid and text."""
 
     tombstone_id: str
     kind: str
@@ -625,7 +620,7 @@ class ForgottenList(Struct, kw_only=True):
 
 
 class LiftInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """What may come back: items by the uid that they had, or tombstones by their ids."""
+    """Items to allow back, by their uids, or tombstones by their ids."""
 
     uids: Annotated[list[Uid], Meta(min_length=1, max_length=1000, description="The items by uid.")] | None = None
     tombstone_ids: (
@@ -634,13 +629,13 @@ class LiftInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=
 
 
 class LiftOutput(Struct, kw_only=True):
-    """How many tombstones were lifted. The items themselves are gone: only who ingests them again has them back."""
+    """The number of lifted tombstones. The items themselves are gone until somebody ingests them again."""
 
     lifted: int
 
 
 class RevisionOut(Struct, kw_only=True):
-    """What an item said before one change: the properties it had, who changed it, why and when."""
+    """An item before one change: its properties, who changed it, why and when."""
 
     revision_id: str
     version: int
@@ -660,7 +655,7 @@ class RevisionList(Struct, kw_only=True):
 
 
 class NamespaceOut(Struct, kw_only=True):
-    """One namespace: its items, by kind, and how many of them still wait for their vectors."""
+    """One namespace: its items by kind, and how many still wait for vectors."""
 
     namespace: str
     items: int
@@ -669,7 +664,7 @@ class NamespaceOut(Struct, kw_only=True):
 
 
 class NamespaceList(Struct, kw_only=True):
-    """The namespaces that the caller may see."""
+    """The namespaces that the caller may access."""
 
     namespaces: list[NamespaceOut]
 
@@ -685,12 +680,13 @@ ImportFormat = Annotated[
     Meta(description="The program that wrote the export; auto recognises it."),
 ]
 Filename = Annotated[
-    str, Meta(min_length=1, max_length=255, description="The file's name; its ending tells a zip archive from a file.")
+    str,
+    Meta(min_length=1, max_length=255, description="The file's name; its ending tells whether it is a zip archive."),
 ]
 
 
 class ImportQuery(Struct, forbid_unknown_fields=True, kw_only=True):
-    """How the uploaded file is called, and how it is taken."""
+    """Name and options of the uploaded file."""
 
     filename: Filename = "upload"
     even_if_forgotten: EvenIfForgotten = False

@@ -1,4 +1,4 @@
-"""Forgetting items: one at once, many after a preview. What is forgotten leaves a tombstone."""
+"""Forgets items: one at once, many after a preview. Forgotten items leave tombstones."""
 
 import hashlib
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ _PREVIEW_AGAIN = "Ask for the preview again, without confirm_token."
 async def delete_item(
     executor: Executor, namespace: str, uid: str, if_version: int | None, *, forgotten: bool = True
 ) -> DeleteCounts:
-    """Delete one item with all that hangs on it; it may come back unless it is `forgotten`. Raises NotFound,
+    """Delete one item with everything attached to it; it may return unless `forgotten`. Raises NotFound,
     PreconditionFailed.
     """
     await refuse_stale(executor, namespace, uid, if_version)
@@ -48,8 +48,8 @@ async def delete_item(
 async def delete_items(
     executor: Executor, namespace: str, request: DeleteInput, *, forgotten: bool = True
 ) -> DeleteOutput:
-    """Preview a deletion, or carry out a previewed one; the items may come back unless they are `forgotten`. Raises
-    Conflict when the selection is not the previewed one.
+    """Preview a deletion, or carry out a previewed one; the items may return unless `forgotten`. Raises Conflict if the
+    selection is not the previewed one.
     """
     if request.uids is None and not _narrowed(request.filters):
         raise InvalidInput(
@@ -78,7 +78,7 @@ async def delete_items(
 
 
 def _narrowed(filters: Filters | None) -> bool:
-    """Return whether the filters say anything but that expired items are meant too, which a deletion always does."""
+    """Return whether any filter is set besides `expired`, which deletions always imply."""
     return filters is not None and bool(msgspec.to_builtins(msgspec.structs.replace(filters, expired=None)))
 
 
@@ -90,7 +90,7 @@ async def _selected(executor: Executor, namespace: str, request: DeleteInput) ->
 
 
 def counts_of(cascade: Cascade) -> DeleteCounts:
-    """Return what goes, for the wire."""
+    """Return the counts in their wire form."""
     return DeleteCounts(
         items=sum(cascade.by_kind.values()),
         by_kind={kind.value: items for kind, items in sorted(cascade.by_kind.items())},
@@ -106,7 +106,7 @@ def _forgetting() -> Provenance:
 
 
 def _token(namespace: str, request: DeleteInput, versions: Mapping[str, int]) -> str:
-    """Equal only for the same request about the same items, each at the same version."""
+    """Return a token that is equal only for the same request on the same items at the same versions."""
     asked = msgspec.structs.replace(request, confirm_token=None)
     digest = hashlib.sha256(msgspec.json.encode([namespace, asked], order="deterministic"))
     for uid, version in versions.items():

@@ -1,4 +1,4 @@
-"""Typed edges as callers send and see them."""
+"""Typed edges in their wire form."""
 
 from typing import Any, cast
 
@@ -15,11 +15,11 @@ from librarian.items.rows import new_edge, stored_ends
 
 _NAMED = "Name it by edge_id, or by source, type and target."
 CONTRADICTION = "CAUSES and BLOCKS both hold from this source to this target: a contradiction"
-"""What is said of two accepted edges that do not fit together."""
+"""The note on two accepted edges that contradict each other."""
 
 
 async def link(executor: Executor, namespace: str, edge: LinkInput, reviewer: str) -> Linked:
-    """Draw the edge, or make the one that is there a human's. Raises InvalidInput, NotFound."""
+    """Draw the edge, or set an existing one's method to human. Raises InvalidInput, NotFound."""
     done = await graph.link(executor, namespace, new_edge(namespace, edge), reviewer)
     if isinstance(done, Linked):
         return done
@@ -28,10 +28,10 @@ async def link(executor: Executor, namespace: str, edge: LinkInput, reviewer: st
 
 
 async def unlink(executor: Executor, namespace: str, which: UnlinkInput) -> EdgeOut:
-    """Remove the edge; returns it as it was. Raises InvalidInput unless it is named in exactly one way, NotFound."""
+    """Remove the edge and return it. Raises InvalidInput unless it is named in exactly one way, and NotFound."""
     by_ends = (which.source, which.type, which.target) != (None, None, None)
     if by_ends is (which.edge_id is not None):
-        raise InvalidInput("the edge must be named in one way", field="$.edge_id", remedy=_NAMED)
+        raise InvalidInput("the edge must be named in exactly one way", field="$.edge_id", remedy=_NAMED)
     if which.edge_id is not None:
         return _found(await graph.unlink(executor, namespace, which.edge_id), namespace)
     return _found(await _unlink_items(executor, namespace, which), namespace)
@@ -58,13 +58,13 @@ async def list_edges(executor: Executor, namespace: str, query: EdgeQuery) -> Ed
 
 
 def link_output(done: Linked) -> LinkOutput:
-    """Return the answer to a link; a human may contradict an accepted edge, and is told so."""
+    """Return the answer to a link, with a note if it contradicts an accepted edge, which humans may do."""
     notes = [CONTRADICTION] if done.contradicts else []
     return LinkOutput(created=done.created, edge=edge_out(done.edge), notes=notes)
 
 
 def edge_out(edge: StoredEdge) -> EdgeOut:
-    """Return `edge` for the wire."""
+    """Return `edge` in its wire form."""
     return EdgeOut(**{name: getattr(edge, name) for name in EdgeOut.__struct_fields__})
 
 
@@ -83,7 +83,7 @@ def _found(edge: StoredEdge | None, namespace: str) -> EdgeOut:
 
 
 def _position(query: EdgeQuery) -> str:
-    """Return the edge_id behind which the page begins."""
+    """Return the edge_id after which the page begins."""
     if query.cursor is None:
         return ""
     match cursors.decode(query, query.cursor):
@@ -96,7 +96,7 @@ _AT_ONCE = 500
 
 
 class Adoption(Struct, frozen=True):
-    """What was done, and what cannot be: `left` says why, one line each."""
+    """Result of an adoption; `left` lists the relationships that cannot be adopted, with reasons, one line each."""
 
     adopted: int
     merged: int
@@ -104,15 +104,15 @@ class Adoption(Struct, frozen=True):
 
 
 async def adopt_edges(executor: Executor, namespace: str | None = None) -> Adoption:
-    """Complete every typed relationship without an edge_id that has two items of one namespace for ends.
+    """Complete every typed relationship without an edge_id between two items of one namespace.
 
-    One that doubles an edge is merged into it. `namespace` None means all. Safe to interrupt and to repeat.
+    A duplicate of an edge is merged into it. `namespace` None means all. Safe to interrupt and repeat.
     """
     adopted = merged = 0
     while drawn := await next_drawn(executor, namespace, _AT_ONCE):
-        new, known = await adopt(executor, [_edge(edge) for edge in drawn])
-        adopted, merged = adopted + new, merged + known
-        if not new + known:  # others change them right now
+        new, duplicates = await adopt(executor, [_edge(edge) for edge in drawn])
+        adopted, merged = adopted + new, merged + duplicates
+        if not new + duplicates:  # others are changing them right now
             break
     left = await count_drawn(executor, namespace)
     return Adoption(

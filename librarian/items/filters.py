@@ -1,4 +1,4 @@
-"""The filters of requests as the graph applies them."""
+"""Converts the filters of requests for the graph."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from librarian.items.rows import as_utc
 
 
 def item_filter(namespace: str, filters: Filters | None, kinds: Sequence[Kind] = tuple(Kind)) -> ItemFilter:
-    """Return `filters` as the graph applies them; `kinds` stand where they name none."""
+    """Return `filters` in the graph's form; `kinds` apply if they name none."""
     if filters is None:
         return ItemFilter(namespace, tuple(kinds))
     given = {

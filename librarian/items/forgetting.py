@@ -1,4 +1,4 @@
-"""What was forgotten: lists of it, and letting it come back."""
+"""Lists tombstones and lifts them."""
 
 from graph import tombstones as graph
 from graph.executor import Executor
@@ -9,12 +9,12 @@ from librarian.base.errors import InvalidInput
 from librarian.items.contracts import ForgottenList, ForgottenOut, ForgottenQuery, ItemIn, LiftInput, LiftOutput
 from librarian.items.rows import RowBuilder
 
-RESEMBLING = "may say in other words what was forgotten: `librarian list --resembling` shows them; forget or pin each"
-NOTE = "held back, because they were forgotten before: `librarian forgotten` lists what was"
+RESEMBLING = "may restate something forgotten: `librarian list --resembling` shows them; forget or pin each"
+NOTE = "held back, because they were forgotten before: `librarian forgotten` lists them"
 
 
 async def list_forgotten(executor: Executor, namespace: str, query: ForgottenQuery) -> ForgottenList:
-    """Return one page, the latest first. Raises InvalidInput for a cursor of another query."""
+    """Return one page, latest first. Raises InvalidInput for a cursor of another query."""
     after = None
     if query.cursor is not None:
         after = _position(query, query.cursor)
@@ -24,7 +24,7 @@ async def list_forgotten(executor: Executor, namespace: str, query: ForgottenQue
 
 
 async def lift(executor: Executor, namespace: str, what: LiftInput) -> LiftOutput:
-    """Let what was forgotten come back. Raises InvalidInput where nothing is named."""
+    """Allow forgotten items to return. Raises InvalidInput if none is named."""
     if what.uids is None and what.tombstone_ids is None:
         raise InvalidInput("name uids or tombstone_ids", field="$.uids")
     lifted = await graph.lift(executor, namespace, what.uids or [], what.tombstone_ids or [])
@@ -32,7 +32,7 @@ async def lift(executor: Executor, namespace: str, what: LiftInput) -> LiftOutpu
 
 
 async def lift_row(executor: Executor, namespace: str, uid: str, row: ItemIn) -> None:
-    """Let the item `uid` come back that `row` describes."""
+    """Allow the item `uid`, described by `row`, to return."""
     item = RowBuilder().item(namespace, row).item
     await graph.lift_said(executor, namespace, graph.Said(uid, item.kind, graph.said_by(item).texts))
 

@@ -1,4 +1,4 @@
-"""Ingest: lines in, items and edges stored, every fault reported with its line and field."""
+"""Ingest: stores the items and edges of lines, and reports every fault with its line and field."""
 
 import time
 from collections.abc import AsyncIterable, Callable
@@ -32,13 +32,13 @@ OnProgress = Callable[[IngestReport], None]
 
 @dataclass(slots=True)
 class _Batch:
-    """Valid rows of one namespace that are stored together, with the line each came from."""
+    """Valid rows of one namespace to store together, with their lines."""
 
     namespace: str
     items: list[tuple[int, NewItem]] = field(default_factory=list)
     edges: list[NewEdge] = field(default_factory=list)
     sources: dict[int, str] = field(default_factory=dict)
-    """Of edges by line, as they were sent: RELATES_TO may be stored the other way round."""
+    """Ends of edges by line, as sent: RELATES_TO may be stored in the opposite order."""
     size: int = 0
 
     @property
@@ -78,7 +78,7 @@ class Ingest:
         self._touched: set[str] = set()
 
     async def run(self, lines: AsyncIterable[tuple[int, bytes]], on_progress: OnProgress | None) -> IngestReport:
-        """Store all valid rows of `lines`. Progress is told after each stored batch, when those rows are safe."""
+        """Store all valid rows of `lines`. Progress is reported after each batch is committed."""
         async for number, line in lines:
             if not line.strip():
                 continue
@@ -98,14 +98,14 @@ class Ingest:
         return self.report
 
     def _pass_over(self, number: int, line: bytes) -> None:
-        """Build a settled row and drop it, so that equal anonymous rows after it are told apart from it."""
+        """Build and drop an already settled row, so that it counts when later equal anonymous rows are numbered."""
         with suppress(InvalidInput, PayloadTooLarge):
             row = self._decode(number, line)
             if not isinstance(row, EdgeIn):
                 self._builder.item(self._namespace_of(row), row)
 
     def _take(self, number: int, line: bytes) -> _Batch | None:
-        """Put one row into its batch, or its fault into the report."""
+        """Add one row to its batch, or its fault to the report."""
         try:
             row = self._decode(number, line)
             namespace = self._namespace_of(row)
@@ -137,7 +137,7 @@ class Ingest:
     async def _store_all(self) -> None:
         batches, self._batches = list(self._batches.values()), {}
         for batch in batches:
-            # Items of a batch come before its edges, so that an edge may name an item of the same batch.
+            # Items of a batch are stored before its edges, which may name them.
             started = time.perf_counter()
             found = await with_successions(
                 self._executor, batch.namespace, [item for _, item in batch.items], self._declared
@@ -181,8 +181,8 @@ class Ingest:
         self.report.notes += remarks(self._made, self._proposed)
         waiting = [await finish_ingest(self._executor, namespace) for namespace in sorted(self._touched)]
         if any(waiting):
-            named = f"{sum(waiting)} items name evidence or older facts that are not there yet"
-            self.report.notes.append(f"{named}; they are linked when it comes")
+            named = f"{sum(waiting)} items name evidence or older facts that are not stored yet"
+            self.report.notes.append(f"{named}; the links follow")
         if self.report.held_back:
             self.report.notes.append(f"{self.report.held_back} rows are {HELD_BACK}")
         if self.report.resembling:

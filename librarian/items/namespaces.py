@@ -1,4 +1,4 @@
-"""Namespaces: which there are, and deleting one, in two steps."""
+"""Lists namespaces, and deletes one in two steps."""
 
 import hashlib
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _SAMPLE = 10
 
 
 async def list_namespaces(executor: Executor, allowed: Callable[[str], bool]) -> NamespaceList:
-    """Return the namespaces that hold items and that are `allowed`, by name."""
+    """Return the `allowed` namespaces that hold items, by name."""
     found = [counts for counts in await graph.list_namespaces(executor) if allowed(counts.namespace)]
     return NamespaceList(
         namespaces=[
@@ -35,10 +35,10 @@ async def list_namespaces(executor: Executor, allowed: Callable[[str], bool]) ->
 
 
 async def delete_namespace(executor: Executor, namespace: str, confirm_token: str | None) -> DeleteOutput:
-    """Return a preview, or with its token the deletion. Raises NotFound, and Conflict when the token is of another
-    state.
+    """Preview the deletion, or carry it out with the preview's token. Raises NotFound, and Conflict if the state has
+    changed since.
     """
-    # Whatever is written after this look is kept; what was written before it makes the token another one.
+    # Anything written after this read is kept; anything written before it changes the token.
     seen = await graph.take_snapshot(executor, namespace)
     held = await graph.holdings(executor, namespace)
     if not held.by_kind and not await graph.exists(executor, namespace):
@@ -75,6 +75,6 @@ def _counts(held: Holdings) -> DeleteCounts:
 
 
 def _token(namespace: str, held: Holdings, seen: Snapshot) -> str:
-    """Return a digest of the namespace's state, without its vectors, which the worker adds by itself."""
+    """Return a digest of the namespace's state, without vectors, which the worker adds on its own."""
     state = [namespace, held.edges, held.evidence_links, held.revisions, held.by_kind, held.marks, seen.files]
     return hashlib.sha256(msgspec.json.encode(state, order="deterministic")).hexdigest()[:32]

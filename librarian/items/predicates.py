@@ -1,8 +1,8 @@
-"""How many values a predicate of facts has at a time, as far as its words tell.
+"""Decides from its words whether a predicate of facts has one value at a time or many.
 
-A wrong answer ends a fact that still holds. So "one" is said only of words that name an attribute (an address, a price)
-or a state that excludes others of its sort (living somewhere), "many" of possessions, tastes, abilities and events, and
-nothing of the rest: "has" or "is" may be either.
+A wrong answer ends a fact that is still true. So only words for an attribute (an address, a price) or an exclusive
+state (living somewhere) give "one"; possessions, tastes, abilities and events give "many"; the rest, such as "has" or
+"is", is undecided.
 """
 
 import re
@@ -81,12 +81,12 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def values_of(predicate: str) -> Values | None:
-    """Return how many values the words of a predicate speak for, None where they do not say."""
+    """Return how many values the words of a predicate imply; None if they are ambiguous."""
     words = " ".join(re.sub(r"[_-]+", " ", unicodedata.normalize("NFKC", predicate).casefold()).split())
-    many, one = (_CJK_MANY.search, _CJK_ONE.fullmatch) if _CJK.search(words) else (_MANY.fullmatch, _ONE.fullmatch)
-    if many(words):
+    multi, single = (_CJK_MANY.search, _CJK_ONE.fullmatch) if _CJK.search(words) else (_MANY.fullmatch, _ONE.fullmatch)
+    if multi(words):
         return "many"
-    return "one" if one(words) else None
+    return "one" if single(words) else None
 
 
 _AMOUNT = re.compile(r"\d+(?:[.,]\d+)* ?([^\W\d_]+(?: [^\W\d_]+)?|[%€$£¥°]\w?)")
@@ -94,6 +94,6 @@ _TIME = re.compile(r"[ap]m|h|uhr|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|
 
 
 def same_measure(objects: Sequence[str]) -> bool:
-    """Whether all objects are amounts of the same thing, such as "5 mg" and "10 mg"; dates and times are none."""
+    """Return whether all objects are amounts in the same unit, such as "5 mg" and "10 mg"; dates and times are not."""
     units = {found[1] if (found := _AMOUNT.fullmatch(text)) else "" for text in objects}
     return len(units) == 1 and (unit := units.pop()) != "" and not _TIME.fullmatch(unit)

@@ -1,4 +1,4 @@
-"""Items as callers see them: one, a page of many, and the history of one."""
+"""Reads items for callers: one, a page, and the history of one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -41,7 +41,7 @@ NOW = Moments()
 
 async def get_item(executor: Executor, namespace: str, uid: str, moments: Moments = NOW) -> ItemOut:
     """Return the item `uid` of `namespace`. Raises NotFound, also for an item of another namespace, and for one that
-    was not on file or did not hold at the moment that is asked for.
+    was not stored or not true at the requested moment.
     """
     found: Sequence[Item] = await hydrate(executor, namespace, [uid])
     as_of, known_at = as_utc(moments.as_of), as_utc(moments.known_at)
@@ -53,12 +53,12 @@ async def get_item(executor: Executor, namespace: str, uid: str, moments: Moment
 
 
 async def get_items(executor: Executor, namespace: str, uids: Iterable[str]) -> dict[str, ItemOut]:
-    """Return those of the items that exist, by uid."""
+    """Return the existing ones of the items, by uid."""
     return {item.uid: item_out(item) for item in await hydrate(executor, namespace, sorted(set(uids)))}
 
 
 async def get_row(executor: Executor, namespace: str, uid: str) -> ItemIn:
-    """Return the row that the item can be built from again. Raises NotFound, Conflict for a part of a file."""
+    """Return the row from which the item can be rebuilt. Raises NotFound, and Conflict for a file chunk."""
     found = await hydrate(executor, namespace, [uid])
     if not found:
         raise no_item(namespace)
@@ -78,7 +78,7 @@ async def list_items(executor: Executor, namespace: str, query: ItemQuery) -> It
 
 
 async def revisions(executor: Executor, namespace: str, uid: str) -> RevisionList:
-    """Return what the item was before each of its changes, newest first. Raises NotFound."""
+    """Return the item before each of its changes, newest first. Raises NotFound."""
     found = await graph.list_revisions(executor, namespace, uid)
     if found is None:
         raise no_item(namespace)
@@ -86,12 +86,12 @@ async def revisions(executor: Executor, namespace: str, uid: str) -> RevisionLis
 
 
 def no_item(namespace: str) -> NotFound:
-    """Return the error for a uid that `namespace` does not have; one of another namespace looks the same."""
+    """Return the error for a uid missing in `namespace`; one of another namespace looks the same."""
     return NotFound(f"no item has this uid in namespace {namespace!r}", field="uid")
 
 
 def item_out(item: Item, as_of: datetime | None = None) -> ItemOut:
-    """Return a stored item for the wire, with what is to be said of its support as of a moment (None: now)."""
+    """Return a stored item in its wire form, with the state of its support as of a moment (None: now)."""
     now = as_of or datetime.now(UTC)
     return ItemOut(
         uid=item.uid,
@@ -110,12 +110,12 @@ def item_out(item: Item, as_of: datetime | None = None) -> ItemOut:
 
 
 def unsupported_of(loss: Loss | None) -> Unsupported | None:
-    """Return what leaves an item unsupported, for the wire."""
+    """Return why an item is unsupported, in its wire form."""
     return None if loss is None else Unsupported(since=loss.since, because=loss.reason.value, way=list(loss.way))
 
 
 async def impact(executor: Executor, namespace: str, uid: str) -> ImpactOutput:
-    """Return what would rest on nothing if the item ceased to stand. Raises NotFound."""
+    """Return the consequences for dependent items if the item became invalid. Raises NotFound."""
     if not await hydrate(executor, namespace, [uid]):
         raise no_item(namespace)
     found = await impact_of(executor, namespace, [uid], datetime.now(UTC))
@@ -128,7 +128,7 @@ async def impact(executor: Executor, namespace: str, uid: str) -> ImpactOutput:
 
 
 def previews(found: Sequence[Impacted]) -> list[PreviewItem]:
-    """Return items that rest on others, by name."""
+    """Return dependent items with their names."""
     return [convert({"uid": item.uid, "kind": item.kind, "name": item.name}, PreviewItem) for item in found]
 
 
@@ -155,7 +155,7 @@ def _position(query: ItemQuery) -> graph.Position | None:
             raise cursors.invalid()
 
 
-# Fields of `ItemOut` itself, and what no caller has a use for.
+# Fields of `ItemOut` itself, and internal ones.
 _NOT_AMONG_PROPERTIES = frozenset(
     {"namespace", "uid", "name", "text", "occurred_at", "created_at", "version", "valid_to", "attributes"}
     | {"source_hash", "evidence_refs", "supersedes_refs"}
@@ -164,7 +164,7 @@ _NOT_AMONG_PROPERTIES = frozenset(
 
 
 def properties_of(item: Item) -> dict[str, Any]:
-    """Return what an item says beside the fields of `ItemOut`, without what is absent."""
+    """Return the fields of an item beyond those of `ItemOut`, without empty ones."""
     names = stored_fields(type(item)).keys() - _NOT_AMONG_PROPERTIES
     shown = {name: plain(getattr(item, name)) for name in sorted(names)}
     shown["attributes"] = attributes_of(item)
@@ -174,7 +174,7 @@ def properties_of(item: Item) -> dict[str, Any]:
 
 
 def evidence_of(item: Item) -> list[Evidence]:
-    """Return what supports a fact or memory."""
+    """Return the evidence of a fact or memory."""
     return [
         Evidence(
             uid=source.uid,
@@ -191,15 +191,15 @@ def evidence_of(item: Item) -> list[Evidence]:
 
 
 def attributes_of(item: Item) -> dict[str, Attribute]:
-    """Return an item's attributes, which the graph keeps as JSON since a node holds no maps."""
+    """Return an item's attributes, which the graph stores as JSON because nodes cannot hold maps."""
     return msgspec.json.decode(item.attributes, type=dict[str, Attribute]) if item.attributes else {}
 
 
 def open_end(valid_to: datetime | None) -> datetime | None:
-    """Return when a fact ceases to hold; the sentinel for "still holds" becomes None."""
+    """Return the end of a fact's validity; the sentinel for "still valid" becomes None."""
     return None if valid_to is None or valid_to >= FOREVER else valid_to
 
 
 def plain(value: Any) -> Any:
-    """Return a value as contracts have it: lists for tuples."""
+    """Return a value in its contract form: lists for tuples."""
     return list(value) if isinstance(value, tuple) else value

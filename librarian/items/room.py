@@ -1,4 +1,4 @@
-"""Items of one graph, their edges and their namespaces: stored, read, changed and deleted."""
+"""Stores, reads, changes and deletes the items, edges and namespaces of one graph."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -63,7 +63,7 @@ _MOST_VALUES = 100
 class ItemsRoom:
     """Stores, reads, changes and deletes items, their edges and whole namespaces.
 
-    `wake` is called when texts have changed, so that they are encoded, and with `read_for_facts` messages are read.
+    `wake` is called when texts have changed, to encode them and, with `read_for_facts`, to read messages for facts.
     """
 
     def __init__(
@@ -82,15 +82,15 @@ class ItemsRoom:
         self._wake = wake
 
     async def traits(self, namespace: str) -> dict[str, list[tuple[str, int]]]:
-        """Return how many items have each value of kind, type, author, domain and month, the most frequent first."""
+        """Count the items by each value of kind, type, author, domain and month, most frequent first."""
         return await graph.count_traits(self._lifecycle.parts.executor, namespace, _MOST_VALUES)
 
     async def names(self, namespace: str, uids: Iterable[str]) -> dict[str, str]:
-        """Return the names of those items that exist, by uid."""
+        """Return the names of the existing ones of the items, by uid."""
         return await graph.item_names(self._lifecycle.parts.executor, namespace, sorted(set(uids)))
 
     async def surroundings(self, namespace: str, uid: str) -> graph.Surroundings:
-        """Return the turns before and after a message, and what rests on an item. Raises NotFound."""
+        """Return the turns before and after a message, and the items that cite an item. Raises NotFound."""
         found = await graph.around_item(self._lifecycle.parts.executor, namespace, uid, _MOST_VALUES)
         if found is None:
             raise item_cases.no_item(namespace)
@@ -107,11 +107,11 @@ class ItemsRoom:
         even_if_forgotten: bool = False,
         on_progress: Callable[[IngestReport], None] | None = None,
     ) -> IngestReport:
-        """Store rows given as (line number from 1, JSON); what `on_progress` reports is stored already.
+        """Store rows given as (line number from 1, JSON); `on_progress` reports only stored rows.
 
         `any_namespace` lets rows name namespaces other than `namespace`. Rows up to `after_line` count as
-        settled by an earlier run over the same lines. What was forgotten is held back, and the report says so;
-        `even_if_forgotten` lets it come back.
+        settled by an earlier run over the same lines. Forgotten items are held back and counted in the report, unless
+        `even_if_forgotten`.
         """
         run = Ingest(
             self._lifecycle.parts.executor,
@@ -122,7 +122,7 @@ class ItemsRoom:
             max_text_chars=self._max_text_chars,
             declared=self._declared,
             even_if_forgotten=even_if_forgotten,
-            # The sample brings the facts that its messages state.
+            # The sample includes the facts that its messages state.
             read_for_facts=self._read_for_facts and namespace != SAMPLE_NAMESPACE,
         )
         report = await run.run(lines, on_progress)
@@ -137,37 +137,37 @@ class ItemsRoom:
     async def get_item(
         self, namespace: str, uid: str, as_of: datetime | None = None, known_at: datetime | None = None
     ) -> ItemOut:
-        """Return one item of `namespace`, with `known_at` as it was on file then. Raises NotFound, also where it was
-        not there yet, or did not hold at `as_of`.
+        """Return one item of `namespace`, with `known_at` as stored then. Raises NotFound, also if it did not exist yet
+        or was not true at `as_of`.
         """
         moments = Moments(as_of=as_of, known_at=known_at)
         return await item_cases.get_item(self._lifecycle.parts.executor, namespace, uid, moments)
 
     async def get_items(self, namespace: str, uids: Iterable[str]) -> dict[str, ItemOut]:
-        """Return those of the items that exist, by uid."""
+        """Return the existing ones of the items, by uid."""
         return await item_cases.get_items(self._lifecycle.parts.executor, namespace, uids)
 
     async def get_row(self, namespace: str, uid: str) -> ItemIn:
-        """Return the row that an item can be put from again. Raises NotFound, Conflict for a part of a file."""
+        """Return the row from which an item can be put again. Raises NotFound, and Conflict for a file chunk."""
         return await item_cases.get_row(self._lifecycle.parts.executor, namespace, uid)
 
     async def look_at(self, namespace: str, rows: Sequence[ItemIn]) -> list[Upcoming]:
-        """Return what keeping the rows would do, without those that contradict themselves; nothing is kept."""
+        """Preview the effect of keeping the rows, skipping contradictory ones; stores nothing."""
         return await uploads.look_at(self._lifecycle.parts.executor, namespace, rows)
 
     async def keep_rows(self, namespace: str, rows: Sequence[ItemIn]) -> tuple[IngestReport, list[Step]]:
-        """Store rows, and return how to take that back too."""
+        """Store rows, and also return how to undo that."""
         looked_at = await self.look_at(namespace, rows)
         report = await self.ingest(_lines(rows), namespace=namespace)
         return report, await uploads.steps_back(self._lifecycle.parts.executor, namespace, looked_at)
 
     async def take_back(self, namespace: str, steps: Iterable[Step]) -> int:
-        """Make items what they were before they were kept; return how many stay, because they were changed since."""
+        """Restore items to their state before they were kept; return how many stay because they changed since."""
         stay = 0
         for step in steps:
             try:
                 if step.before is None:
-                    # Whoever takes an upload back may upload the same again.
+                    # After an undo the same upload must be possible again.
                     await self._delete_item(namespace, step.uid, step.version, forgotten=False)
                 else:
                     await self.put_item(namespace, step.uid, step.before, if_version=step.version)
@@ -176,14 +176,14 @@ class ItemsRoom:
         return stay
 
     async def get_object(self, namespace: str, uid: str) -> Item:
-        """Return one item of `namespace` as its read-only neomodel class, for Python programs. Raises NotFound."""
+        """Return one item of `namespace` as a read-only neomodel object, for Python programs. Raises NotFound."""
         found = await get_object(self._lifecycle.parts.executor, namespace, uid)
         if found is None:
             raise NotFound(f"no item has this uid in namespace {namespace!r}", field="uid")
         return found
 
     async def load_sample(self) -> IngestReport:
-        """Put the sample data into namespace `sample`; a second time changes nothing."""
+        """Load the sample data into namespace `sample`; repeating it changes nothing."""
         return await self.ingest(_sample_lines(), namespace=SAMPLE_NAMESPACE)
 
     async def list_items(self, namespace: str, query: ItemQuery) -> ItemList:
@@ -191,9 +191,9 @@ class ItemsRoom:
         return await item_cases.list_items(self._lifecycle.parts.executor, namespace, query)
 
     async def put_item(self, namespace: str, uid: str, row: ItemIn, *, if_version: int | None = None) -> PutOutput:
-        """Make the item `uid` what `row` says; `if_version` 0 means that it must not be there yet.
+        """Create or replace the item `uid` by `row`; `if_version` 0 requires that it does not exist yet.
 
-        Raises InvalidInput, Conflict when an item of another kind has this uid, PreconditionFailed at another version.
+        Raises InvalidInput, Conflict if an item of another kind has this uid, PreconditionFailed at another version.
         """
         executor = self._lifecycle.parts.executor
         put = await changing.put(executor, namespace, uid, row, if_version, read_for_facts=self._read_for_facts)
@@ -212,45 +212,45 @@ class ItemsRoom:
         return item
 
     async def remember(self, namespace: str, what: RememberInput) -> PutOutput:
-        """Keep a memory or fact; the same content again is stored once. Raises InvalidInput, Conflict."""
+        """Keep a memory or fact; equal content is stored once. Raises InvalidInput, Conflict."""
         put = await changing.remember(self._lifecycle.parts.executor, namespace, what, self._declared)
         self._changed("item.remember", put.item, outcome=put.outcome)
         return put
 
     async def correct(self, namespace: str, uid: str, correction: Correction) -> CorrectOutput:
-        """Store what is true instead of a fact, which becomes history, or of a memory, which keeps a revision.
+        """Correct a fact, which becomes history, or a memory, which keeps a revision.
 
-        The same correction again leads to the same item. Raises NotFound, InvalidInput, Conflict for a fact that
-        another one supersedes already, and for what cannot be corrected.
+        Repeating a correction returns the same item. Raises NotFound, InvalidInput, and Conflict for a fact that is
+        already superseded by another, or an item that cannot be corrected.
         """
         corrected = await changing.correct(self._lifecycle.parts.executor, namespace, uid, correction)
         self._changed("item.correct", corrected.item, superseded=corrected.superseded)
         return corrected
 
     async def revisions(self, namespace: str, uid: str) -> RevisionList:
-        """Return what a fact or memory was before each of its changes, newest first. Raises NotFound."""
+        """Return a fact or memory before each of its changes, newest first. Raises NotFound."""
         return await item_cases.revisions(self._lifecycle.parts.executor, namespace, uid)
 
     async def impact(self, namespace: str, uid: str) -> ImpactOutput:
-        """Return what would rest on nothing if the item ended, were corrected or forgotten. Raises NotFound."""
+        """Return the items affected if the item ended, were corrected or forgotten. Raises NotFound."""
         return await item_cases.impact(self._lifecycle.parts.executor, namespace, uid)
 
     async def impact_of(self, namespace: str, asked: ImpactInput) -> ImpactOutput:
-        """Return `impact` of the item that is asked about. Raises NotFound."""
+        """Return `impact` of the item in `asked`. Raises NotFound."""
         return await self.impact(namespace, asked.uid)
 
     async def delete_item(
         self, namespace: str, uid: str, *, tombstones: bool = True, if_version: int | None = None
     ) -> DeleteCounts:
-        """Delete one item with all that hangs on it; a tombstone keeps it from coming back, unless there are to be
-        none. Raises NotFound, PreconditionFailed.
+        """Delete one item with everything attached to it; a tombstone keeps it from returning, unless `tombstones` is
+        false. Raises NotFound, PreconditionFailed.
         """
         return await self._delete_item(namespace, uid, if_version, forgotten=tombstones)
 
     async def delete_items(self, namespace: str, request: DeleteInput, *, tombstones: bool = True) -> DeleteOutput:
-        """Without `confirm_token` a preview with the token to send; with it, delete what was previewed.
+        """Return a preview with a token; with that `confirm_token`, delete what was previewed.
 
-        Raises InvalidInput when neither uids nor filters are given, Conflict when the selection changed since.
+        Raises InvalidInput if neither uids nor filters are given, Conflict if the selection has changed since.
         """
         done = await deleting.delete_items(self._lifecycle.parts.executor, namespace, request, forgotten=tombstones)
         if done.deleted:
@@ -258,20 +258,18 @@ class ItemsRoom:
         return done
 
     async def list_forgotten(self, namespace: str, query: ForgottenQuery) -> ForgottenList:
-        """Return one page of what was forgotten, the latest first. Raises InvalidInput for a cursor of another
-        query.
-        """
+        """Return one page of tombstones, latest first. Raises InvalidInput for a cursor of another query."""
         return await forgetting.list_forgotten(self._lifecycle.parts.executor, namespace, query)
 
     async def lift_forgotten(self, namespace: str, what: LiftInput) -> LiftOutput:
-        """Let what was forgotten come back when it is ingested or imported again. Raises InvalidInput."""
+        """Allow forgotten items to return when they are ingested or imported again. Raises InvalidInput."""
         done = await forgetting.lift(self._lifecycle.parts.executor, namespace, what)
         audit("forgotten.lift", namespace, lifted=done.lifted)
         return done
 
     async def keep_again(self, namespace: str, uid: str, row: ItemIn) -> PutOutput:
-        """Undo that an item was forgotten: put what `row` says again. Raises InvalidInput, PreconditionFailed where
-        the uid is taken.
+        """Undo the forgetting of an item: put `row` again. Raises InvalidInput, and PreconditionFailed if the uid is in
+        use.
         """
         await forgetting.lift_row(self._lifecycle.parts.executor, namespace, uid, row)
         audit("forgotten.lift", namespace, uid=uid)
@@ -288,8 +286,8 @@ class ItemsRoom:
         self._wake()
 
     async def link(self, namespace: str, edge: LinkInput) -> LinkOutput:
-        """Draw a typed edge between two items of `namespace`, or make the one that is there, proposed, rejected or
-        accepted, a human's: it keeps its id, and what `edge` leaves out. Raises InvalidInput, NotFound.
+        """Draw a typed edge between two items of `namespace`, or set the method of an existing one (proposed, rejected
+        or accepted) to human: it keeps its id, and the fields that `edge` leaves out. Raises InvalidInput, NotFound.
         """
         done = await edge_cases.link(self._lifecycle.parts.executor, namespace, edge, actor_name())
         if done.changed:
@@ -297,7 +295,7 @@ class ItemsRoom:
         return edge_cases.link_output(done)
 
     async def unlink(self, namespace: str, which: UnlinkInput) -> EdgeOut:
-        """Remove one edge, named by edge_id or by source, type and target; returns it as it was.
+        """Remove one edge, named by edge_id or by source, type and target, and return it.
 
         Proposed and rejected ones are removed by edge_id only. Raises InvalidInput, NotFound.
         """
@@ -306,7 +304,7 @@ class ItemsRoom:
         return removed
 
     async def delete_edge(self, namespace: str, edge_id: str) -> EdgeOut:
-        """Remove the edge `edge_id`; returns it as it was. Raises NotFound."""
+        """Remove the edge `edge_id` and return it. Raises NotFound."""
         return await self.unlink(namespace, UnlinkInput(edge_id=edge_id))
 
     async def get_edge(self, namespace: str, edge_id: str) -> EdgeOut:
@@ -320,14 +318,14 @@ class ItemsRoom:
         return await edge_cases.list_edges(self._lifecycle.parts.executor, namespace, query)
 
     async def namespaces(self, allowed: Callable[[str], bool] = lambda _: True) -> NamespaceList:
-        """Return the namespaces that hold items and for which `allowed` is true (all of them by default), by name."""
+        """Return the namespaces that hold items and are `allowed` (default: all), by name."""
         return await namespace_cases.list_namespaces(self._lifecycle.parts.executor, allowed)
 
     async def delete_namespace(self, namespace: str, confirm_token: str | None = None) -> DeleteOutput:
-        """Without `confirm_token` a preview with the token to send; with it, delete everything in `namespace`.
+        """Return a preview with a token; with that `confirm_token`, delete everything in `namespace`.
 
-        What is written while it runs is kept and counted. An interrupted deletion is ended by another preview and its
-        token. Raises NotFound, and Conflict when anything changed since the preview.
+        Concurrent writes are kept and counted. An interrupted deletion is finished by another preview and its token.
+        Raises NotFound, and Conflict if anything has changed since the preview.
         """
         done = await namespace_cases.delete_namespace(self._lifecycle.parts.executor, namespace, confirm_token)
         if done.deleted:

@@ -1,6 +1,6 @@
-"""Field mapping: rows of other shapes become Librarian's rows without a converter.
+"""Field mapping: turns rows of other shapes into Librarian's rows without a converter.
 
-A map names, for each field of a row, where its value comes from::
+A map names the source of each field of a row::
 
     kind = "=message"              # '=' starts a fixed text
     namespace = "sample_id"        # a field of the source row; a.b.c goes into objects
@@ -8,10 +8,10 @@ A map names, for each field of a row, where its value comes from::
     text = "text"
     session_id = "{session}"       # braces build a text from fields, numbers included
     position = "#"                 # the line number, from 1
-    tags = "[=imported, topic]"    # square brackets build a list; one that is itself a list is spread
+    tags = "[=imported, topic]"    # square brackets build a list; elements that are lists are flattened
 
 Fields whose source is missing or null are left out. A map is a TOML file, one of the built-in names, or inline
-`field=source,field=source`. Built-in maps lie beside this module in `maps/`.
+`field=source,field=source`. Built-in maps are in `maps/` beside this module.
 """
 
 import re
@@ -33,15 +33,13 @@ _TARGETS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class RowMap:
-    """Where each field of a row comes from."""
+    """The source of each field of a row."""
 
     sources: Mapping[str, str]
 
     @classmethod
     def parse(cls, text: str) -> "RowMap":
-        """Return a map from a TOML file's path, a built-in name, or inline `field=source,…`. Raises InvalidInput naming
-        the fault.
-        """
+        """Return a map from a TOML file's path, a built-in name, or inline `field=source,…`. Raises InvalidInput."""
         if text in built_in_maps():
             return cls.from_toml(
                 files("librarian.items").joinpath("maps", f"{text}.toml").read_text(encoding="utf-8"), text
@@ -72,7 +70,7 @@ class RowMap:
         """Return a map whose fields exist and whose sources are texts."""
         for target, source in sources.items():
             if target not in _TARGETS:
-                raise InvalidInput(f"no row has a field {target!r}", field="--map", remedy=f"one of {sorted(_TARGETS)}")
+                raise InvalidInput(f"rows have no field {target!r}", field="--map", remedy=f"one of {sorted(_TARGETS)}")
             if not isinstance(source, str) or not source:
                 raise InvalidInput(f"the source of {target!r} must be a text", field="--map")
         if "kind" not in sources:

@@ -1,4 +1,4 @@
-"""Rows and items: what users send becomes what the graph stores (identity, times, texts), and back again."""
+"""Converts rows sent by users to items stored in the graph (identity, times, texts), and back."""
 
 import hashlib
 from collections import Counter
@@ -19,15 +19,15 @@ from retrieval.text import caption_of, clean, has_cjk, keyword_text
 
 R = TypeVar("R", MessageIn, FactIn, MemoryIn)
 
-# Part of every source hash: raising it makes the next ingest of the same rows rewrite what is derived from them.
+# Part of every source hash: after raising it, the next ingest of the same rows rewrites derived fields.
 _DERIVATION = "1"
-# What a row may say of its item that is not the item's own.
+# Fields of a row that are not fields of the item.
 _IDENTITY = frozenset({"namespace", "uid"})
 
 
 class RowBuilder:
-    """Builds the items of one ingest. It counts equal anonymous rows, so that two messages "ok" stay two. With `read`
-    its messages are read for facts once they are stored.
+    """Builds the items of one ingest. It numbers equal anonymous rows, so that two messages "ok" stay two. With `read`,
+    messages are read for facts once they are stored.
     """
 
     def __init__(self, *, read: bool = False) -> None:
@@ -35,9 +35,7 @@ class RowBuilder:
         self._seen: Counter[str] = Counter()
 
     def item(self, namespace: str, row: ItemIn) -> NewItem:
-        """`row` as an item of `namespace`. Raises InvalidInput naming the field when parts of it contradict each
-        other.
-        """
+        """Return `row` as an item of `namespace`. Raises InvalidInput naming a field that contradicts another."""
         match row:
             case MessageIn():
                 return replace(self._message(namespace, row), read=self._read)
@@ -116,14 +114,14 @@ class RowBuilder:
         )
 
     def _counted(self, *identity: object) -> str:
-        """Return a digest of `identity` and of how often it came before in this ingest."""
+        """Return a digest of `identity` and its number of earlier occurrences in this ingest."""
         digest = _digest(*identity)
         self._seen[digest] += 1
         return digest if self._seen[digest] == 1 else _digest(*identity, self._seen[digest])
 
 
 def new_edge(namespace: str, link: LinkInput, line: int = 0) -> NewEdge:
-    """`link` as a typed edge, drawn by a human. Raises InvalidInput for one from an item to itself."""
+    """Return `link` as a typed edge with method human. Raises InvalidInput if both ends are the same."""
     if link.source == link.target:
         raise InvalidInput("an edge needs two different items", field="$.target")
     source, target = stored_ends(link.source, link.type, link.target)
@@ -142,7 +140,7 @@ def new_edge(namespace: str, link: LinkInput, line: int = 0) -> NewEdge:
 
 
 def edge_id_of(namespace: str, source: str, edge_type: str, target: str) -> str:
-    """Return the id of the edge of this type between two items, whoever draws it, by the ends of `stored_ends`."""
+    """Return the id of the edge of this type between the ends from `stored_ends`, whoever draws it."""
     return _digest(namespace, source, edge_type, target)
 
 
@@ -152,16 +150,14 @@ def correction_uid(namespace: str, uid: str) -> str:
 
 
 def stored_ends(source: str, edge_type: str, target: str) -> tuple[str, str]:
-    """Source and target as the graph stores them: RELATES_TO has no direction and runs from the lower to the higher
-    uid.
-    """
+    """Return source and target as stored: RELATES_TO has no direction and runs from the lower to the higher uid."""
     if edge_type == EdgeType.RELATES_TO and source > target:
         return target, source
     return source, target
 
 
 def shared_fields(row_class: type[ItemIn], item_class: ItemClass) -> tuple[str, ...]:
-    """Return the fields that a row and its item have in common and that say the same in both."""
+    """Return the fields that a row and its item share with the same meaning."""
     return tuple(name for name in row_class.__struct_fields__ if name in stored_fields(item_class).keys() - _IDENTITY)
 
 
@@ -173,13 +169,13 @@ def _item(
     search_text: str,
     **derived: Any,
 ) -> NewItem:
-    """Return the item with every field that it shares with the row, but for those that are derived."""
+    """Return the item with every field shared with the row, except derived ones."""
     taken = {name: getattr(row, name) for name in shared_fields(type(row), item_class)} | derived
     text = taken["text"]
     if not text.strip():
         raise InvalidInput("text holds no visible character", field="$.text")
     if row.pinned and row.expires_at is not None:
-        raise InvalidInput("what is pinned does not expire; give one of them", field="$.expires_at")
+        raise InvalidInput("a pinned item cannot expire; set only one of pinned and expires_at", field="$.expires_at")
     taken |= {"name": _title(row, text) or caption_of(without_sections(text)), "tags": tuple(dict.fromkeys(row.tags))}
     taken["attributes"] = msgspec.json.encode(row.attributes).decode() if row.attributes else None
     taken |= {"expires_at": as_utc(row.expires_at), "pinned": row.pinned or None}
@@ -187,12 +183,12 @@ def _item(
 
 
 def sentence(subject: str | None, predicate: str | None, object_: str | None) -> str | None:
-    """Return what a fact says where it has no text of its own; None unless all three are there."""
+    """Return the text of a fact without its own; None unless all three parts are given."""
     return f"{subject} {predicate} {object_}" if subject and predicate and object_ else None
 
 
 def _references(row: FactIn | MemoryIn) -> tuple[str, ...]:
-    """Return what the row names as evidence, each once. Raises InvalidInput for a file without lines."""
+    """Return the row's distinct evidence references. Raises InvalidInput for a file without lines."""
     for ref in row.evidence:
         try:
             cited_lines(ref)
@@ -209,7 +205,7 @@ def _said(row: FactIn) -> str:
 
 
 def _title(row: ItemIn, text: str) -> str | None:
-    """Return the name that the row gives, as it is stored; None where the text gives the same."""
+    """Return the row's name in its stored form; None if the text gives the same."""
     name = caption_of(row.name or "")
     return name if name and name not in (caption_of(text), caption_of(without_sections(text))) else None
 
@@ -219,7 +215,7 @@ def _subject_if_unsaid(row: FactIn, text: str) -> str | None:
 
 
 def _cleaned(row: R) -> R:
-    """`row` with every text and list of texts as the graph can hold it."""
+    """Return `row` with every text and list of texts in a form the graph can store."""
     cleaned: dict[str, Any] = {}
     for name in row.__struct_fields__:
         match getattr(row, name):
@@ -231,7 +227,7 @@ def _cleaned(row: R) -> R:
 
 
 def as_utc(moment: datetime | None) -> datetime | None:
-    """`moment` in UTC; one without an offset is taken as UTC. Raises InvalidInput for one that UTC has no year for."""
+    """Return `moment` in UTC; without an offset it counts as UTC. Raises InvalidInput outside of the years of UTC."""
     if moment is None:
         return None
     try:
@@ -246,16 +242,16 @@ def _source_hash(row: ItemIn) -> str:
 
 
 def _digest(*parts: object) -> str:
-    """24 hexadecimal digits (96 bits) of the parts, which are kept apart and told from their absence."""
+    """Return 24 hexadecimal digits (96 bits) of the parts, delimited and with None distinct from any text."""
     encoded = msgspec.json.encode([None if part is None else str(part) for part in parts])
     return hashlib.sha256(encoded).hexdigest()[:24]
 
 
 def row_of(item: Item) -> ItemIn:
-    """Return the smallest row, without a uid, from which `item` is built.
+    """Return the smallest row, without a uid, that builds `item`.
 
-    A value that equals what is derived in its absence (a fact's text, a name) counts as derived, so that it follows
-    when its source changes. Raises Conflict for a file chunk, which no row describes.
+    A value equal to its derived default (a fact's text, a name) counts as derived, so that it follows changes of its
+    source. Raises Conflict for a file chunk, which no row describes.
     """
     match item:
         case Message():
@@ -289,15 +285,15 @@ def memory_row(memory: Memory) -> MemoryIn:
 
 
 def rewritten(item: Memory | Fact) -> NewItem:
-    """Return a memory or fact that was changed, exactly as it is, with search text and labels as an ingest would make
-    them. Its source stays what it was, so that ingesting that again does not undo the change.
+    """Return a changed memory or fact with the search text and labels that an ingest would give it. Its source stays,
+    so that ingesting that again does not undo the change.
     """
     new = RowBuilder().item(item.namespace, msgspec.structs.replace(row_of(item), uid=item.uid))
     return replace(new, item=replace(item, source_hash=item.source_hash or new.item.source_hash))
 
 
 def _row(row_class: type[R], item: Item, **derived: Any) -> R:
-    """Return the row with every field that it shares with the item, but for those that are given."""
+    """Return the row with every field shared with the item, except those given."""
     taken = {name: getattr(item, name) for name in shared_fields(row_class, type(item))}
     made_of_text = item.name in (caption_of(item.text), caption_of(without_sections(item.text)))
     common = {"name": None if made_of_text else item.name, "tags": list(item.tags)}

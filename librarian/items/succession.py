@@ -1,7 +1,7 @@
-"""Facts that replace older ones: of a predicate with a single value, the newer value of the same subject holds.
+"""Facts that replace older ones: for a single-valued predicate, the newest value of a subject is the valid one.
 
-Whether a predicate has one value is declared, or told by its words ("lives in" has one, "likes" has many), or by what
-people have said and decided about it before. Where none of that says so, the pair is only proposed: as a review.
+Whether a predicate is single-valued is declared, or follows from its words ("lives in" has one value, "likes" many), or
+from earlier facts and decisions. Otherwise the pair is only proposed, as a review.
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ from librarian.items.predicates import same_measure, values_of
 from librarian.items.rows import edge_id_of
 
 LEARNT_SUBJECTS = 3
-"""So many subjects whose value was replaced, and hardly one with several, make a predicate one with a single value."""
+"""Number of subjects with a replaced value, and hardly any with several, that makes a predicate single-valued."""
 _SEVERAL, _SEVERAL_SHARE = 2, 0.2
 _PAIR = 2
 _UNSURE = 0.5
@@ -28,7 +28,7 @@ _LAST = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(slots=True)
 class Successions:
-    """The items to store, and what of them replaces which older fact; `proposed` pairs are not sure and not made."""
+    """The items to store, and the pairs of a newer and an older fact: `made` ones, and uncertain, `proposed` ones."""
 
     items: list[NewItem]
     made: list[tuple[str, str]] = field(default_factory=list)
@@ -36,25 +36,25 @@ class Successions:
 
 
 def remarks(made: Sequence[tuple[str, str]], proposed: Sequence[tuple[str, str]]) -> list[str]:
-    """Return what to say of pairs of a newer and an older fact, for a report."""
+    """Return the notes of a report on pairs of a newer and an older fact."""
     notes = []
     if made:
         notes.append(f"{len(made)} facts were superseded by newer values of the same: {_pairs(made)}")
     if proposed:
-        how = "decide by: librarian review --sort supersede"
+        how = "decide with: librarian review --sort supersede"
         notes.append(f"{len(proposed)} facts may be superseded ({how}): {_pairs(proposed)}")
     return notes
 
 
 def audited(namespace: str, found: Successions) -> list[tuple[str, str]]:
-    """Write the pairs that were made to the audit log, and return them."""
+    """Write the pairs to the audit log, and return them."""
     for newer, older in found.made:
         audit("fact.supersede", namespace, uid=newer, superseded=older)
     return found.made
 
 
 def proposals(namespace: str, found: Successions) -> list[Succession]:
-    """Return what is to be stored for a human to decide."""
+    """Return the proposals to store for review."""
     predicates = {new.item.uid: new.item.predicate for new in found.items if isinstance(new.item, Fact)}
     return [
         Succession(
@@ -75,10 +75,10 @@ def _pairs(pairs: Sequence[tuple[str, str]], most: int = 20) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """Predicates whose number of values is declared, in lower case."""
+    """Predicates declared as single- or multi-valued, in lower case."""
 
-    one: frozenset[str] = frozenset()
-    many: frozenset[str] = frozenset()
+    single: frozenset[str] = frozenset()
+    multi: frozenset[str] = frozenset()
 
 
 NOTHING_DECLARED = Declared()
@@ -89,7 +89,7 @@ _Key = tuple[str, str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """One open value of a subject: of a fact that comes in, or of one that is stored."""
+    """One open value of a subject, from an incoming or a stored fact."""
 
     uid: str
     object: str
@@ -99,14 +99,14 @@ class _Value:
 
 @dataclass(slots=True)
 class _Made:
-    """What was found, and what of that is to be written: older facts of newer ones, and ends."""
+    """Successions found, and the changes to write: older facts by newer one, and ends of validity."""
 
     found: Successions
     older: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     ends: dict[str, datetime] = field(default_factory=dict)
 
     def replace(self, value: _Value, old: _Value) -> None:
-        """Let a value replace an older one, if one of them comes in."""
+        """Let a value replace an older one, if either is incoming."""
         if value.new:
             self.older[value.uid].append(old.uid)
         elif old.new and value.since is not None:
@@ -119,7 +119,7 @@ class _Made:
 async def with_successions(
     executor: Executor, namespace: str, items: Sequence[NewItem], declared: Declared
 ) -> Successions:
-    """Return `items`, of which facts that replace older values of their subject say so."""
+    """Return `items`, with references from facts to the older values they replace."""
     facts = {new.item.uid: new.item for new in items if isinstance(new.item, Fact) and _may_replace(new.item)}
     if not facts:
         return Successions(list(items))
@@ -133,11 +133,11 @@ async def with_successions(
     made = _Made(Successions([]))
     for (_, predicate, _), values in groups.items():
         if len({value.object for value in values if not value.new}) > 1:
-            continue  # it has several values, and nobody minds
+            continue  # it already has several values, and nobody objected
         objects = sorted({value.object for value in values})
         sure = _sure(predicate, objects, habits.get(predicate, NO_HABIT), declared)
         if sure is False and len(objects) > _PAIR:
-            sure = None  # so many at once are rather several values than changes of one
+            sure = None  # many at once are more likely several values than changes of one
         _succeed(values, decided, made, sure=sure)
     made.found.items = [_replaced(new, made.older, made.ends) for new in items]
     return made.found
@@ -154,7 +154,7 @@ def _key(fact: Fact) -> _Key:
 
 
 def _grouped(fresh: Iterable[Fact], stored: Mapping[str, Sequence[OpenFact]]) -> dict[_Key, list[_Value]]:
-    """Return the open values of each subject that gets a new one, in the order of time; only where they differ."""
+    """Return the differing open values of each subject with a new one, in order of time."""
     groups: defaultdict[_Key, dict[str, _Value]] = defaultdict(dict)
     for fact in fresh:
         values = groups[_key(fact)]
@@ -176,7 +176,7 @@ def _plain(text: str) -> str:
 def _succeed(
     values: Sequence[_Value], decided: Mapping[tuple[str, str], str], made: _Made, *, sure: bool | None
 ) -> None:
-    """Let each value of a subject replace the one before, as far as that is sure or was accepted before."""
+    """Let each value of a subject replace the previous one if that is certain or was accepted before."""
     holding: list[_Value] = []
     for value in values:
         different = [old for old in holding if old.object != value.object]
@@ -191,16 +191,16 @@ def _succeed(
 
 
 def _sure(predicate: str, objects: Sequence[str], habit: Habit, declared: Declared) -> bool | None:
-    """Return whether the predicate surely has one value; None where it has many."""
-    if predicate.casefold() in declared.one:
+    """Return whether the predicate certainly has one value; None if it has many."""
+    if predicate.casefold() in declared.single:
         return True
-    told = values_of(predicate)
+    worded = values_of(predicate)
     several = habit.several >= _SEVERAL and habit.several >= _SEVERAL_SHARE * habit.subjects
     kept = habit.kept >= _SEVERAL and habit.kept > habit.replaced
-    if predicate.casefold() in declared.many or several or kept or told == "many":
+    if predicate.casefold() in declared.multi or several or kept or worded == "many":
         return None
     learnt = habit.replaced >= LEARNT_SUBJECTS and habit.several * 20 <= habit.subjects and habit.kept == 0
-    return told == "one" or learnt or same_measure(objects)
+    return worded == "one" or learnt or same_measure(objects)
 
 
 def _replaced(new: NewItem, older: Mapping[str, Sequence[str]], ends: Mapping[str, datetime]) -> NewItem:

@@ -1,4 +1,4 @@
-"""Rows that somebody looks at before they are kept, and the way back."""
+"""Previews rows before they are kept, and undoes keeping them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from librarian.items.rows import RowBuilder, row_of
 
 @dataclass(frozen=True, slots=True)
 class Upcoming:
-    """An item as it would be kept, and what its uid stands for now."""
+    """An item as it would be kept, and the stored item with its uid."""
 
     item: Item
     before: Item | None
 
     @property
     def outcome(self) -> Outcome:
-        """What keeping it does."""
+        """The effect of keeping it."""
         if self.before is None:
             return "added"
         same = (self.before.kind, self.before.source_hash) == (self.item.kind, self.item.source_hash)
@@ -30,7 +30,7 @@ class Upcoming:
 
 
 class Step(Struct, kw_only=True, omit_defaults=True):
-    """An item that was kept: the version that it got, and its row before; None where it was not there."""
+    """A kept item: its new version, and its previous row; None if it is new."""
 
     uid: str
     version: int
@@ -38,15 +38,15 @@ class Step(Struct, kw_only=True, omit_defaults=True):
 
 
 async def look_at(executor: Executor, namespace: str, rows: Sequence[ItemIn]) -> list[Upcoming]:
-    """Return what keeping the rows would do, without those that contradict themselves."""
+    """Preview the effect of keeping the rows, skipping contradictory ones."""
     new = {item.uid: item for item in _built(namespace, rows)}
     stored = {item.uid: item for item in await hydrate(executor, namespace, list(new))}
     return [Upcoming(item, stored.get(uid)) for uid, item in new.items()]
 
 
 async def steps_back(executor: Executor, namespace: str, looked_at: Sequence[Upcoming]) -> list[Step]:
-    """Return how to take back what was kept of the items that were looked at before."""
-    changed = {one.item.uid: one for one in looked_at if one.outcome != "unchanged"}
+    """Return the steps that undo keeping the previewed items."""
+    changed = {upcoming.item.uid: upcoming for upcoming in looked_at if upcoming.outcome != "unchanged"}
     return [
         Step(uid=item.uid, version=item.version, before=row_of(before) if before else None)
         for item in await hydrate(executor, namespace, list(changed))

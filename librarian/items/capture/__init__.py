@@ -1,1 +1,1 @@
-"""Sessions of coding agents, kept turn by turn: the hook that they call, its spool, and the delivery to the graph."""
+"""Captures sessions of coding agents turn by turn: the hook they call, its spool, and the delivery to the graph."""

@@ -1,4 +1,4 @@
-"""Brings what hooks have kept into the graph: each row once, however often it is tried."""
+"""Delivers the turns captured by hooks to the graph: each row once, however often it is tried."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ _CHUNK_ROWS = 500
 _POLL_S = 0.1
 _REST_S = 5.0
 _CATCH_UP_S = 60.0
-"""How long a transcript has to be silent before what its hooks have not told is read from it."""
+"""Seconds without changes after which a transcript is read for turns that its hooks have not reported."""
 
 log = structlog.get_logger("librarian.capture")
 
@@ -33,18 +33,18 @@ class Ingest(Protocol):
     """Stores rows, as a Librarian and its clients do."""
 
     def __call__(self, rows: AsyncIterator[tuple[int, bytes]], /, *, namespace: str) -> Awaitable[IngestReport]:
-        """Return the report of what was stored; rows that were stored before change nothing."""
+        """Store the rows and return the report; rows stored before change nothing."""
 
 
 class DeliveryReport(Struct, kw_only=True):
-    """How many rows were stored, and how many the graph refused; those stay in `rejected.jsonl`."""
+    """Numbers of rows stored and refused; the refused ones stay in `rejected.jsonl`."""
 
     stored: int = 0
     rejected: int = 0
 
 
 class SpoolStatus(Struct, kw_only=True):
-    """What waits in the spool, in bytes and rows, of how much it may hold; and how many rows were refused."""
+    """The spool's waiting rows and bytes, its capacity, and the number of refused rows."""
 
     folder: str
     waiting: int
@@ -55,14 +55,14 @@ class SpoolStatus(Struct, kw_only=True):
 
 
 class Delivery:
-    """The spool of one home and where its rows go. Several processes may try: one at a time delivers."""
+    """The spool of one home and the destination of its rows. Of several processes, one at a time delivers."""
 
     def __init__(self, home: Path, ingest: Ingest) -> None:
         self._folder = home / FOLDER
         self._ingest = ingest
 
     async def work(self) -> None:
-        """Deliver rows as they come, until cancelled. Faults are logged and tried again; the rows stay on the disk."""
+        """Deliver rows as they arrive, until cancelled. Failures are logged and retried; the rows stay on disk."""
         audit.actor.set("capture")
         reported, next_look = "", 0.0
         while True:
@@ -81,9 +81,9 @@ class Delivery:
             await self.deliver(catch_up=catch_up)
 
     async def deliver(self, *, catch_up: bool = True, idle_s: float = _CATCH_UP_S) -> DeliveryReport:
-        """Store everything that waits; with `catch_up` also what transcripts hold that no hook has told of.
+        """Store all waiting rows; with `catch_up` also turns in transcripts that no hook has reported.
 
-        Nothing is left to do while another process delivers. Raises what the ingest raises, and OSError.
+        Does nothing while another process delivers. Raises the errors of the ingest, and OSError.
         """
         report = DeliveryReport()
         if not self._folder.exists():
@@ -97,11 +97,11 @@ class Delivery:
         return report
 
     async def _catch_up(self, idle_s: float) -> None:
-        with suppress(turn.SpoolFull):  # it is emptied now, and the rest is read the next time
+        with suppress(turn.SpoolFull):  # it is about to be emptied, and the rest is read next time
             await asyncio.to_thread(turn.caught_up, str(self._folder), idle_s)
 
     def _taken(self) -> bool:
-        """Take the spool away from the hooks, unless one that was taken is not delivered yet."""
+        """Move the spool away from the hooks, unless an earlier one is not delivered yet."""
         taking = self._folder / _DELIVERING
         if taking.exists():
             return True
@@ -112,12 +112,12 @@ class Delivery:
         return True
 
     async def _store(self, report: DeliveryReport) -> None:
-        taken = self._folder / _DELIVERING
-        lines = [line for line in (await asyncio.to_thread(taken.read_bytes)).splitlines() if line]
+        delivering = self._folder / _DELIVERING
+        lines = [line for line in (await asyncio.to_thread(delivering.read_bytes)).splitlines() if line]
         for namespace, rows in _by_namespace(lines).items():
             for start in range(0, len(rows), _CHUNK_ROWS):
                 await self._store_chunk(namespace, rows[start : start + _CHUNK_ROWS], report)
-        taken.unlink()
+        delivering.unlink()
 
     async def _store_chunk(self, namespace: str, rows: Sequence[bytes], report: DeliveryReport) -> None:
         stored = await self._ingest(_numbered(rows), namespace=namespace)
@@ -128,7 +128,7 @@ class Delivery:
         report.rejected += len(refused)
 
     def _reject(self, rows: Sequence[bytes]) -> None:
-        """Set rows aside that the graph does not take, and never will."""
+        """Set aside rows that the graph will never accept."""
         file = os.open(self._folder / _REJECTED, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             if os.fstat(file).st_size < turn.MAX_SPOOL_BYTES:
@@ -138,7 +138,7 @@ class Delivery:
 
 
 def status_of(home: Path) -> SpoolStatus:
-    """Return what waits in the spool of `home`."""
+    """Return the state of the spool of `home`."""
     folder = home / FOLDER
     waiting = [folder / name for name in (_SPOOL, _DELIVERING)]
     return SpoolStatus(
@@ -161,7 +161,7 @@ class _Named(Struct):
 
 
 def _by_namespace(lines: Sequence[bytes]) -> dict[str, list[bytes]]:
-    """Sort rows by their namespaces; a line that a power cut has damaged is the transcript's to bring again."""
+    """Group rows by namespace; a line damaged by a power cut comes again from the transcript."""
     sorted_rows: dict[str, list[bytes]] = {}
     for line in lines:
         with suppress(msgspec.DecodeError):

@@ -1,4 +1,4 @@
-"""The script that hooks start: it runs `turn`, whose compiled form Python keeps."""
+"""The script that hooks start: it runs `turn`, whose bytecode Python caches."""
 
 import sys
 

@@ -1,16 +1,15 @@
-"""The hook: reads one event of a coding agent from standard input and keeps the turns that it tells of, in a spool.
+"""The hook: reads one event of a coding agent from standard input and appends the turns it reports to a spool.
 
     python -I -S keep.py PROGRAM FOLDER NAMESPACE
 
-It runs once or twice a turn while somebody waits for it, so it stands alone: it imports little of the standard library
-and nothing of ours, and asks nobody. `keep.py` is its script, as Python keeps no compiled form of a script itself.
-`librarian.items.capture.delivery` brings what it keeps into the graph.
+It runs once or twice a turn while somebody waits, so it is self-contained: it imports little of the standard library
+and nothing of ours, and makes no requests. `keep.py` starts it, as Python does not cache the bytecode of a script.
+`librarian.items.capture.delivery` brings the spooled rows into the graph.
 
 FOLDER holds `spool.jsonl` (rows of an ingest), `sessions/` (how far each session's transcript is read) and `lock`.
-Rows are on the disk, synced, before the hook ends; what was read is noted after that, so that a hook that is killed
-between the two reads the same again and makes the same rows. A row's id comes from the session, the role, the text and
-how often the session has had it before. It is therefore the same whether an event brings a turn or the transcript, and
-each is kept once.
+Rows are synced to disk before the hook ends; the position is saved after that, so that a hook killed in between reads
+the same part again and makes the same rows. A row's id comes from the session, the role, the text and how often the
+session has had it before. It is the same whether the turn comes from an event or the transcript, so each is kept once.
 """
 
 import json
@@ -22,10 +21,10 @@ from _blake2 import blake2b  # hashlib would load OpenSSL, a sixth of the hook's
 from collections.abc import Callable, Iterator
 
 MAX_SPOOL_BYTES = 64 * 2**20
-"""A full spool takes no more: turns of a transcript wait there, others are lost, and standard error says so."""
+"""Capacity of the spool. Beyond it, turns of a transcript wait there, others are lost, with a message on stderr."""
 MAX_TEXT_CHARS = 200_000
 FENCE = "librarian-context"
-"""The element around what was recalled; `stripped` removes it, so that it is not kept again as new."""
+"""The element around recalled memories; `stripped` removes it, so that they are not captured as new."""
 
 _MAX_READ = 16 * 2**20
 _MAX_EVENT = 32 * 2**20
@@ -35,9 +34,8 @@ _REMEMBERED_S = 90 * 86400
 _KEY_DIGITS = 12
 _AUTHORS = {"claude-code": "Claude Code", "codex": "Codex", "gemini-cli": "Gemini CLI"}
 
-# What a secret looks like: its name, the letters without one of which it cannot be there (compiling a pattern takes
-# longer than looking), and the pattern, whose group `secret`, if it has one, is what is masked. Formats as those who
-# issue them document them; order matters.
+# Formats of secrets as documented by their issuers: name, substrings of which one must occur (a cheap test before
+# compiling a pattern), and the pattern, of which the group `secret`, or the whole match, is masked. Order matters.
 SECRETS: tuple[tuple[str, str, str], ...] = (
     (
         "private key",
@@ -81,15 +79,15 @@ SECRETS: tuple[tuple[str, str, str], ...] = (
     ),
 )
 
-# Rows that the program itself puts into the place of what a person says.
+# Rows that the program inserts as if they came from a person.
 _NOT_SAID = ("<local-command-", "<bash-", "<task-notification", "Caveat: The messages below", "[Request interrupted")
 _COMMAND = r"<command-name>\s*(\S+?)\s*</command-name>(?:.*?<command-args>(.*?)</command-args>)?"
 
 
 def main(arguments: list[str]) -> int:
-    """Keep what one event tells of. Returns an exit code that never stops a session."""
+    """Capture the turns of one event. Returns an exit code that never stops a session."""
     program, folder, namespace = arguments
-    os.umask(0o077)  # the folder may be the first of a home, and holds what was said
+    os.umask(0o077)  # the hook may be the first to create the home's folder, which holds private text
     try:
         event = json.loads(sys.stdin.buffer.read(_MAX_EVENT))
         kept(folder, program, namespace, event if isinstance(event, dict) else {})
@@ -102,7 +100,7 @@ def main(arguments: list[str]) -> int:
 
 
 def kept(folder: str, program: str, namespace: str, event: dict[str, object]) -> None:
-    """Keep what an event tells of. Raises SpoolFull, OSError, ValueError."""
+    """Capture the turns of one event. Raises SpoolFull, OSError, ValueError."""
     session_id = _text(event.get("session_id")) or _text(event.get("thread-id"))
     if session_id is None:
         raise ValueError("the event names no session")
@@ -112,15 +110,15 @@ def kept(folder: str, program: str, namespace: str, event: dict[str, object]) ->
         session.folder = _text(event.get("cwd")) or session.folder
         session.transcript = _text(event.get("transcript_path")) or session.transcript
         if session.is_new:
-            session.save()  # from here on its transcript is read to its end, whatever happens to this hook
+            session.save()  # from now on its transcript will be read to the end, even if this hook dies
         rows = session.rows_of(event)
         append(folder, rows)
         session.save()
 
 
 def caught_up(folder: str, idle_s: float) -> int:
-    """Keep what the transcripts of sessions that have been silent for `idle_s` seconds hold beyond their last event, as
-    where a session was killed. Returns how many turns that were. Raises SpoolFull, OSError.
+    """Capture the turns after the last event of sessions that have been silent for `idle_s` seconds, such as killed
+    ones. Returns the number of turns. Raises SpoolFull, OSError.
     """
     count = 0
     for name in _listed(os.path.join(folder, "sessions")):
@@ -139,7 +137,7 @@ def caught_up(folder: str, idle_s: float) -> int:
 
 
 def forgotten(folder: str, program: str) -> None:
-    """Forget how far the sessions of a program are kept, so that nothing more is read from their transcripts."""
+    """Delete the positions of a program's sessions, so that nothing more is read from their transcripts."""
     for name in _listed(os.path.join(folder, "sessions")):
         session = Session.read(folder, name)
         if session is not None and session.program == program:
@@ -147,11 +145,11 @@ def forgotten(folder: str, program: str) -> None:
 
 
 class SpoolFull(Exception):
-    """The spool has no room; `librarian serve` or `librarian hook deliver` empties it."""
+    """The spool is full; `librarian serve` or `librarian hook deliver` empties it."""
 
 
 class Lock:
-    """The folder's lock: one hook at a time reads, appends and notes."""
+    """The folder's lock: one hook at a time reads, appends and saves its position."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -160,7 +158,7 @@ class Lock:
     def __enter__(self) -> "Lock":
         os.makedirs(os.path.join(self._folder, "sessions"), mode=0o700, exist_ok=True)
         self._file = os.open(os.path.join(self._folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        import fcntl  # native Windows has none, where no hook is installed; this module still loads there
+        import fcntl  # missing on native Windows, where no hook is installed but this module must still load
 
         fcntl.flock(self._file, fcntl.LOCK_EX)
         return self
@@ -170,7 +168,7 @@ class Lock:
 
 
 def append(folder: str, rows: list[dict[str, object]]) -> None:
-    """Write rows to the spool and wait until the disk has them. Raises SpoolFull, OSError."""
+    """Append rows to the spool and sync it. Raises SpoolFull, OSError."""
     if not rows:
         return
     path = os.path.join(folder, "spool.jsonl")
@@ -181,7 +179,7 @@ def append(folder: str, rows: list[dict[str, object]]) -> None:
         size = os.fstat(file).st_size
         if size + len(lines) > MAX_SPOOL_BYTES:
             raise SpoolFull(f"{path} is full: start `librarian serve`, or run `librarian hook deliver`")
-        torn = size and os.pread(file, 1, size - 1) != b"\n"  # by a power cut: the line is its own fault, not ours
+        torn = size and os.pread(file, 1, size - 1) != b"\n"  # by a power cut: end that line, so that ours stays intact
         written = b"\n" + lines if torn else lines
         while written:
             written = written[os.write(file, written) :]
@@ -205,10 +203,10 @@ def _sync_folder(folder: str) -> None:
 
 
 class Session:
-    """How far one session is kept: `offset` bytes of its transcript, and how often it had each text.
+    """How far one session is captured: `offset` bytes of its transcript, and how often it had each text.
 
-    `seen` counts each (role, text), by its digest, in the transcript and in events. `tools` are those called since the
-    last text of the agent.
+    `seen` counts each (role, text), by digest, in the transcript and in events. `tools` are those called since the
+    agent's last text.
     """
 
     def __init__(self, folder: str, program: str, session_id: str) -> None:
@@ -225,11 +223,11 @@ class Session:
                 self.__dict__.update(json.load(file))
             self.is_new = False
         except (FileNotFoundError, ValueError, TypeError):
-            pass  # a first event, or a note that a power cut has damaged: all of the transcript is read again
+            pass  # a first event, or a file damaged by a power cut: the whole transcript is read again
 
     @classmethod
     def read(cls, folder: str, name: str) -> "Session | None":
-        """Return the session noted in the file `name`; None where that is damaged."""
+        """Return the session saved in the file `name`; None if that is damaged."""
         try:
             with open(os.path.join(folder, "sessions", name), "rb") as file:
                 noted = json.load(file)
@@ -238,7 +236,7 @@ class Session:
             return None
 
     def save(self) -> None:
-        """Note how far it is kept."""
+        """Save how far it is captured."""
         noted = {name: value for name, value in self.__dict__.items() if name not in ("_path", "is_new")}
         with open(f"{self._path}.new", "w", encoding="utf-8", opener=_private) as file:
             json.dump(noted, file)
@@ -249,12 +247,12 @@ class Session:
         os.unlink(self._path)
 
     def remove_if_old(self) -> None:
-        """Forget it where no hook has told of it for months."""
+        """Delete it if no hook has reported it for months."""
         if time.time() - os.stat(self._path).st_mtime > _REMEMBERED_S:
             self.remove()
 
     def is_behind(self, idle_s: float) -> bool:
-        """Return whether its transcript holds what is not kept, and has not grown for `idle_s` seconds."""
+        """Return whether its transcript holds uncaptured turns and has not grown for `idle_s` seconds."""
         try:
             found = os.stat(self.transcript)
         except OSError:
@@ -265,7 +263,7 @@ class Session:
         """Return the rows that an event adds."""
         name = event.get("hook_event_name")
         if name == "SessionStart":
-            if self.is_new and event.get("source") != "startup":  # a past that was kept before, or not to be kept
+            if self.is_new and event.get("source") != "startup":  # its past was captured before, or must not be
                 self.offset = _size(self.transcript)
             return []
         if name == "AfterTool":
@@ -277,23 +275,23 @@ class Session:
         role, said = ("user", prompt) if prompt else ("assistant", answer)
         turn = [name, said, *(event.get(key) for key in ("prompt_id", "turn_id", "timestamp"))]
         current = _digest(*map(str, turn))
-        if said is not None and current != self.last:  # a hook that is run once more for one event adds nothing
+        if said is not None and current != self.last:  # a hook run twice for one event adds nothing
             rows += self._row(role, said, now(), 1, tools)
         self.last = current
         return rows
 
     def read_transcript(self) -> list[dict[str, object]]:
-        """Return the rows of what the transcript holds beyond `offset`, and go on behind it."""
+        """Return the rows of the transcript after `offset`, and advance it."""
         return self._read_to(None)[0]
 
     def _read_to(self, answer: str | None) -> "tuple[list[dict[str, object]], Tools | None]":
         """Return the rows of the transcript, and the tools called before the `answer` that ends a turn, where known.
 
-        The agent's last text is left for later unless it is that answer: more of it is about to be written.
+        The agent's last text is left for later unless it is that answer, as more of it may be written.
         """
         if self.program not in _READERS or not self.transcript:
             return [], None
-        if _size(self.transcript) < self.offset:  # another file took its place
+        if _size(self.transcript) < self.offset:  # it was replaced
             self.offset, self.seen = 0, {key: [0, said] for key, (_, said) in self.seen.items()}
         lines, end = _lines(self.transcript, self.offset)
         turns = list(_READERS[self.program](lines, self._count_tool, self._take_tools))
@@ -317,7 +315,7 @@ class Session:
     def _row(
         self, role: str, said: str, at: str, source: int, tools: dict[str, int] | None = None
     ) -> list[dict[str, object]]:
-        """Return the row of one turn, unless the other source (0: the transcript, 1: events) has brought it."""
+        """Return the row of one turn, unless the other source (0: the transcript, 1: events) has delivered it."""
         text = masked(stripped(said)).strip()
         key = _digest(role, _plain(said))[:_KEY_DIGITS]
         counts = self.seen.setdefault(key, [0, 0])
@@ -346,7 +344,7 @@ class Session:
 
 
 def stripped(text: str) -> str:
-    """Return `text` without what was recalled for it, and without what the program adds for the model."""
+    """Return `text` without recalled memories and the program's additions for the model."""
     if FENCE in text:
         text = re.sub(rf"<{FENCE}\b[^>]*>.*?(?:</{FENCE}>|\Z)", "", text, flags=re.DOTALL)
     if "<system-reminder>" in text:
@@ -355,7 +353,7 @@ def stripped(text: str) -> str:
 
 
 def masked(text: str) -> str:
-    """Return `text` with `[masked: KIND]` for what looks like a secret of a known kind."""
+    """Replace secrets of known formats in `text` by `[masked: KIND]`."""
     lowered = text.lower()
     for kind, trigger, pattern in SECRETS:
         if any(letters in lowered for letters in trigger.split("|")):
@@ -374,13 +372,13 @@ def _masked(text: str, pattern: str, kind: str) -> str:
 
 Tools = dict[str, int]
 Turn = tuple[str, str, "str | None", Tools, int]
-"""Role, text, time, the tools called before it, and where it begins in the transcript."""
+"""Role, text, time, tools called before it, and start in the transcript."""
 Lines = list[tuple[int, dict[str, object]]]
-"""The objects of a transcript, and where each begins."""
+"""The objects of a transcript with their offsets."""
 
 
 def _claude_turns(lines: Lines, count: Callable[[str | None], None], take: Callable[[], Tools]) -> Iterator[Turn]:
-    """Yield the turns of Claude Code: a line for each prompt, and one for each part of an answer, by its id."""
+    """Yield the turns of Claude Code, which has a line for each prompt, and for each part of an answer, by id."""
     answer: tuple[object, list[str], str | None, Tools, int] | None = None
     for begin, entry in lines:
         said = entry.get("message")
@@ -404,7 +402,7 @@ def _claude_turns(lines: Lines, count: Callable[[str | None], None], take: Calla
 
 
 def _codex_turns(lines: Lines, count: Callable[[str | None], None], take: Callable[[], Tools]) -> Iterator[Turn]:
-    """Yield the turns of a rollout of Codex: events tell what was said, response items which tools were called."""
+    """Yield the turns of a Codex rollout: events hold the texts, response items the tool calls."""
     for begin, entry in lines:
         said, at = entry.get("payload"), _text(entry.get("timestamp"))
         if not isinstance(said, dict):
@@ -436,20 +434,20 @@ def _answered(answer: tuple[object, list[str], str | None, Tools, int] | None) -
 
 
 def _silent(tools: Tools, at: str | None, begin: int) -> Iterator[Turn]:
-    """Yield the turn of an agent that called tools and said nothing after that."""
+    """Yield the turn of an agent that ended with tool calls and no text."""
     if tools:
         yield "assistant", f"({_tools_said(tools)})", at, {}, begin
 
 
 def _prompt(text: str) -> str | None:
-    """Return what a person said; a command as it was typed."""
+    """Return a person's text; a command as it was typed."""
     if (command := re.search(_COMMAND, text, re.DOTALL)) and "<command-name>" in text:
         return f"{command[1]} {(command[2] or '').strip()}".strip()
     return None if text.startswith(_NOT_SAID) else _text(text)
 
 
 def _parts(content: object) -> list[str]:
-    """Return the texts of a message: the whole of it, or those of its parts."""
+    """Return the texts of a message or of its parts."""
     if isinstance(content, str):
         return [content] if content.strip() else []
     parts = content if isinstance(content, list) else []
@@ -468,7 +466,7 @@ def _tools_said(tools: Tools) -> str:
 
 
 def _lines(path: str, offset: int) -> tuple[Lines, int]:
-    """Return the objects of the whole lines of `path` from `offset` on, and where they end."""
+    """Return the objects of the complete lines of `path` from `offset` on, and the offset after them."""
     try:
         with open(path, "rb") as file:
             file.seek(offset)
@@ -502,7 +500,7 @@ def _text(value: object) -> str | None:
 
 
 def _plain(text: str) -> str:
-    """Return a text as events and transcripts have it in common: without white space."""
+    """Return the form of a text that events and transcripts share: without white space."""
     return "".join(stripped(text).split())
 
 

@@ -2,7 +2,7 @@
 
 Shape (there is no official description; parsers agree on it): a list of conversations `{conversation_id or id, title,
 create_time, mapping, current_node}`. `mapping` is a tree of nodes `{id, message, parent, children}`: editing a prompt
-or regenerating an answer makes a branch, and the path from `current_node` to the root is what the user sees. message:
+or regenerating an answer makes a branch, and the user sees the path from `current_node` to the root. message:
 `{id, author: {role, name}, create_time, recipient, weight, content: {content_type, parts}, metadata}`; times are epoch
 seconds. What the user saw becomes messages. Each file is read whole; its conversations are decoded one by one.
 """
@@ -21,14 +21,14 @@ from librarian.items.importers.source import Source
 _FILE = re.compile(r"conversations(-\d+)?\.json")
 _SHOWN = frozenset({"text", "multimodal_text"})
 _PICTURES_ONLY = frozenset({"multimodal_text"})
-# Which content a role shows to the user: a tool's texts are for the model, its pictures are not.
+# Content that each role shows to the user: a tool's texts are for the model only, its pictures are not.
 _SHOWN_BY_ROLE = {"user": _SHOWN, "assistant": _SHOWN, "system": _SHOWN, "tool": _PICTURES_ONLY}
 _CITATION = re.compile("\ue200[^\ue200\ue201]*\ue201")  # marks that the application draws as links
 _ASSISTANT = "ChatGPT"
 
 
 def recognises(source: Source) -> bool:
-    """Return whether there is a conversations file, or one file that begins like it."""
+    """Return whether there is a conversations file, or a single file that begins like one."""
     files = _files(source)
     if not files or not files[0].endswith(".json"):
         return False
@@ -37,7 +37,7 @@ def recognises(source: Source) -> bool:
 
 
 def entries(source: Source) -> Iterator[Entry]:
-    """Yield the messages of each conversation as they were seen. Raises InvalidInput when there is no such file."""
+    """Yield the visible messages of each conversation. Raises InvalidInput if there is no such file."""
     files = _files(source)
     if not files:
         raise InvalidInput(f"{source.name} holds no conversations.json of a ChatGPT export")
@@ -76,7 +76,7 @@ def _conversation(where: str, conversation: Any) -> Iterator[Entry]:
 
 
 def _visible_branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the nodes with messages from the root to the current one; without a current one, to the last written."""
+    """Return the nodes with messages from the root to the current one, or else to the last written one."""
     mapping: dict[str, Any] = conversation["mapping"]
     key = conversation.get("current_node")
     if not isinstance(key, str) or key not in mapping:
@@ -92,8 +92,8 @@ def _visible_branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _last_written(mapping: dict[str, Any]) -> str | None:
     times = {key: _written(node) for key, node in mapping.items()}
-    known = {key: time for key, time in times.items() if time is not None}
-    return max(known, key=lambda key: known[key]) if known else next(reversed(mapping), None)
+    dated = {key: time for key, time in times.items() if time is not None}
+    return max(dated, key=lambda key: dated[key]) if dated else next(reversed(mapping), None)
 
 
 def _written(node: Any) -> datetime | None:
@@ -102,7 +102,7 @@ def _written(node: Any) -> datetime | None:
 
 
 def _message(where: str, node: dict[str, Any], common: dict[str, Any], position: int, before: datetime | None) -> Entry:
-    """Return one node as a message; `before` is the time of the one before it, for those without their own."""
+    """Return one node as a message; `before` is the time of the previous one, used if it has none."""
     message = node["message"]
     if not isinstance(message, dict) or not isinstance(message.get("content"), dict):
         return Fault(where, "not a message: an object with a content is expected")
@@ -140,7 +140,7 @@ def _is_shown(message: dict[str, Any], role: str) -> bool:
 
 
 def _text(content: dict[str, Any]) -> str:
-    """Return the texts of all parts, what was spoken included."""
+    """Return the texts of all parts, including transcribed speech."""
     parts = content["parts"] if isinstance(content.get("parts"), list) else [content.get("text")]
     texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
     joined = "\n".join(text for text in texts if isinstance(text, str))
@@ -148,17 +148,17 @@ def _text(content: dict[str, Any]) -> str:
 
 
 def _captions(message: dict[str, Any]) -> str:
-    """Return what is known about pictures and files: the prompt a picture was made from, names of attachments."""
+    """Return descriptions of pictures and files: the prompts of generated pictures, the names of attachments."""
     parts = message["content"].get("parts")
     metadata = message["metadata"] if isinstance(message.get("metadata"), dict) else {}
     attachments = metadata.get("attachments")
-    known = [_prompt(part) for part in (parts if isinstance(parts, list) else [])]
-    known += [
+    captions = [_prompt(part) for part in (parts if isinstance(parts, list) else [])]
+    captions += [
         text_of(attachment.get("name"))
         for attachment in (attachments if isinstance(attachments, list) else [])
         if isinstance(attachment, dict)
     ]
-    return "\n".join(text for text in known if text)
+    return "\n".join(text for text in captions if text)
 
 
 def _prompt(part: Any) -> str | None:

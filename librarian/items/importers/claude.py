@@ -3,9 +3,9 @@
 Shape (there is no official description; parsers agree on it): a list of conversations `{uuid, name, created_at,
 updated_at, account, chat_messages}`. message: `{uuid, sender, text, content, created_at, attachments, files}`, where
 `sender` is `human` or `assistant`, `content` is a list of parts `{type: text | thinking | tool_use | tool_result, …}`,
-an attachment has `file_name` and `extracted_content`, a file `file_name`. Older exports have `text` alone. What was
-said becomes messages. memories.json is `[{conversations_memory, project_memories: {project: text}}]`, what Claude noted
-about its user: memories. Each file is read whole; its conversations are decoded one by one.
+an attachment has `file_name` and `extracted_content`, a file `file_name`. Older exports have `text` alone. The texts
+become messages. memories.json, `[{conversations_memory, project_memories: {project: text}}]`, holds Claude's notes
+about its user, which become memories. Each file is read whole; its conversations are decoded one by one.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def recognises(source: Source) -> bool:
 
 
 def entries(source: Source) -> Iterator[Entry]:
-    """Yield the messages of each conversation, then memories. Raises InvalidInput when there is neither."""
+    """Yield the messages of each conversation, then memories. Raises InvalidInput if there is neither."""
     readers = {_CONVERSATIONS: _conversation, _MEMORIES: _memories}
     files = {name: path for name in readers if (path := _file(source, name)) is not None}
     if not files:
@@ -93,7 +93,7 @@ def _message(where: str, message: Any, position: int, common: dict[str, Any]) ->
 
 
 def _text(message: dict[str, Any]) -> str:
-    """Return the parts that are text; `text` says the same, with notes in the places of all others."""
+    """Return the text parts; `text` has the same, with notes in place of the other parts."""
     content = message["content"] if isinstance(message.get("content"), list) else []
     parts = [text_of(part.get("text")) for part in content if isinstance(part, dict) and part.get("type") == "text"]
     joined = "\n\n".join(part for part in parts if part)
@@ -101,7 +101,7 @@ def _text(message: dict[str, Any]) -> str:
 
 
 def _captions(message: dict[str, Any]) -> str:
-    """Return the names of what was attached."""
+    """Return the names of the attachments."""
     listed = [each for key in ("attachments", "files") for each in message.get(key) or [] if isinstance(each, dict)]
     names = (text_of(each.get("file_name")) for each in listed)
     return "\n".join(name for name in names if name)

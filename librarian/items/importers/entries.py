@@ -1,4 +1,4 @@
-"""What an importer finds in a source, in order."""
+"""Entries that an importer yields from a source, in order."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,8 +8,8 @@ from typing import Any
 class Row:
     """One item in the shape of `librarian.contracts.items`, as plain values.
 
-    `where` is the place in the source for messages to the user; `remarks` say what was left out of the item, each
-    counted in the report's notes.
+    `where` is the position in the source, for messages; `remarks` name parts left out of the item and are counted in
+    the report's notes.
     """
 
     where: str
@@ -19,7 +19,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A record that cannot be taken. `message` holds no text of the record."""
+    """A record that cannot be imported. `message` holds no text of the record."""
 
     where: str
     message: str
@@ -27,7 +27,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A record that is left out on purpose; counted by `reason` in the report's notes."""
+    """A record left out on purpose; counted by `reason` in the report's notes."""
 
     reason: str
 

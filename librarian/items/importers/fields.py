@@ -1,4 +1,4 @@
-"""Values of foreign records as values of rows; what has another type is None or left out, never an exception."""
+"""Converts values of foreign records for rows; a value of another type becomes None or is left out, without error."""
 
 import hashlib
 import unicodedata
@@ -19,7 +19,7 @@ _DIGEST_DIGITS = 24
 
 
 def text_of(value: Any) -> str | None:
-    """Return a text that says something, or a number as text; None for everything else."""
+    """Return a non-blank text, or a number as text; None for everything else."""
     if isinstance(value, str):
         return value.strip() or None
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -28,18 +28,18 @@ def text_of(value: Any) -> str | None:
 
 
 def texts_of(value: Any) -> list[str]:
-    """Return the texts of a list, or of one text with commas."""
+    """Return the texts of a list, or of a comma-separated text."""
     values = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [value]
     return [text for text in map(text_of, values) if text]
 
 
 def short(text: str | None) -> str | None:
-    """`text` cut to what a short field holds."""
+    """Cut `text` to the length of a short field."""
     return text and text[:SHORT_CHARS]
 
 
 def tags_of(texts: Iterable[str]) -> list[str]:
-    """Return tags: each once, short, at most as many as an item holds."""
+    """Return distinct short tags, at most as many as an item holds."""
     return list(dict.fromkeys(text[:SHORT_CHARS] for text in texts))[:MAX_TAGS]
 
 
@@ -49,17 +49,17 @@ def memory_type(value: Any) -> str | None:
 
 
 def importance(value: Any) -> int | None:
-    """Return a whole number from 1 to 10, also as text."""
+    """Return a whole number from 1 to 10, given as number or text."""
     text = text_of(value)
     return int(text) if text in {str(number) for number in range(1, 11)} else None
 
 
 def uid(prefix: str, source_id: str) -> str:
-    """Return a uid from the source's id: readable where the id can stand in a uid, else a digest of it."""
+    """Return a uid made from the source's id: readable if the id fits in a uid, else a digest of it."""
     plain = len(source_id) <= _MAX_ID_CHARS and source_id.isascii() and source_id.isprintable()
     if plain and not set(source_id) & set(" /\\"):
         return f"{prefix}-{source_id}"
-    normal = unicodedata.normalize("NFC", source_id)  # one path, however a file system spells it
+    normal = unicodedata.normalize("NFC", source_id)  # file systems differ in how they normalise one path
     return f"{prefix}-{hashlib.sha256(normal.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGEST_DIGITS]}"
 
 
@@ -75,7 +75,7 @@ def iso_time(value: Any) -> datetime | None:
 
 
 def epoch_time(value: Any) -> datetime | None:
-    """Return seconds since 1970, as a number or as text; None for what is not one of the years 1 to 9999."""
+    """Return seconds since 1970, given as number or text; None outside of the years 1 to 9999."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -85,10 +85,10 @@ def epoch_time(value: Any) -> datetime | None:
 
 
 def time_remarks(given: Any, read: datetime | None) -> tuple[str, ...]:
-    """Return a remark where a time was given and could not be read."""
+    """Return a remark if a given time could not be read."""
     return (TIME_REMARK,) if read is None and given not in (None, "") else ()
 
 
 def without_nothing(values: dict[str, Any]) -> dict[str, Any]:
-    """`values` without those that are None or empty."""
+    """Return `values` without None and empty ones."""
     return {name: value for name, value in values.items() if value is not None and value not in ("", [])}

@@ -1,4 +1,4 @@
-"""Graphiti and Zep: edges, nodes and episodes as their Python classes and the API of Zep write them as JSON.
+"""Graphiti and Zep: edges, nodes and episodes in the JSON of their Python classes and of Zep's API.
 
 Shapes, from getzep/graphiti (`graphiti_core/edges.py`, `graphiti_core/nodes.py`) and Zep's reference of its graph:
 
@@ -9,8 +9,8 @@ Shapes, from getzep/graphiti (`graphiti_core/edges.py`, `graphiti_core/nodes.py`
   Zep adds `role`, `role_type`, `thread_id`.
 
 They are read from lists, from objects that hold such lists (`{"edges": […], "nodes": […]}`), and from JSON Lines, in
-one file or in many; a record is known by its fields. Edges become facts, with the episodes as evidence; episodes
-messages; summaries of nodes memories. Files are read whole, as edges have to know the names of nodes.
+one file or several; a record is recognised by its fields. Edges become facts with the episodes as evidence, episodes
+become messages, and summaries of nodes memories. Files are read whole, as edges need the names of nodes.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ _Placed = tuple[str, dict[str, Any]]
 
 
 def recognises(source: Source) -> bool:
-    """Return whether one of its files begins with records of Graphiti."""
+    """Return whether one of its files begins with Graphiti records."""
     return any(
         b'"uuid"' in head and any(sign in head for sign in _SIGNS)
         for head in map(source.head, source.files(*_SUFFIXES))
@@ -73,7 +73,7 @@ def _all(source: Source) -> Iterator[Entry]:
 
 
 def _records(path: str, values: list[Any]) -> list[_Placed]:
-    """Return the objects of a file, those in lists of objects too."""
+    """Return the objects of a file, including those in lists of objects."""
     found: list[_Placed] = []
     for number, value in enumerate(values, start=1):
         lists = [inner for inner in value.values() if _is_list_of_objects(inner)] if isinstance(value, dict) else []
@@ -158,7 +158,7 @@ def _edge(where: str, edge: dict[str, Any], names: dict[str, str]) -> Entry:
 
 
 def _validity(edge: dict[str, Any]) -> tuple[datetime | None, datetime | None]:
-    """Return from when until when a fact holds; one that ended as it began has no beginning that is known."""
+    """Return the start and end of a fact's validity; if they are equal, the start is unknown."""
     valid_from = iso_time(edge.get("valid_at"))
     valid_to = iso_time(edge.get("invalid_at")) or iso_time(edge.get("expired_at"))
     if valid_from is not None and valid_to is not None and valid_to <= valid_from:
@@ -167,7 +167,7 @@ def _validity(edge: dict[str, Any]) -> tuple[datetime | None, datetime | None]:
 
 
 def _predicate(edge: dict[str, Any]) -> str | None:
-    """`WORKS_AT` as "works at": underscores would make one word of two."""
+    """Return `WORKS_AT` as "works at": the keyword index would read the underscored form as one word."""
     name = text_of(edge.get("name"))
     return name and name.replace("_", " ").casefold()
 

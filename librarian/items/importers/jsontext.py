@@ -1,7 +1,7 @@
-"""JSON as other programs write it: lone surrogates, NaN and very long numbers are read, not refused.
+"""Lenient JSON for other programs' output: lone surrogates, NaN and very long numbers are accepted.
 
-`librarian.strictjson` is for what Librarian's users send on purpose. An export is what it is: half an emoji in one
-title must not cost the whole file. Raises InvalidInput for what is not JSON.
+`librarian.base.strictjson` is for requests. An export cannot be corrected: half an emoji in one title must not cost
+the whole file. Raises InvalidInput for anything that is not JSON.
 """
 
 import json
@@ -23,7 +23,7 @@ def value(text: str) -> Any:
 
 
 def records(text: str) -> list[Any]:
-    """Return the elements of a JSON array, the one value of another JSON text, or the values of JSON Lines."""
+    """Return the elements of a JSON array, a single other JSON value, or the values of JSON Lines."""
     try:
         whole = value(text)
     except InvalidInput:
@@ -35,9 +35,9 @@ def records(text: str) -> list[Any]:
 
 
 def elements(text: str) -> Iterator[Any]:
-    """Yield the elements of a JSON array, decoded one by one; anything else counts as an array of itself.
+    """Yield the elements of a JSON array, decoded one by one; any other value counts as an array of one.
 
-    What stands before a fault is yielded before it is raised.
+    Elements before a fault are yielded before it is raised.
     """
     index = _after_blanks(text, 0)
     if text[index : index + 1] != "[":
@@ -54,7 +54,7 @@ def elements(text: str) -> Iterator[Any]:
 
 
 def _after_comma(text: str, index: int) -> int:
-    """Return where the next element or the closing bracket stands."""
+    """Return the index of the next element or the closing bracket."""
     if text[index : index + 1] == ",":
         return _after_blanks(text, index + 1)
     if text[index : index + 1] == "]":

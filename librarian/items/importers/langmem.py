@@ -1,9 +1,9 @@
 """LangMem: items of a LangGraph store, as JSON or JSON Lines.
 
 Shape, from langchain-ai/langgraph (`langgraph/store/base`: `Item.dict()`) and langchain-ai/langmem: `{"namespace":
-["memories", "user-1"], "key": …, "value": …, "created_at": …, "updated_at": …}`, in a list, under `items` as the SDK's
-search answers, or one a line. `value` is `{"content": text}`, `{"kind": schema, "content": {"content": text}}`, or a
-schema of one's own, whose fields become lines. Every item becomes a memory. Files are read whole.
+["memories", "user-1"], "key": …, "value": …, "created_at": …, "updated_at": …}`, in a list, under `items` as in answers
+of the SDK's search, or one per line. `value` is `{"content": text}`, `{"kind": schema, "content": {"content": text}}`,
+or a custom schema, whose fields become lines. Every item becomes a memory. Files are read whole.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ _DEFAULT_KIND = "Memory"
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it is one file that begins with items of a store."""
+    """Return whether it is a single file that begins with items of a store."""
     files = source.files(*_SUFFIXES)
     if len(files) != 1 or not files[0].endswith(_SUFFIXES):
         return False
@@ -39,7 +39,7 @@ def recognises(source: Source) -> bool:
 
 
 def entries(source: Source) -> Iterator[Entry]:
-    """Memories of every file. Raises InvalidInput when there is no JSON file."""
+    """Yield the memories of every file. Raises InvalidInput if there is no JSON file."""
     if not source.files(*_SUFFIXES):
         raise InvalidInput(f"{source.name} holds no JSON file with items of a LangGraph store")
     return _all(source)
@@ -82,12 +82,12 @@ def _memory(where: str, item: Any) -> Entry:
 
 
 def _scope(namespace: Any) -> list[str]:
-    """Return the parts of a namespace, which may be written with dots."""
+    """Return the parts of a namespace, which may be dotted."""
     return texts_of(namespace.replace(".", ",") if isinstance(namespace, str) else namespace or [])
 
 
 def _text(value: Any) -> str:
-    """Return the text of a value: its content, or a line for each of its fields."""
+    """Return the text of a value: its content, or one line per field."""
     if isinstance(value, dict):
         if "content" in value and set(value) <= {"kind", "content"}:
             return _text(value["content"])

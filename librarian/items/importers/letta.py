@@ -1,16 +1,15 @@
-"""Letta: agent files (`.af`), of today's form and of the first.
+"""Letta: agent files (`.af`) in the current and the first format.
 
 Shapes, from letta-ai/letta (`letta/schemas/agent_file.py`, `letta/serialize_schemas`):
 
 - `{"agents": [{id, name, block_ids, messages}], "blocks": [{id, label, value, description}], …}`; message:
   `{id, role, content, name, created_at, tool_calls, …}`.
-- The first form is one agent: `{"agent_type", "name", "core_memory": [{label, value}], "messages": […], …}`.
-- Beside them archival memory, as its API lists it: `[{id, text, created_at, tags}]`, alone or under
+- The first format is one agent: `{"agent_type", "name", "core_memory": [{label, value}], "messages": […], …}`.
+- Also archival memory, as listed by its API: `[{id, text, created_at, tags}]`, alone or under
   `archival_memory` or `passages`.
 
-Blocks and archival memory become memories. What people and agents said becomes messages: an agent may say it by calling
-`send_message`, and what a person says may stand in an envelope `{"type": "user_message", "message": …}`. Files are read
-whole.
+Blocks and archival memory become memories. Texts of people and agents become messages: an agent may speak by calling
+`send_message`, a person in an envelope `{"type": "user_message", "message": …}`. Files are read whole.
 """
 
 from collections.abc import Iterator
@@ -38,7 +37,7 @@ _SILENT = "Left out, messages that are not said to anybody (system, tools, event
 
 
 def recognises(source: Source) -> bool:
-    """Return whether there is an agent file, or one file that begins like it."""
+    """Return whether there is an agent file, or a single file that begins like one."""
     return any(_is_agent_file(path, source.head(path)) for path in source.files(_SUFFIX, ".json"))
 
 
@@ -48,7 +47,7 @@ def _is_agent_file(path: str, head: bytes) -> bool:
 
 
 def entries(source: Source) -> Iterator[Entry]:
-    """Yield memories and messages of every agent. Raises InvalidInput when there is no such file."""
+    """Yield memories and messages of every agent. Raises InvalidInput if there is no such file."""
     if not source.files(_SUFFIX, ".json"):
         raise InvalidInput(f"{source.name} holds no agent file (.af) of Letta")
     return _all(source)
@@ -140,7 +139,7 @@ def _message(where: str, message: dict[str, Any], position: int, agent: dict[str
 
 
 def _said(message: dict[str, Any]) -> str | None:
-    """Return what a message says to somebody; what stands beside a call of `send_message` is a thought."""
+    """Return the text that a message addresses to somebody; text beside a call of `send_message` is a thought."""
     calls = _objects(message.get("tool_calls"))
     sent = [text for call in calls if (text := _sent(call.get("function"))) is not None]
     if sent:
@@ -158,7 +157,7 @@ def _sent(function: Any) -> str | None:
 
 
 def _unwrapped(text: str) -> str | None:
-    """Return what stands in an envelope; None for one of another kind, such as a heartbeat or a login."""
+    """Return the message in an envelope; None for another kind, such as a heartbeat or a login."""
     envelope = _object(text)
     if envelope is None or not isinstance(envelope.get("type"), str):
         return text_of(text)

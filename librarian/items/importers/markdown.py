@@ -1,7 +1,7 @@
-"""A folder of Markdown notes, as Obsidian, Logseq, Foam and static site generators keep them: one note, one memory.
+"""A folder of Markdown notes, as in Obsidian, Logseq, Foam and static site generators; each note becomes a memory.
 
-YAML front matter between `---` lines gives title, type, tags, domain, importance and date (or created). Everything in
-it is read as text, so nothing in it can be executed, expanded or overflow. `[[links]]` stay as they are written.
+YAML front matter between `---` lines gives title, type, tags, domain, importance and date (or created). Its values are
+read as text, so nothing in it can be executed, expanded or overflow. `[[links]]` stay unchanged.
 """
 
 import re
@@ -37,12 +37,12 @@ _NOTHING = frozenset({"", "~", "null"})
 
 
 def recognises(source: Source) -> bool:
-    """Return whether there is a note at all."""
+    """Return whether there is any note."""
     return any(_is_note(path) for path in source.paths)
 
 
 def entries(source: Source) -> Iterator[Entry]:
-    """Yield one memory a note, in the order of their paths."""
+    """Yield one memory per note, ordered by path."""
     for path in source.paths:
         if source.single or _is_note(path):
             try:
@@ -60,7 +60,7 @@ def _note(path: str, content: str) -> Row:
     if not body.strip():
         raise InvalidInput("holds no text")
     relative = PurePosixPath(path)
-    found = [known for known in map(memory_type, texts_of(front.get("type"))) if known]
+    found = [kind for kind in map(memory_type, texts_of(front.get("type"))) if kind]
     date = front.get("date") or front.get("created")
     occurred_at = iso_time(date)
     values = {
@@ -79,14 +79,14 @@ def _note(path: str, content: str) -> Row:
 
 
 def _tags(front: dict[str, Any]) -> Iterator[str]:
-    """Tags without their #, and types that are none of ours."""
+    """Return the tags without #, and the types that are not ours."""
     for key in ("tags", "tag"):
         yield from (tag for tag in (text.lstrip("#").strip() for text in texts_of(front.get(key))) if tag)
     yield from (text for text in texts_of(front.get("type")) if memory_type(text) is None)
 
 
 def _parted(content: str) -> tuple[dict[str, Any], str]:
-    """Front matter and the rest. Text between two rules that is no mapping is part of the note."""
+    """Split into front matter and body. Text between two rules that is not a mapping belongs to the body."""
     found = _FRONT.match(content)
     if found is None:
         return {}, content
@@ -97,17 +97,22 @@ def _parted(content: str) -> tuple[dict[str, Any], str]:
 
 
 def _front_matter(text: str) -> dict[str, Any] | None:
-    """Return the values that are there; None for YAML that is no mapping. Raises InvalidInput for what is not YAML."""
+    """Return the non-empty values; None for YAML that is not a mapping. Raises InvalidInput for invalid YAML."""
     import yaml
 
     if len(text) > _MAX_FRONT_CHARS or text.count("[") + text.count("{") > _MAX_FRONT_BRACKETS:
         raise InvalidInput("the front matter is too large")
     try:
-        front = yaml.BaseLoader(text).get_single_data()  # makes texts, lists and mappings only
+        front = yaml.BaseLoader(text).get_single_data()  # builds only texts, lists and mappings
     except yaml.MarkedYAMLError as error:
         line = f" in line {error.problem_mark.line + 2}" if error.problem_mark else ""
         raise InvalidInput(f"the front matter is not valid YAML{line}: {error.problem}") from None
-    except (yaml.YAMLError, ValueError, OverflowError, RecursionError):  # the last three by hostile escapes and nesting
+    except (
+        yaml.YAMLError,
+        ValueError,
+        OverflowError,
+        RecursionError,
+    ):  # the last three come from hostile escapes and nesting
         raise InvalidInput("the front matter is not valid YAML") from None
     if not isinstance(front, dict):
         return {} if front is None else None

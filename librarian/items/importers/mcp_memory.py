@@ -35,7 +35,7 @@ def recognises(source: Source) -> bool:
 
 
 def entries(source: Source) -> Iterator[Entry]:
-    """Facts, line by line. Raises InvalidInput when there is no such file."""
+    """Yield facts, line by line. Raises InvalidInput if there is no such file."""
     path = _file(source)
     if path is None:
         raise InvalidInput(f"{source.name} holds no memory.jsonl of an MCP memory server")

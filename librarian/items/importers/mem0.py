@@ -1,4 +1,4 @@
-"""mem0: what `get_all` returns, saved as JSON, and the backup of OpenMemory.
+"""mem0: the result of `get_all`, saved as JSON, and the backup of OpenMemory.
 
 Shapes, from mem0ai/mem0 (`mem0/memory/main.py`, `mem0/memory/graph_memory.py`, `openmemory/api/app/routers/backup.py`):
 
@@ -42,7 +42,7 @@ _SCOPES = (("user", "user_id"), ("app", "app_id"), ("run", "run_id"))
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it is one JSON file that begins as an export does."""
+    """Return whether it is a single JSON file that begins like an export."""
     files = source.files(".json")
     if len(files) != 1 or not files[0].endswith(".json"):
         return False
@@ -53,7 +53,7 @@ def recognises(source: Source) -> bool:
 
 
 def entries(source: Source) -> Iterator[Entry]:
-    """Memories, then facts, of every JSON file. Raises InvalidInput when there is none."""
+    """Yield the memories, then the facts of every JSON file. Raises InvalidInput if there is none."""
     files = source.files(".json")
     if not files:
         raise InvalidInput(f"{source.name} holds no JSON file of a mem0 export")
@@ -119,7 +119,7 @@ def _remarks(created: Any, occurred_at: datetime | None, metadata: Mapping[str, 
 
 
 def _tags(memory: Mapping[str, Any], metadata: Mapping[str, Any], categories: Mapping[str, str]) -> Iterator[str]:
-    """Categories as they are, whose memory it is and what else is known as `name:value`."""
+    """Yield categories unchanged, and owner and other metadata as `name:value`."""
     yield from texts_of(memory.get("categories"))
     yield from (categories[found] for found in texts_of(memory.get("category_ids")) if found in categories)
     for name, key in _SCOPES:
@@ -135,8 +135,8 @@ def _tags(memory: Mapping[str, Any], metadata: Mapping[str, Any], categories: Ma
 
 def _category_names(content: Any) -> dict[str, str]:
     listed = content.get("categories") if isinstance(content, dict) else None
-    known = [found for found in listed if isinstance(found, dict)] if isinstance(listed, list) else []
-    pairs = ((text_of(found.get("id")), text_of(found.get("name"))) for found in known)
+    categories = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    pairs = ((text_of(entry.get("id")), text_of(entry.get("name"))) for entry in categories)
     return {key: name for key, name in pairs if key and name}
 
 
@@ -147,6 +147,6 @@ def _relation(where: str, relation: Any) -> Entry:
     target = text_of(relation.get("target")) or text_of(relation.get("destination"))
     if not (subject and predicate and target):
         return Fault(where, "source, relationship and target are needed")
-    # Graph memory writes underscores for blanks, which would make one word of three.
+    # Graph memory writes underscores for spaces, which would make one word of three.
     text = f"{subject} {predicate} {target}".replace("_", " ")
     return Row(where, {"kind": "fact", "subject": subject, "predicate": predicate, "object": target, "text": text})

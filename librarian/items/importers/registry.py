@@ -1,4 +1,4 @@
-"""The formats by name, which of them a source has, and what it holds as rows of an ingest."""
+"""The formats by name, their detection, and the rows of a source."""
 
 import asyncio
 from collections import Counter
@@ -33,10 +33,10 @@ _MAX_REPORTED_ERRORS = 1000
 
 
 class Rows:
-    """One run over an importer's entries; iterate it once, then `complete` the report of the ingest.
+    """One pass over an importer's entries; iterate it once, then `complete` the report of the ingest.
 
-    Every record has a number from 1. Rows that do not fit the contract are faults like those of the importer itself:
-    their messages begin with the record's place in the source.
+    Records are numbered from 1. Rows that violate the contract are faults like the importer's own: their messages begin
+    with the record's position in the source.
     """
 
     def __init__(self, entries: Iterable[Entry], name: str) -> None:
@@ -59,14 +59,14 @@ class Rows:
                 yield self.read, line
 
     async def lines(self) -> AsyncIterator[tuple[int, bytes]]:
-        """Yield the lines, read and parsed beside the event loop."""
+        """Yield the lines, read and parsed off the event loop."""
         rows = iter(self)
         while chunk := await asyncio.to_thread(list, islice(rows, _CHUNK_ROWS)):
             for row in chunk:
                 yield row
 
     def complete(self, report: IngestReport) -> None:
-        """Add to the report of the ingest what it could not see: this run's faults, and notes on what was left out."""
+        """Add this run's faults, and notes on skipped records, to the report of the ingest."""
         report.failed += self._failed
         report.errors = sorted([*report.errors, *self._errors], key=lambda error: error.line)[:_MAX_REPORTED_ERRORS]
         report.notes += [f"{reason}: {count}" for reason, count in self._notes.items()]
@@ -93,7 +93,7 @@ class Rows:
 
 
 def _cleaned(value: Any) -> Any:
-    """`value` with texts that JSON can hold."""
+    """Return `value` with texts that JSON can represent."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
@@ -110,13 +110,13 @@ MAX_UPLOAD_MEMBERS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Importer:
-    """One format. `recognises` is cheap and says yes only where another format is out of the question."""
+    """One format. `recognises` is cheap and true only if no other format is possible."""
 
     entries: Callable[[Source], Iterator[Entry]]
     recognises: Callable[[Source], bool]
 
 
-# Exports with files of their own come before notes, which any folder may hold.
+# Exports with distinctive files come before notes, which any folder may hold.
 FORMATS: Mapping[str, Importer] = {
     "slack": Importer(slack.entries, slack.recognises),
     "chatgpt": Importer(chatgpt.entries, chatgpt.recognises),
@@ -131,12 +131,12 @@ FORMATS: Mapping[str, Importer] = {
 
 
 def detect(source: Source) -> str | None:
-    """Return the format of `source`; None when it is none of ours, or plain rows."""
+    """Return the format of `source`; None for an unknown one, or plain rows."""
     return next((name for name, importer in FORMATS.items() if importer.recognises(source)), None)
 
 
 def rows(format_name: str, source: Source) -> Rows:
-    """Return the rows of `source`. Raises InvalidInput for an unknown format and a source that holds nothing of it."""
+    """Return the rows of `source`. Raises InvalidInput for an unknown format, or a source without any of it."""
     if format_name == AUTO:
         format_name = _detected(source)
     if format_name not in FORMATS:
@@ -166,7 +166,7 @@ def _detected(source: Source) -> str:
     found = detect(source)
     if found is None:
         raise InvalidInput(
-            f"{source.name} is none of the formats that are recognised: {', '.join(sorted(FORMATS))}",
+            f"{source.name} has none of the recognised formats: {', '.join(sorted(FORMATS))}",
             remedy="Name the format if it is one of them; rows in Librarian's own form are JSON Lines.",
         )
     return found

@@ -2,9 +2,9 @@
 
 Shape (https://slack.com/help/articles/220556107-How-to-read-Slack-data-exports): `users.json` (Enterprise Grid:
 `org_users.json`), `channels.json`, `groups.json` (private), `mpims.json` (group messages), `dms.json`, and for each
-conversation a folder of its name (direct messages: of its id) with one file a day, `2024-03-01.json`: a list of
-messages `{type, subtype, ts, user, text, thread_ts, edited, files, bot_id, username, …}`. An edited message stands
-there as it was last. Day files are read one at a time.
+conversation a folder of its name (direct messages: its id) with one file per day, `2024-03-01.json`: a list of
+messages `{type, subtype, ts, user, text, thread_ts, edited, files, bot_id, username, …}`. Edited messages appear in
+their last version. Day files are read one at a time.
 """
 
 import re
@@ -40,7 +40,7 @@ class _Conversation:
 
 @dataclass(slots=True)
 class _Workspace:
-    """What the listings say: names by user id and by channel id, conversations by folder."""
+    """Contents of the listings: names by user id and by channel id, conversations by folder."""
 
     people: dict[str, str] = field(default_factory=dict)
     channels: dict[str, str] = field(default_factory=dict)
@@ -53,10 +53,10 @@ def recognises(source: Source) -> bool:
 
 
 def entries(source: Source) -> Iterator[Entry]:
-    """Yield the messages of each conversation, day by day. Raises InvalidInput when it is no such export."""
+    """Yield the messages of each conversation, day by day. Raises InvalidInput if it is not such an export."""
     root = _root(source)
     if root is None:
-        raise InvalidInput(f"{source.name} is no Slack export: it holds none of {', '.join(sorted(_LISTINGS))}")
+        raise InvalidInput(f"{source.name} is not a Slack export: it holds none of {', '.join(sorted(_LISTINGS))}")
     return _messages(source, root)
 
 
@@ -73,7 +73,7 @@ def _messages(source: Source, root: str) -> Iterator[Entry]:
 
 
 def _root(source: Source) -> str | None:
-    """Return the folder of the listings, as a prefix of paths."""
+    """Return the folder of the listings, as a path prefix."""
     if source.single:
         return None
     path = source.shallowest(_LISTINGS.__contains__)
@@ -81,7 +81,7 @@ def _root(source: Source) -> str | None:
 
 
 def _day_files(source: Source, root: str) -> Iterator[tuple[str, str]]:
-    """(folder, path) of every day."""
+    """Yield (folder, path) of every day."""
     for path in source.paths:
         parts = path.removeprefix(root).split("/")
         if path.startswith(root) and len(parts) == 2 and _DAY.fullmatch(parts[1]):
@@ -89,7 +89,7 @@ def _day_files(source: Source, root: str) -> Iterator[tuple[str, str]]:
 
 
 def _numbered(source: Source, path: str) -> Iterator[tuple[int, Any]]:
-    """Yield the elements of a file's list with their numbers from 1, and a fault for what cannot be read."""
+    """Yield the elements of a file's list, numbered from 1, and a fault for an unreadable one."""
     try:
         yield from enumerate(jsontext.elements(source.text(path)), start=1)
     except InvalidInput as error:
@@ -97,7 +97,7 @@ def _numbered(source: Source, path: str) -> Iterator[tuple[int, Any]]:
 
 
 def _listings(source: Source, root: str, workspace: _Workspace) -> Iterator[Fault]:
-    """Fill `workspace` from the listings that are there."""
+    """Fill `workspace` from the existing listings."""
     for name in (*_USERS, *_NAMED, _DIRECT):
         if (path := root + name) not in source.paths:
             continue
@@ -132,7 +132,7 @@ def _person_name(user: Mapping[str, Any]) -> str | None:
 
 def _message(where: str, message: Any, conversation: _Conversation, workspace: _Workspace) -> Entry:
     if isinstance(message, dict) and isinstance(message.get("message"), dict):
-        message = message["message"]  # an edit as an event: what it became
+        message = message["message"]  # an edit event wraps the edited message
     if not isinstance(message, dict) or message.get("type", "message") != "message":
         return Fault(where, "not a message")
     subtype = text_of(message.get("subtype")) or ""
@@ -163,7 +163,7 @@ def _message(where: str, message: Any, conversation: _Conversation, workspace: _
 
 
 def _time(ts: str) -> datetime | None:
-    """Epoch seconds with six digits that order messages of one second; a float would blur them."""
+    """Read epoch seconds with six decimals that order messages of one second; a float would lose them."""
     found = _TS.fullmatch(ts)
     if found is None:
         return None
@@ -175,7 +175,7 @@ def _time(ts: str) -> datetime | None:
 
 
 def _text(message: Mapping[str, Any], workspace: _Workspace) -> str:
-    """Return the text, or what the attachments of a bot's message say."""
+    """Return the text, or the attachments' texts of a bot's message."""
     text = text_of(message.get("text")) or "\n".join(_attached(message))
     return plain_text(text, workspace.people, workspace.channels)
 
@@ -196,9 +196,7 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def _author(message: Mapping[str, Any], workspace: _Workspace) -> str | None:
-    """Return who wrote: by the listing, by the profile that the message brings along, or the name that a bot gave
-    itself.
-    """
+    """Return the author: from the listing, the message's own profile, or the name that a bot uses."""
     user = text_of(message.get("user"))
     if user is not None and user in workspace.people:
         return workspace.people[user]
@@ -213,7 +211,7 @@ _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))  # the only three that
 
 
 def plain_text(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
-    """`text` without markup; `people` and `channels` give names by id."""
+    """Return `text` without markup; `people` and `channels` map ids to names."""
     replaced = _MARKUP.sub(lambda found: _shown(found["target"], found["label"], people, channels), text)
     for escape, letter in _ESCAPES:
         replaced = replaced.replace(escape, letter)
@@ -233,7 +231,7 @@ def _shown(target: str, label: str | None, people: Mapping[str, str], channels: 
 
 
 def _special(command: str, label: str | None) -> str:
-    """`<!here>`, `<!subteam^S1|@team>`, `<!date^1709285400^{date}|1 March>`."""
+    """Read `<!here>`, `<!subteam^S1|@team>`, `<!date^1709285400^{date}|1 March>`."""
     if command.startswith("date^"):
         return label or ""
     return "@" + (label or command.partition("^")[0]).removeprefix("@")

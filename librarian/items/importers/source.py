@@ -1,4 +1,4 @@
-"""A folder, a zip archive or one file, read alike: relative paths, and the bytes behind each."""
+"""A folder, a zip archive or one file behind one interface: relative paths, and the bytes of each."""
 
 import io
 import lzma
@@ -21,7 +21,7 @@ _HEAD_BYTES = 64 * 1024
 _BOM = b"\xef\xbb\xbf"
 _ENCRYPTED = 0x1
 _UTF8_NAME = 0x800
-_READ_ERRORS = (  # what reading a file or a damaged archive raises
+_READ_ERRORS = (  # raised by reading a file or a damaged archive
     OSError,
     EOFError,
     ValueError,
@@ -34,10 +34,10 @@ _READ_ERRORS = (  # what reading a file or a damaged archive raises
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Files by path (POSIX, relative, sorted; hidden ones are left out).
+    """Files by path (POSIX, relative, sorted, without hidden ones).
 
-    `single` says that the user named one file, which is then read whatever it is called. All that reads raises
-    InvalidInput when a file cannot be read.
+    `single`: the user named one file, which is read whatever its name. All reading methods raise InvalidInput for an
+    unreadable file.
     """
 
     name: str
@@ -46,11 +46,11 @@ class Source:
     single: bool = False
 
     def files(self, *endings: str) -> list[str]:
-        """Return the one file that the user named, whatever it is called; of others those with one of `endings`."""
+        """Return the file that the user named, whatever its name; else those with one of `endings`."""
         return [path for path in self.paths if self.single or path.endswith(endings)]
 
     def head(self, path: str) -> bytes:
-        """Return the first 64 KiB; empty when they cannot be read."""
+        """Return the first 64 KiB; empty if the file is unreadable."""
         try:
             with self.opener(path) as file:
                 return file.read(_HEAD_BYTES).removeprefix(_BOM)
@@ -69,7 +69,7 @@ class Source:
         return decoded(content.removeprefix(_BOM))
 
     def lines(self, path: str) -> Iterator[tuple[int, bytes]]:
-        """Lines with their numbers from 1, read as they are needed."""
+        """Yield lines numbered from 1, reading lazily."""
         try:
             with self.opener(path) as file:
                 number = 0
@@ -82,7 +82,7 @@ class Source:
             raise InvalidInput(f"cannot be read: {_reason(error)}") from None
 
     def shallowest(self, names: Callable[[str], bool]) -> str | None:
-        """Return the path nearest to the top whose last part `names` accepts."""
+        """Return the topmost path whose last part `names` accepts."""
         found = (path for path in self.paths if names(PurePosixPath(path).name))
         return min(found, key=lambda path: (path.count("/"), path), default=None)
 
@@ -97,14 +97,14 @@ def decoded(content: bytes) -> str:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Source]:
-    """The folder, zip archive or file at `path`. Raises OSError when there is none, InvalidInput for a bad archive."""
+    """Open the folder, zip archive or file at `path`. Raises OSError, and InvalidInput for a bad archive."""
     if path.is_dir():
         yield folder(path)
     elif zipfile.is_zipfile(path):
         with path.open("rb") as file:
             yield archive(file, path.name)
     else:
-        path.open("rb").close()  # a missing or forbidden file is said before anything starts
+        path.open("rb").close()  # fails early for a missing or forbidden file
         yield single(path.name, lambda: path.open("rb"))
 
 
@@ -116,7 +116,7 @@ def single(name: str, opener: Callable[[], IO[bytes]]) -> Source:
 def from_bytes(
     content: bytes, name: str, *, max_total_bytes: int = MAX_TOTAL_BYTES, max_members: int = MAX_MEMBERS
 ) -> Source:
-    """Return an archive or a file that is in memory already."""
+    """Return an archive or file from memory."""
     if zipfile.is_zipfile(io.BytesIO(content)):
         return archive(io.BytesIO(content), name, max_total_bytes=max_total_bytes, max_members=max_members)
     return single(PurePosixPath(name.replace("\\", "/")).name or "file", lambda: io.BytesIO(content))
@@ -135,16 +135,16 @@ def folder(root: Path) -> Source:
 def archive(
     file: IO[bytes], name: str, *, max_total_bytes: int = MAX_TOTAL_BYTES, max_members: int = MAX_MEMBERS
 ) -> Source:
-    """Return the files of a zip archive, none of which is written anywhere.
+    """Return the files of a zip archive, without writing any of them to disk.
 
     An archive that holds one folder of its own name is read as that folder. Raises PayloadTooLarge for more than
-    `max_members` members or `max_total_bytes` when unpacked (no more than what the archive's directory says is ever
-    read), InvalidInput for damage, encryption and names that lead out of the archive.
+    `max_members` members or `max_total_bytes` unpacked (never reading more than the archive's directory announces),
+    InvalidInput for damage, encryption and names that lead out of the archive.
     """
     try:
         contents = zipfile.ZipFile(file)
     except _READ_ERRORS as error:
-        raise InvalidInput(f"{name} is not a zip archive that can be read: {_reason(error)}") from None
+        raise InvalidInput(f"{name} is not a readable zip archive: {_reason(error)}") from None
     members = contents.infolist()
     if len(members) > max_members:
         raise PayloadTooLarge(f"{name} holds {len(members)} files; at most {max_members} are read")
@@ -182,7 +182,7 @@ def _safe_path(member: zipfile.ZipInfo) -> PurePosixPath:
 
 
 def _utf8_without_saying_so(name: str) -> str:
-    """Return the name as macOS means it, whose archives hold UTF-8 names without the flag for it."""
+    """Return the name as macOS intended: its archives hold UTF-8 names without the flag for it."""
     try:
         return name.encode("cp437").decode("utf-8")
     except UnicodeError:

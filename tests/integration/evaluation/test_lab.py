@@ -173,7 +173,7 @@ async def test_weights_are_tried_on_the_conversation_left_out(librarian, convers
 
 async def test_a_folder_that_is_no_data_set_is_refused(librarian, tmp_path):
     """With the formats that there are."""
-    with pytest.raises(InvalidInput, match="no data set"):
+    with pytest.raises(InvalidInput, match="not a data set"):
         await Lab(librarian).retrieval(Evaluation([str(tmp_path)]))
 
 

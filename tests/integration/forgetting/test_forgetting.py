@@ -201,7 +201,7 @@ async def test_rewordings_are_kept_and_proposed(librarian, ingest, executor, for
         {"kind": "memory", "uid": "anew", "text": REWORDED}, {"kind": "memory", "uid": "k3", "text": "Tea."}
     )
     assert (report.added, report.held_back, report.resembling_uids) == (2, 0, ["anew"])
-    assert any("may say in other words" in note for note in report.notes)
+    assert any("may restate" in note for note in report.notes)
     other = await librarian.remember(forgetful, RememberInput(text=f"{REWORDED} So Bo says."))
     listed = ItemQuery(resembling=True)
     assert {each.uid for each in (await librarian.list_items(forgetful, listed)).items} == {"anew", other.item.uid}

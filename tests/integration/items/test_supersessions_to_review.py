@@ -31,7 +31,7 @@ async def proposed(librarian, namespace, ingest):
     """The review of whether a bike takes the place of a dog."""
     await ingest(fact("dog", "a dog"), embed=False)
     report = await ingest(fact("bike", "a bike", 2), embed=False)
-    assert report.notes == ["1 facts may be superseded (decide by: librarian review --sort supersede): dog by bike"]
+    assert report.notes == ["1 facts may be superseded (decide with: librarian review --sort supersede): dog by bike"]
     (review,) = await reviews(librarian, namespace)
     return review
 

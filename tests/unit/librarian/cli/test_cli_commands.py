@@ -228,7 +228,7 @@ def test_a_database_that_does_not_answer_is_one_message(program):
     ("args", "code", "word"),
     [
         (("ingest", "none.jsonl"), 66, "none.jsonl"),
-        (("ingest", "."), 65, "none of the formats"),
+        (("ingest", "."), 65, "none of the recognised formats"),
         (("ingest", ".", "--from", "slack"), 65, "Slack"),
         (("ingest", ".", "--from", "diary"), 65, "diary"),
         (("ingest", "-", "--from", "mem0"), 65, "--from"),

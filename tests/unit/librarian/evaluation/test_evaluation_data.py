@@ -122,5 +122,5 @@ def test_the_same_seed_draws_the_same_questions(data):
 
 def test_what_is_no_data_set_is_said(data):
     for name in (data / "notes", data / "nowhere"):
-        with pytest.raises(InvalidInput, match="no data set"):
+        with pytest.raises(InvalidInput, match="not a data set"):
             read_datasets([str(name)], seed=0)

@@ -38,7 +38,7 @@ def test_the_built_in_maps_parse():
     [
         ("nonsense", "neither a file"),
         ("missing.toml", "no map file"),
-        ("kind==message,colour=who", "no row has a field 'colour'"),
+        ("kind==message,colour=who", "rows have no field 'colour'"),
         ("text=who", "what kind"),
         ("kind==message,text=", "source of 'text'"),
     ],

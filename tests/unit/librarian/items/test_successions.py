@@ -61,8 +61,8 @@ async def test_an_older_value_that_comes_late_has_ended(successions):
         ({"habit": (5, 0, 3, 1)}, "proposed"),
         ({"habit": (5, 0, 1, 2)}, None),
         ({"habit": (10, 2)}, None),
-        ({"declared": Declared(one=frozenset({"drinks"}))}, "made"),
-        ({"declared": Declared(many=frozenset({"drinks"})), "habit": (50, 0)}, None),
+        ({"declared": Declared(single=frozenset({"drinks"}))}, "made"),
+        ({"declared": Declared(multi=frozenset({"drinks"})), "habit": (50, 0)}, None),
     ],
     ids=[
         "learnt",
@@ -127,5 +127,5 @@ def test_the_report_names_the_pairs():
     """And says how to decide what is proposed."""
     done, asked = remarks([("b", "a")], [("d", "c")])
     assert done == "1 facts were superseded by newer values of the same: a by b"
-    assert asked == "1 facts may be superseded (decide by: librarian review --sort supersede): c by d"
+    assert asked == "1 facts may be superseded (decide with: librarian review --sort supersede): c by d"
     assert remarks([], []) == []

@@ -50,7 +50,7 @@ def test_other_files_are_not_guessed_at(name, content):
 def test_an_upload_names_its_format_or_has_one_that_is_recognised():
     with pytest.raises(InvalidInput, match="diary"):
         rows_of("diary", b"{}", "x.json")
-    with pytest.raises(InvalidInput, match="none of the formats"):
+    with pytest.raises(InvalidInput, match="none of the recognised formats"):
         rows_of("auto", b"{}", "x.json")
 
 

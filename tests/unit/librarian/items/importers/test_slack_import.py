@@ -81,7 +81,7 @@ def test_one_broken_day_or_listing_costs_only_itself(read, zipped):
 
 
 def test_anything_else_is_no_slack_export(read, zipped):
-    with pytest.raises(InvalidInput, match="no Slack export"):
+    with pytest.raises(InvalidInput, match="not a Slack export"):
         read("slack", zipped({"2024-01-01.json": "[]"}), "x.zip")
 
 
