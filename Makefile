@@ -3,6 +3,8 @@
 
 SHELL := /bin/sh
 BIN := .venv/bin
+DEV_EXTRAS ?= dev
+DEV := .venv/installed-$(DEV_EXTRAS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
@@ -14,7 +16,7 @@ help:  ## list the commands
 
 setup: .venv/installed  ## make .venv and install Librarian in it
 
-setup-dev: .venv/installed-dev  ## the same with the tools that the tests need
+setup-dev: $(DEV)  ## the same with the tools that the tests need
 
 run: setup  ## start Librarian with a sample graph (LIBRARIAN_HOST, LIBRARIAN_PORT)
 	@exec $(BIN)/librarian serve --with-sample
@@ -50,9 +52,9 @@ clean:  ## remove what the commands above made here; graphs, keys and downloads 
 	@$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
-.venv/installed-dev: .venv/pyvenv.cfg pyproject.toml
+$(DEV): .venv/pyvenv.cfg pyproject.toml
 	@echo "Installing Librarian and its development tools into .venv (once, needs the network)"
-	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --no-compile --editable '.[$(DEV_EXTRAS)]'
 	@touch .venv/installed $@
 
 # An environment holds absolute paths: one that was moved with its project, or whose Python is gone, is made anew.
