@@ -87,28 +87,31 @@ WITH row,
 WHERE size(identities) + size(marks) > 0
 RETURN row.uid AS uid, identities, marks
 
+// name: tombstones_of_marks
+// purpose: which tombstones hold each of these marks; a mark that none holds is left out
+// params: namespace, marks, most (tombstones of a mark that are looked at)
+// returns: mark, identities
+// access: read
+// scope: namespace
+CYPHER 25
+UNWIND $marks AS mark
+MATCH (n:TombstoneMark {namespace: $namespace, mark: mark})
+RETURN mark, COLLECT {
+  MATCH (n)<-[:HOLDS]-(t:Tombstone {namespace: $namespace})
+  RETURN t.identity LIMIT $most
+} AS identities
+
 // name: mark_resembling
 // purpose: locked items get or lose the mark that they resemble something forgotten, which tells the tombstone nearest to them
-// params: namespace, rows (uid, marks: a signature), least (marks in common), most (tombstones of a mark that are looked at)
-// returns: uid, resembles (identity of the tombstone or null)
+// params: namespace, rows (uid, resembles: identity of a tombstone or null)
+// returns: nothing
 // access: write
 // scope: namespace
 CYPHER 25
 UNWIND $rows AS row
 MATCH (m:Item {namespace: $namespace, uid: row.uid})
-WITH m, row, head(COLLECT {
-  UNWIND row.marks AS mark
-  CALL (mark) {
-    MATCH (:TombstoneMark {namespace: $namespace, mark: mark})<-[:HOLDS]-(t:Tombstone {namespace: $namespace})
-    RETURN t LIMIT $most
-  }
-  WITH t, count(*) AS shared
-  WHERE shared >= $least
-  RETURN t.identity ORDER BY shared DESC, t.identity LIMIT 1
-}) AS resembles
-WHERE m.resembles IS NOT NULL OR resembles IS NOT NULL
-SET m.resembles = resembles
-RETURN m.uid AS uid, resembles
+WHERE m.resembles IS NOT NULL OR row.resembles IS NOT NULL
+SET m.resembles = row.resembles
 
 // name: lift_tombstones
 // purpose: let what was forgotten come back: take tombstones away with the marks they hold, and single marks

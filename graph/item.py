@@ -153,13 +153,11 @@ class Unchanged:
     uid: str
 
 
-def stored_fields(cls: type[ItemFields]) -> dict[str, Any]:
-    """Return the type of every field of `cls` that a node keeps, by name and without None; the kind is not among
-    them.
+def stored_fields(cls: type[ItemFields]) -> Mapping[str, Any]:
+    """Return the type of every field of an item's class that a node keeps, by name and without None; the kind is not
+    among them.
     """
-    return {
-        declared.name: _plain_type(declared.type) for declared in fields(cls) if declared.metadata.get("stored", True)
-    }
+    return _STORED[cls]
 
 
 def _plain_type(annotation: Any) -> Any:
@@ -174,6 +172,12 @@ def _time(value: Any) -> datetime:
     return moment
 
 
+_STORED: Mapping[type[ItemFields], Mapping[str, Any]] = {
+    cls: {
+        declared.name: _plain_type(declared.type) for declared in fields(cls) if declared.metadata.get("stored", True)
+    }
+    for cls in (ItemFields, *ITEM_CLASSES.values())
+}
 _READERS: Mapping[Any, Callable[[Any], Any]] = {datetime: _time, tuple[str, ...]: tuple}
 _READ: Mapping[Kind, Sequence[tuple[str, Callable[[Any], Any] | None]]] = {
     kind: [(name, _READERS.get(type_)) for name, type_ in stored_fields(cls).items()]

@@ -11,6 +11,7 @@ import hmac
 import re
 import secrets
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -111,9 +112,33 @@ async def mark_resembling(transaction: Transaction, namespace: str, incoming: It
     salts = await _salts(transaction, namespace) if coming else []
     if not salts:
         return []
-    rows = [{"uid": said.uid, "marks": _signatures(salts, said)} for said in coming]
-    params = {"namespace": namespace, "rows": rows, "least": LEAST_SHARED, "most": _TOMBSTONES_LOOKED_AT}
-    return [row["uid"] for row in await transaction.run("mark_resembling", params) if row["resembles"]]
+    signatures = {said.uid: _signatures(salts, said) for said in coming}
+    nearest = await _nearest(transaction, namespace, signatures)
+    rows = [{"uid": uid, "resembles": nearest.get(uid)} for uid in signatures]
+    await transaction.run("mark_resembling", {"namespace": namespace, "rows": rows})
+    return list(nearest)
+
+
+async def _nearest(
+    transaction: Transaction, namespace: str, signatures: Mapping[str, Collection[str]]
+) -> dict[str, str]:
+    """Return the identity of the tombstone that shares the most marks with each signature, by the signature's key; of
+    those that share enough with none, nothing.
+
+    Marks are looked up once for all: texts of the same few words share most of theirs.
+    """
+    marks = sorted({mark for own in signatures.values() for mark in own})
+    params = {"namespace": namespace, "marks": marks, "most": _TOMBSTONES_LOOKED_AT}
+    rows = await transaction.run("tombstones_of_marks", params) if marks else []
+    holders = {row["mark"]: row["identities"] for row in rows}
+    nearest = {}
+    for key, own in signatures.items():
+        shared = Counter(identity for mark in own for identity in holders.get(mark, ()))
+        if shared:
+            identity, count = min(shared.items(), key=lambda each: (-each[1], each[0]))
+            if count >= LEAST_SHARED:
+                nearest[key] = identity
+    return nearest
 
 
 async def forgotten_uids(transaction: Transaction, namespace: str, uids: Iterable[str]) -> list[str]:

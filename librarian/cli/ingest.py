@@ -18,7 +18,7 @@ from librarian.base.errors import InvalidInput
 from librarian.base.lines import numbered_lines
 from librarian.cli.display import Bar, table
 from librarian.cli.lazy import deferred, new_app
-from librarian.cli.opening import Connection, encode_pending, propose_pending, reached
+from librarian.cli.opening import Connection, encode_pending, encoding, propose_pending, reached
 from librarian.cli.options import EvenIfForgottenOption, NoEmbedOption
 from librarian.cli.runtime import namespace_or, print_answer, run_async, say, settings_for
 from librarian.cli.values import STDIN
@@ -83,9 +83,10 @@ def ingest(
         request = _Request(file, namespace, mapping, format_name, resume, even_if_forgotten)
         with _input(settings, request) as store:
             async with reached(settings, "ingest") as librarian:
-                report = await store(librarian)
-                await propose_pending(librarian)
-                waiting = await encode_pending(librarian, unless=no_embed)
+                async with encoding(librarian, unless=no_embed) as before:
+                    report = await store(librarian)
+                    await propose_pending(librarian)
+                waiting = await encode_pending(librarian, unless=no_embed, before=before)
                 if waiting is not None:
                     report.pending_embeddings = waiting
         print_answer(report, _show, as_json=as_json)

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from librarian.base.settings import settings as setting
     from librarian.client import errors, verbs
     from librarian.client import local as local_client
+    from librarian.runtime import supervisor
 else:
     app, client, operations = (deferred(f"librarian.{name}") for name in ("app", "client", "operations"))
     keys = deferred("librarian.base.keys")
     local_socket, setting = (deferred(f"librarian.base.settings.{name}") for name in ("local_socket", "settings"))
     errors, verbs, local_client = (deferred(f"librarian.client.{name}") for name in ("errors", "verbs", "local"))
+    supervisor = deferred("librarian.runtime.supervisor")
 
 # Whom a command asks: the graph itself, or a service.
 Connection: TypeAlias = "app.Librarian | client.AsyncLibrarianClient"
@@ -155,14 +157,28 @@ async def propose_pending(librarian: Connection) -> None:
         await librarian.propose_pending()
 
 
-async def encode_pending(librarian: Connection, *, unless: bool) -> int | None:
+@asynccontextmanager
+async def encoding(librarian: Connection, *, unless: bool) -> AsyncIterator[dict[str, int] | None]:
+    """Encode while the block stores, what it has stored so far. Yields how many items of which language the encoder did
+    not read before, for `encode_pending`, which does the rest.
+    """
+    if unless or isinstance(librarian, client.AsyncLibrarianClient):
+        yield None
+    else:
+        before = await librarian.unread_items()
+        async with supervisor.beside(librarian.embeddings.encode_as_they_come()):
+            yield before
+
+
+async def encode_pending(librarian: Connection, *, unless: bool, before: Mapping[str, int] | None = None) -> int | None:
     """Encode what waits for its vector, as perhaps no service is there to do it; a service encodes by itself.
 
-    Returns how many items still wait, None where nothing was to be done here.
+    Returns how many items still wait, None where nothing was to be done here. It says of how many more items than
+    `before` the encoder does not read the language.
     """
     if unless or isinstance(librarian, client.AsyncLibrarianClient):
         return None
-    before = await librarian.unread_items()
+    before = await librarian.unread_items() if before is None else before
     with Bar("Encoding") as bar:
         await librarian.embed_pending(on_progress=bar.update)
     for language, items in (await librarian.unread_items()).items():

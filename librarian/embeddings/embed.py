@@ -36,6 +36,14 @@ class Readable:
     unread: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Vectors of items, and what gets none."""
+
+    vectors: list[ItemVectors]
+    refused: list[Refusal]
+
+
 async def embed_pending(
     executor: Executor, space: SpaceRecord, encoder: Encoder, on_progress: OnProgress | None = None
 ) -> int:
@@ -88,42 +96,81 @@ async def _encode_all(
     while await following(executor, space.space, 1):
         try:
             async with leased(executor, f"encoding for {space.space}", f"{socket.gethostname()} ({os.getpid()})"):
-                while items := await following(executor, space.space, ITEMS_AT_ONCE):
-                    done += await _embed(executor, space, encoder, items)
-                    await on_done(done)
+                done = await _encode_leased(executor, space, encoder, following, on_done, done)
         except LeaseHeld:
             await asyncio.sleep(_HELD_POLL_S)
             await on_done(done)
     return done
 
 
-async def _embed(executor: Executor, space: SpaceRecord, encoder: Encoder, items: Sequence[PendingItem]) -> int:
-    """Store the vectors of the passages that the encoder reads, and mark the other items as having none."""
-    found = [readable_texts(item, space.languages) for item in items]
-    refusals = [Refusal(entry.item, entry.unread) for entry in found if not entry.texts]
-    await refuse_vectors(executor, space.space, refusals)
-    return await _encode(executor, space, encoder, [entry for entry in found if entry.texts])
-
-
-async def _encode(executor: Executor, space: SpaceRecord, encoder: Encoder, found: Sequence[Readable]) -> int:
-    if not found:
-        return 0
+async def _encode_leased(
+    executor: Executor,
+    space: SpaceRecord,
+    encoder: Encoder,
+    following: _Next,
+    on_done: Callable[[int], Awaitable[None]],
+    done: int,
+) -> int:
+    """Encode until nothing lacks a vector; what was encoded is stored while the next items are. Returns how many are
+    done, those before included.
+    """
+    held: set[tuple[str, str, int]] = set()
+    writing: asyncio.Task[int] | None = None
     try:
-        vectors = await encoder.encode_passages([text for entry in found for text in entry.texts])
+        while True:
+            items = await following(executor, space.space, ITEMS_AT_ONCE + len(held))
+            # What is being stored now may be among them.
+            fresh = [item for item in items if _version(item) not in held][:ITEMS_AT_ONCE]
+            found = await _encode(space, encoder, fresh)
+            if writing is not None:
+                done += await writing
+                await on_done(done)
+            elif not fresh:
+                return done
+            held = {_version(item) for item in fresh}
+            writing = asyncio.create_task(_store(executor, space, found)) if fresh else None
+    finally:
+        if writing is not None:
+            writing.cancel()
+            await asyncio.gather(writing, return_exceptions=True)
+
+
+def _version(item: PendingItem) -> tuple[str, str, int]:
+    return (item.namespace, item.uid, item.version)
+
+
+async def _store(executor: Executor, space: SpaceRecord, found: _Found) -> int:
+    """Store vectors, and mark the items that the encoder does not take; return how many items got vectors."""
+    await refuse_vectors(executor, space.space, found.refused)
+    return await put_vectors(executor, space, found.vectors) if found.vectors else 0
+
+
+async def _encode(space: SpaceRecord, encoder: Encoder, items: Sequence[PendingItem]) -> _Found:
+    """Return the vectors of the passages that the encoder reads."""
+    read = [readable_texts(item, space.languages) for item in items]
+    found = _Found([], [Refusal(entry.item, entry.unread) for entry in read if not entry.texts])
+    await _add_vectors(encoder, [entry for entry in read if entry.texts], found)
+    return found
+
+
+async def _add_vectors(encoder: Encoder, read: Sequence[Readable], found: _Found) -> None:
+    if not read:
+        return
+    try:
+        vectors = await encoder.encode_passages([text for entry in read for text in entry.texts])
     except (EncoderRejectedText, InvalidVectors) as error:
-        if len(found) == 1:
-            item = found[0].item
+        if len(read) == 1:
+            item = read[0].item
             log.warning("no vector for item %s: %s", item.uid, error)
-            await refuse_vectors(executor, space.space, [Refusal(item)])
-            return 0
+            found.refused.append(Refusal(item))
+            return
         # One text spoils the batch: halve it until that text is isolated.
-        middle = len(found) // 2
-        halves = (found[:middle], found[middle:])
-        return sum([await _encode(executor, space, encoder, half) for half in halves])
-    rows = []
+        middle = len(read) // 2
+        for half in (read[:middle], read[middle:]):
+            await _add_vectors(encoder, half, found)
+        return
     start = 0
-    for entry in found:
+    for entry in read:
         item, own = entry.item, vectors[start : start + len(entry.texts)]
-        rows.append(ItemVectors(item.namespace, item.uid, item.version, own.tolist()))
+        found.vectors.append(ItemVectors(item.namespace, item.uid, item.version, own.tolist()))
         start += len(entry.texts)
-    return await put_vectors(executor, space, rows)

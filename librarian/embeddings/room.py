@@ -67,9 +67,13 @@ class EmbeddingsRoom:
     # Items without a vector.
 
     async def work(self) -> None:
-        """Encode pending items as they arrive, until cancelled. Failures are logged and retried."""
-        self._new_items = asyncio.Event()  # bound to the running loop
+        """Have the server plan a search, then encode pending items as they arrive, until cancelled."""
         await self._warm_up()
+        await self.encode_as_they_come()
+
+    async def encode_as_they_come(self) -> None:
+        """Encode pending items until cancelled. Failures are logged and retried."""
+        self._new_items = asyncio.Event()  # bound to the running loop
         while True:
             self._new_items.clear()
             try:

@@ -158,7 +158,8 @@ def stored_ends(source: str, edge_type: str, target: str) -> tuple[str, str]:
 
 def shared_fields(row_class: type[ItemIn], item_class: ItemClass) -> tuple[str, ...]:
     """Return the fields that a row and its item share with the same meaning."""
-    return tuple(name for name in row_class.__struct_fields__ if name in stored_fields(item_class).keys() - _IDENTITY)
+    kept = stored_fields(item_class).keys() - _IDENTITY
+    return tuple(name for name in row_class.__struct_fields__ if name in kept)
 
 
 def _item(

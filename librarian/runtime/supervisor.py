@@ -53,10 +53,10 @@ class Supervisor:
 
     async def run(self) -> None:
         """Run until cancelled."""
-        async with _beside(self._schedule()):
+        async with beside(self._schedule()):
             while True:
                 await self._connect()
-                async with _beside(self._work()) as worker:
+                async with beside(self._work()) as worker:
                     if (defect := await caught(self._until_lost(worker))) is not None:
                         log.error("the background work failed and starts anew", exc_info=defect)
                         await asyncio.sleep(_STUCK_RETRY_S)
@@ -163,7 +163,7 @@ class Supervisor:
 
 
 @contextlib.asynccontextmanager
-async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task[None]]:
+async def beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task[None]]:
     """Run `work` as a task during the block."""
     task = asyncio.create_task(work)
     try:

@@ -1,4 +1,6 @@
-"""Nothing is encoded twice: not by two processes beside each other, not for one query."""
+"""Nothing is encoded twice, not by two processes beside each other, not for one query; and vectors are stored while the
+next texts are encoded.
+"""
 
 import asyncio
 
@@ -7,6 +9,8 @@ import pytest
 
 from graph.spaces import count_pending, count_vectors
 from librarian.app import open_librarian
+from librarian.cli.opening import encode_pending, encoding
+from librarian.embeddings import embed
 
 pytestmark = pytest.mark.slow
 
@@ -47,6 +51,40 @@ async def test_two_builds_of_one_space_share_the_work(original, mirrored, store)
         done = await asyncio.gather(one.embeddings.build(), two.embeddings.build())
         assert sum(done) == len(MANY)
         assert await count_vectors(one.parts.executor, one.parts.space.space) == len(MANY)
+
+
+async def test_vectors_are_stored_while_the_next_texts_are_encoded(original, store, monkeypatch):
+    encode, put = original.parts.encoder.encode_passages, embed.put_vectors
+    calls, second = [], asyncio.Event()
+
+    async def encode_passages(texts):
+        calls.append(list(texts))
+        if len(calls) > 1:
+            second.set()
+        return await encode(texts)
+
+    async def put_vectors(*given):
+        await asyncio.wait_for(second.wait(), 30)
+        return await put(*given)
+
+    await store(original, **MANY)
+    monkeypatch.setattr(original.parts.encoder, "encode_passages", encode_passages)
+    monkeypatch.setattr(embed, "put_vectors", put_vectors)
+    assert await original.embed_pending() == len(MANY)
+    assert sorted(text for batch in calls for text in batch) == sorted(MANY.values())
+
+
+async def test_an_ingest_of_the_command_line_encodes_what_it_has_stored(original, store):
+    executor, space = original.parts.executor, original.parts.space.space
+    async with encoding(original, unless=True) as before:
+        await store(original, first="We sailed to the island.")
+    assert before is None
+    assert await count_pending(executor) == 1
+    async with encoding(original, unless=False) as before, asyncio.timeout(30):
+        while await count_pending(executor):
+            await asyncio.sleep(0.05)
+    assert await count_vectors(executor, space) == 1
+    assert await encode_pending(original, unless=False, before=before) == 0
 
 
 @pytest.mark.parametrize("query", ["Melanie", "Melanie?", "melanie's"])

@@ -179,7 +179,7 @@ def parameters(statement: Statement, librarian: Librarian) -> dict[str, Any]:
         "known_at": FOREVER if statement.name == "items_then" else None,
         "made_before": FOREVER, "with_vectors": True, "ids": [OURS + "-proposed"], "done": 1,
         "identities": ["i"], "marks": ["m"], "salts": ["00"], "always": True, "before_identity": "",
-        "beginnings": ["ada owns deploys ours"], "chars": 40,
+        "beginnings": ["ada owns deploys ours"], "chars": 40, "most": 9,
         "changes": ["{}"], "up_to": 1000, "older_than": FOREVER, "moment": FOREVER,
         "after_uid": "", "before_time": "9999-12-31T23:59:59Z", "before_uid": "", "doomed": [],
         "webhook_id": "w", "url": "https://hooks.example.com/",
