@@ -79,8 +79,7 @@ def ingest(
     """
 
     async def work() -> int:
-        settings = settings_for()
-        request = _Request(file, namespace, mapping, format_name, resume, even_if_forgotten)
+        settings, request = settings_for(), _Request(file, namespace, mapping, format_name, resume, even_if_forgotten)
         with _input(settings, request) as store:
             async with reached(settings, "ingest") as librarian:
                 async with encoding(librarian, unless=no_embed) as before:

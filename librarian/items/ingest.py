@@ -77,8 +77,14 @@ class Ingest:
         self._batches: dict[str, _Batch] = {}
         self._touched: set[str] = set()
 
-    async def run(self, lines: AsyncIterable[tuple[int, bytes]], on_progress: OnProgress | None) -> IngestReport:
-        """Store all valid rows of `lines`. Progress is reported after each batch is committed."""
+    async def run(
+        self,
+        lines: AsyncIterable[tuple[int, bytes]],
+        on_progress: OnProgress | None,
+        *,
+        on_stored: Callable[[], None],
+    ) -> IngestReport:
+        """Store all valid rows of `lines`. `on_stored` is called, and progress reported, after each commit."""
         async for number, line in lines:
             if not line.strip():
                 continue
@@ -88,9 +94,11 @@ class Ingest:
             batch = self._take(number, line)
             if batch and batch.full:
                 await self._store_all()
+                on_stored()
                 if on_progress:
                     on_progress(self.report)
         await self._store_all()
+        on_stored()
         await self._finish()
         self.report.errors.sort(key=lambda error: error.line)
         if on_progress:

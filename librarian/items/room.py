@@ -125,13 +125,7 @@ class ItemsRoom:
             # The sample includes the facts that its messages state.
             read_for_facts=self._read_for_facts and namespace != SAMPLE_NAMESPACE,
         )
-
-        def stored(report: IngestReport) -> None:
-            self._wake()  # encoding goes on beside the next batch
-            if on_progress:
-                on_progress(report)
-
-        report = await run.run(lines, stored)
+        report = await run.run(lines, on_progress, on_stored=self._wake)
         counts = {"added": report.added, "updated": report.updated, "failed": report.failed}
         audit("ingest", namespace, **counts, held_back=report.held_back, even_if_forgotten=even_if_forgotten)
         report.pending_embeddings = await count_pending(self._lifecycle.parts.executor)
