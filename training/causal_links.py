@@ -3,14 +3,13 @@
     PYTHONPATH=. python training/causal_links.py training/sweep_worlds training/sweep_worlds/varied [FOLDER …] [--write]
 
 Each pair that is near enough is an example in both directions; it is right where the world has that edge. The figures
-are of worlds that were left out, a FOLDS-th at a time. The bounds are taken from them and from what no rule accepts
-already: of what the judge alone accepts SURE are right, of what it finds at all PROPOSED. Without --write nothing is
-changed.
+are of folders that were left out whole, so that no author's way to tell things is known: give two at least. The bounds
+are taken from them and from what no rule accepts already: of what the judge alone accepts SURE are right, of what it
+finds at all PROPOSED. Without --write nothing is changed.
 """
 
 import argparse
 import json
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,6 @@ from librarian_agents.sweep.causal import CausalReader
 from librarian_agents.sweep.causal_links import RELATIONS, Judge, Values
 
 MODEL = Path(__file__).parents[1] / "librarian_agents" / "sweep" / "models" / "causal_links.json"
-FOLDS = 8
 PENALTY, RELATION_PENALTY = 0.03, 0.02
 SURE, PROPOSED = 0.95, 0.5
 
@@ -35,6 +33,7 @@ Matrix = NDArray[np.float64]
 class Example:
     """One way of one pair: what is weighed, the true edge's relation if there is one, and what a statement says."""
 
+    folder: str
     world: str
     cause: str
     effect: str
@@ -56,6 +55,7 @@ def examples(file: Path) -> tuple[list[Example], int]:
         claimed = way.claim.relation.value if way.claim and way.claim.accepted else None
         found.append(
             Example(
+                str(file.parent),
                 world["name"],
                 *ends,
                 way.values,
@@ -91,15 +91,12 @@ def fit(rows: Sequence[Example], accepted: float = 1.0, proposed: float = 1.0) -
 
 
 def left_out(rows: Sequence[Example]) -> list[tuple[float, Example, str]]:
-    """Return each pair's likelier way with its probability and relation, by judges that saw nothing of its world."""
-    worlds = sorted({row.world for row in rows})
-    random.Random(3).shuffle(worlds)
+    """Return each pair's likelier way with its probability and relation, by judges that saw nothing of its folder."""
     best: dict[tuple[str, frozenset[str]], tuple[float, Example, str]] = {}
-    for fold in range(FOLDS):
-        out = set(worlds[fold::FOLDS])
-        judge = fit([row for row in rows if row.world not in out])
+    for folder in sorted({row.folder for row in rows}):
+        judge = fit([row for row in rows if row.folder != folder])
         for row in rows:
-            if row.world in out:
+            if row.folder == folder:
                 key = row.world, frozenset((row.cause, row.effect))
                 relation, sure = judge.verdict(row.values)
                 found = sure, row, relation.value

@@ -21,11 +21,11 @@ from librarian_agents.sweep.sections import without_sections
 RELATED_FROM = 0.6
 """Calibrated similarity from which two texts are related."""
 _SUPPOSED = ACCEPTED_FROM - 0.05
-_TYPED_FROM = PROPOSED_FROM
+_TYPED_FROM, _READ_FROM = PROPOSED_FROM, 0.3
 _MOST = 0.97
 _SAME_STORY = 0.6
 _CLEARLY = 0.15
-_ENOUGH, _FEW, _WHOLE, _ALONE = 1.0, 0.7, 0.95, 0.9
+_ENOUGH, _FEW, _WHOLE, _MUCH, _ALONE = 1.0, 0.7, 0.95, 0.6, 0.75
 _TOLD_WORDS, _NAMED = 2, 2.0
 """How much a memory must tell of a clause: so much, or, where it tells all of it and no other does, a little less; of a
 consequence more than one word, since any memory may hold one, unless it is a name.
@@ -115,6 +115,10 @@ class CausalReader:
                     reverse=reverse.confidence if reverse else 0.0,
                     relation=claim.relation if claim else None,
                     by_effect=claim is not None and claim.speaker == effect,
+                    share=claim.match.share if claim else 0.0,
+                    lead=max(0.0, claim.match.lead) if claim else 0.0,
+                    weak=claim is not None and claim.statement.weak,
+                    supposed=claim is not None and claim.statement.supposed,
                 )
                 yield Way(cause, effect, self.ties.values(cause, effect, stated), claim)
 
@@ -134,7 +138,7 @@ class CausalReader:
         claims: dict[tuple[str, str], Claim] = {}
         for ends, claim in self.surest(speakers).items():
             pair = min(ends), max(ends)
-            if pair not in claims or _rank(claims[pair]) < _rank(claim):
+            if claim.confidence >= _TYPED_FROM and (pair not in claims or _rank(claims[pair]) < _rank(claim)):
                 claims[pair] = claim
         found = {pair: self.verdict(claim, pair[0]) for pair, claim in claims.items()}
         if len(self.memories.read) >= ENOUGH_NOTES:
@@ -202,7 +206,7 @@ class CausalReader:
             if not _same_story(statement, name, other):
                 source, target = (match.uid, speaker.uid) if name == "cause" else (speaker.uid, match.uid)
                 confidence = _confidence(statement, name, match)
-                if confidence >= _TYPED_FROM:
+                if confidence >= _READ_FROM:
                     yield Claim(statement.relation, source, target, speaker.uid, name, statement, match, confidence)
 
 
@@ -256,8 +260,8 @@ def stated(text: str) -> tuple[Statement, ...]:
 
 
 def _confidence(statement: Statement, name: Argument, match: Match) -> float:
-    sure = 0.35 + 0.5 * match.share + 0.1 * min(1.0, match.mass / 2) + 0.15 * match.lead - 0.1 * statement.weak
-    alone = match.share >= _WHOLE and match.lead >= _ALONE
+    sure = 0.35 + 0.5 * match.share + 0.1 * min(1.0, match.mass / 2) + 0.15 * match.lead - 0.15 * statement.weak
+    alone = match.share >= (_WHOLE if statement.weak else _MUCH) and match.lead >= _ALONE
     told = match.mass >= _ENOUGH or (alone and match.mass >= _FEW)
     if name == "effect" and len(match.words) < _TOLD_WORDS and match.mass < _NAMED:
         told = False
@@ -288,7 +292,7 @@ def _later(other: Note, speaker: Note, grace: timedelta) -> bool:
 def _same_story(statement: Statement, name: Argument, other: ReadNote) -> bool:
     """Return whether the other memory states the same: two versions of one story are no cause of each other."""
     clause = terms(statement.argument(name))
-    for own in stated(other.text):
+    for own in (own for own in stated(other.text) if not own.weak):
         said = terms(own.argument(name))
         shared = sum(weight for term, weight in clause.items() if term in said)
         if shared >= _SAME_STORY * sum(clause.values()) > 0:

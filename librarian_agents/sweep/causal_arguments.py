@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from librarian_agents.sweep.causal_terms import MAX_CHARS, nearest_by, sentences, terms
+from librarian_agents.sweep.causal_terms import MAX_CHARS, nearest_by, sentences, state, terms
 from librarian_agents.sweep.causal_types import Note
 from librarian_agents.sweep.sections import without_sections
 
@@ -31,8 +31,10 @@ _POINTS_ELSEWHERE = re.compile(
     r"|[?？]\s*$|\b(?:the )?search for the cause\b|(?:の場所|報告書|調査は|取扱説明|連絡先|一覧は)",
     re.IGNORECASE,
 )
-_POINTING, _UNDATED = 0.6, 0.85
-"""What a match is worth with a memory that tells no event, and with one of unknown time where the speaker has one."""
+_POINTING, _UNDATED, _OPPOSITE = 0.6, 0.85, 0.7
+"""What a match is worth with a memory that tells no event, with one of unknown time where the speaker has one, and with
+one that tells the opposite state: that it is wanting, where the clause says that it is in order.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,8 @@ class Memories:
             share *= _POINTING
         if other.note.occurred_at is None and self.read[speaker].note.occurred_at is not None:
             share *= _UNDATED
+        if state(clause) * state(nearest_by(other.told, said)) < 0:
+            share *= _OPPOSITE
         words = tuple(sorted((term for term in weights if term in other.terms), key=lambda term: -weights[term]))
         if not words:
             return None

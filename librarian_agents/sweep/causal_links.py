@@ -66,6 +66,10 @@ class Stated:
     reverse: float = 0.0
     relation: Relation | None = None
     by_effect: bool = False
+    share: float = 0.0
+    lead: float = 0.0
+    weak: bool = False
+    supposed: bool = False
 
 
 class Ties:
@@ -123,6 +127,10 @@ class Ties:
             "stated": stated.sure,
             "stated reversed": stated.reverse,
             "stated by effect": float(stated.by_effect),
+            "stated share": stated.share,
+            "stated lead": stated.lead,
+            "stated weak": float(stated.weak),
+            "stated supposed": float(stated.supposed),
             **{f"stated {relation}": float(relation is stated.relation) for relation in RELATIONS},
             "y names x": float(bool(self.read[cause].about & self.read[effect].tickets)),
             "x names y": float(bool(self.read[effect].about & self.read[cause].tickets)),

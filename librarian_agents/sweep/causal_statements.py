@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from librarian_agents.sweep.causal_terms import sentences, terms
+from librarian_agents.sweep.causal_terms import sentences, state, terms
 from librarian_agents.sweep.causal_types import Relation
 
 Argument = Literal["cause", "effect"]
@@ -37,6 +37,16 @@ _DENIED_BEFORE = re.compile(
 )
 
 
+_TURN = re.compile(
+    r"\bbut\b|(?<!that )(?<!thought )\bit (?:was|turned out)\b|が、|けれど|実際|本当は|原因は", re.IGNORECASE
+)
+_UNCHANGED = re.compile(
+    r"\b(?:did|do|does)(?:n['’]t| not) (?:stop|change|help|improve|go|get|drop|fall|make)\b"
+    r"|\bno (?:change|difference)\b|\bnothing changed\b|\bunchanged\b|変わら(?:ない|ず|なかった)|ても、",
+    re.IGNORECASE,
+)
+_EVENTS = ("trouble", "changed")
+"""What a form needs that tells an event: neither a hindrance nor something made possible, and it may be denied."""
 _NOTHING = re.compile(r"\s*(?:no|nobody|nothing|none|neither)\b", re.IGNORECASE)
 _SOUGHT = re.compile(
     r"\b(?:search\w*|look\w*|hunt\w*|investigat\w*|find\w*|found out|unknown|track\w*|after|determin\w+|know\w*|ask\w*"
@@ -147,15 +157,33 @@ def statements(text: str) -> list[Statement]:
         if len(sentence) > _LONGEST:
             continue
         plain = _LEAD.sub("", sentence)
-        found.extend(_of_sentence(plain, before))
+        found.extend(_of_sentence(plain, before) or _explained(before, plain))
         before = plain
     return found
 
 
-def _of_sentence(sentence: str, before: str) -> Iterator[Statement]:
-    """Yield the statements of one sentence; `before` is the one that it may continue."""
-    if _stance("asked").search(sentence):
-        return
+def _explained(effect: str, cause: str) -> list[Statement]:
+    """Return the statement of two sentences of which the first says that something does not go on, or does again, and
+    the second why.
+    """
+    if not terms(cause) or any(_stance(kind).search(f"{effect} {cause}") for kind in ("asked", "doubted", "thought")):
+        return []
+    if (cue := _effect_words("halted").search(effect)) and _effect_words("lack").search(cause):
+        relation = Relation.BLOCKS if _effect_words("blocked").search(effect) else Relation.CAUSES
+    elif (cue := _effect_words("resumed").search(effect)) and state(cause) > 0:
+        relation = Relation.ENABLES
+    else:
+        return []
+    supposed = any(_stance(kind).search(cause) for kind in ("supposed", "passed_on"))
+    return [Statement("explained", relation, _plain(cause), effect, ("cause",), cue[0], cause, supposed, weak=True)]
+
+
+def _of_sentence(sentence: str, before: str) -> list[Statement]:
+    """Return the statements of one sentence; `before` is the one that it may continue."""
+    return [] if _stance("asked").search(sentence) else list(_stated(sentence, before))
+
+
+def _stated(sentence: str, before: str) -> Iterator[Statement]:
     taken: list[tuple[int, int]] = []
     for form, start, end in _hits(sentence):
         if any(start < other_end and end > other_start for other_start, other_end in taken):
@@ -274,8 +302,10 @@ def _plain(clause: str) -> str:
 
 def _relation(form: Form, effect: str) -> Relation:
     """Return the form's relation; of a plain cause what the words of its effect make of it."""
-    if form.relation is not Relation.CAUSES or form.needs:
+    if form.relation is not Relation.CAUSES or form.needs == "trouble":
         return form.relation
+    if form.needs == "changed":
+        return Relation.ENABLES if _effect_words("possible").search(effect) else Relation.CAUSES
     if form.behind == "cause" or form.speaks == "cause":
         if _effect_words("blocked").search(effect):
             return Relation.BLOCKS
@@ -292,7 +322,9 @@ def _stands(sentence: str, start: int, end: int, form: Form) -> bool:
         return False
     if form.behind == "effect" and _NOTHING.match(behind):
         return False
-    if _stance("denied_behind").search(behind) and not hindrance:
+    if form.needs == "changed" and _UNCHANGED.search(sentence):
+        return False
+    if _stance("denied_behind").search(behind) and not hindrance and form.needs not in _EVENTS:
         return False
     if _stance("doubted").search(before) or (_KANA.search(sentence) and _stance("doubted").search(behind)):
         return False
@@ -303,6 +335,5 @@ def _stands(sentence: str, start: int, end: int, form: Form) -> bool:
     thought = _stance("thought").search(sentence)
     if thought is None or form.name == "it was":
         return True
-    turn = re.search(r"\bbut\b|\bit (?:was|turned out)\b|が、|けれど|実際|本当は|原因は", sentence[thought.end() :])
-    turned = thought.end() + turn.start() if turn else len(sentence)
-    return start >= turned
+    turn = _TURN.search(sentence, thought.end())
+    return turn is not None and start >= turn.start()

@@ -46,6 +46,12 @@ MAX_CHARS = 20_000
 _WORDS = tomllib.loads(files("librarian_agents.sweep").joinpath("causal_terms.toml").read_text(encoding="utf-8"))
 _EMPTY, _DATES, _COMMON_PAIRS = (frozenset(_WORDS[name].split()) for name in ("empty", "dates", "pairs"))
 _COMMON_KANJI = frozenset(_WORDS["kanji"])
+_SETTLED, _WANTING = (re.compile(_WORDS[name], re.IGNORECASE) for name in ("settled", "wanting"))
+
+
+def state(text: str) -> int:
+    """Return whether `text` says that a thing is in order (1) or wanting (-1); 0 for neither, or both."""
+    return bool(_SETTLED.search(text)) - bool(_WANTING.search(text))
 
 
 @lru_cache(maxsize=65_536)

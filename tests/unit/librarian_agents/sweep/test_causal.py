@@ -1,4 +1,5 @@
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, settings
@@ -379,3 +380,50 @@ def test_quotes_are_literal_parts_of_the_texts(first, second):
     assert verdict.source_quote in source
     assert verdict.target_quote in target
     assert not verdict.causal or (verdict.source_quote and verdict.target_quote and verdict.cue)
+
+
+CONSTRUCTIONS = [
+    line.split("|")
+    for line in Path(__file__).with_name("data").joinpath("constructions.txt").read_text("utf-8").splitlines()
+]
+
+
+@pytest.mark.parametrize(("relation", "cause", "text"), CONSTRUCTIONS)
+def test_each_usual_way_to_state_a_cause_is_read(relation, cause, text):
+    read = [(one.relation, "cause" in one.told_by) for one in statements(text) if cause in one.cause]
+    assert (Relation(relation), True) in read
+
+
+@pytest.mark.parametrize("stance", ["I doubt that ", "It is unclear whether ", "We thought that ", "Perhaps "])
+def test_no_way_to_state_a_cause_hides_how_the_sentence_stands_to_it(stance):
+    said = [(cause, text) for _, cause, text in CONSTRUCTIONS if text.isascii() and text.count(". ") == 0]
+    assert len(said) > 90
+    for cause, text in said:
+        read = statements(f"{stance}{text[0].lower()}{text[1:]}")
+        assert [one for one in read if cause in one.cause and not one.supposed] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Swapping the filter did not help.",
+        "The new filter made no difference.",
+        "The failures did not stop with the new filter.",
+        "Nothing changed after the filter swap.",
+        "フィルターを替えても、ポンプの音は消えない。",
+        "フィルターを替えたのが効いたわけではない。",
+        "フィルターを替えたら直るだろうか。",
+    ],
+)
+def test_what_did_not_help_is_no_cause(text):
+    assert statements(text) == []
+
+
+def test_a_clause_means_the_memory_of_the_same_state():
+    notes = [
+        Note("The roof clamps are missing.", "a"),
+        Note("The roof clamps arrived.", "b"),
+        Note("We can build the roof because the roof clamps are here.", "c"),
+    ]
+    found = {(pair.first, pair.second) for pair, verdict in read_relations(notes, [], ["c"]) if verdict.accepted}
+    assert found == {("b", "c")}
