@@ -75,21 +75,21 @@ def serve(
 
     It answers /healthz at once and /readyz when the graph can be used.
     """
-    place = None if worker is None else http_workers.Place.of(worker)
-    work = partial(_serve, host, port, with_sample=with_sample, agent_only=agent_only, place=place)
+    slot = None if worker is None else http_workers.WorkerSlot.of(worker)
+    work = partial(_serve, host, port, with_sample=with_sample, agent_only=agent_only, slot=slot)
     run_async(work, loop_factory=loops.auto_loop_factory())
 
 
 async def _serve(
-    host: str | None, port: int | None, *, with_sample: bool, agent_only: bool, place: "http_workers.Place | None"
+    host: str | None, port: int | None, *, with_sample: bool, agent_only: bool, slot: "http_workers.WorkerSlot | None"
 ) -> int | None:
     if agent_only and with_sample:
         raise InvalidInput("it does not go with --agent-only, which keeps nothing", field="--with-sample")
     settings = settings_for("warning" if with_sample else "info").with_address(host, port)
     keys = key_files.KeyFile(settings.keys_file)
-    if place is not None:
-        with place.socket() as listening:
-            await _serve_at(listening, settings, keys, agent_only=agent_only, place=place)
+    if slot is not None:
+        with slot.socket() as listening:
+            await _serve_at(listening, settings, keys, agent_only=agent_only, slot=slot)
         return None
     several = settings.http.workers > 1
     if several and with_sample:
@@ -113,7 +113,7 @@ async def _serve_by_workers(listening: "socket.socket", settings: "Settings", *,
         web_session.cookie_secret(settings.cookie_secret_file)  # of all workers: made before the first one starts
     also = ["--agent-only"] if agent_only else []
     workers = http_workers.Workers(
-        lambda place: [sys.executable, "-P", "-c", _MAIN, "serve", "--worker", str(place), *also],
+        lambda slot: [sys.executable, "-P", "-c", _MAIN, "serve", "--worker", str(slot), *also],
         listening,
         settings.http.workers,
     )
@@ -127,7 +127,7 @@ async def _serve_at(
     *,
     with_sample: bool = False,
     agent_only: bool,
-    place: "http_workers.Place | None" = None,
+    slot: "http_workers.WorkerSlot | None" = None,
 ) -> None:
     base_url = _url_of(listening, settings)
 
@@ -135,7 +135,7 @@ async def _serve_at(
         await librarian.ready()
         if not agent_only:
             await _listen_for_commands(server, librarian.settings)
-        if place is None or place.number == 0:
+        if slot is None or slot.number == 0:
             _greet(librarian, base_url, keys, with_sample=with_sample)
         if with_sample:
             await _sweep_sample(librarian)
@@ -147,10 +147,10 @@ async def _serve_at(
         lambda: _greeted(opening, greet),
         None if agent_only else _sessions(settings),
         settings.oauth,
-        None if place is None else place.shared_dues(),
+        None if slot is None else slot.shared_dues(),
     )
     server = http_server.Server(application)
-    if place is not None:
+    if slot is not None:
         http_workers.end_with_parent(partial(server.handle_exit, signal.SIGTERM, None))
     with tracing.traced(settings.tracing.endpoint):
         await server.serve(sockets=[listening])

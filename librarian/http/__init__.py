@@ -1,1 +1,1 @@
-"""HTTP face of Librarian."""
+"""The HTTP interface."""

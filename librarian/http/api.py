@@ -1,4 +1,4 @@
-"""The endpoints of the HTTP interface: `DOCUMENTED` are in the OpenAPI document, `ENDPOINTS` all that is served."""
+"""The endpoints of the HTTP interface: `DOCUMENTED` ones are in the OpenAPI document, `ENDPOINTS` are all of them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +31,7 @@ SPECIAL: Mapping[str, Handler] = {
     "sweep": sweep,
     "undo_sweep": undo_sweep,
 }
-"""Operations that need more than to parse, call and render."""
+"""Operations with handlers of their own."""
 
 _SERVICE: tuple[Endpoint[Any, Any], ...] = (
     Endpoint(method="GET", path="/healthz", handler=healthz, scope=None, answers={200: Health}),

@@ -1,4 +1,4 @@
-"""The HTTP application: routes, what happens around them, and the service that they share, from the lifespan."""
+"""The HTTP application: routes, middleware, and the service that they share through the lifespan."""
 
 import asyncio
 import contextlib
@@ -40,10 +40,10 @@ def build_app(
     oauth: OAuthSettings = NO_OAUTH,
     dues: KeptDues | None = None,
 ) -> Starlette:
-    """Make the application; `connect` opens the service at start-up and closes it at the end.
+    """Create the application; `connect` opens the service at startup and closes it at shutdown.
 
-    The web page is served where there are `sessions`; `oauth` says whose access tokens open MCP, `dues` is what workers
-    of one service share of their callers' rates.
+    The web page needs `sessions`; `oauth` checks access tokens for MCP; `dues` holds the callers' rates, shared by the
+    workers of one service.
     """
     limits = Limits(http, dues)
     mcp = McpTransport(http, oauth)

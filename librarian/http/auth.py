@@ -1,4 +1,4 @@
-"""Who calls, and what they may do: the API key decides on the scope, then on the namespace."""
+"""Authentication and authorisation: the API key decides on the scope, then on the namespace."""
 
 from typing import Literal
 
@@ -16,9 +16,9 @@ Required = Scope | Literal["any"]
 
 
 def namespace_of(request: Request, key: ApiKey) -> str:
-    """Return the namespace that this request works in: the path's, the header's, or the only one that the key opens.
+    """Return the namespace of this request: the path's, the header's, or the only one that the key opens.
 
-    Raises Forbidden for a namespace beyond the key, InvalidInput where none is named.
+    Raises Forbidden for a namespace that the key does not open, InvalidInput if none is named.
     """
     wanted = _in_path(request) or _in_header(request) or key.only_namespace()
     if wanted is None:
@@ -33,7 +33,7 @@ def namespace_of(request: Request, key: ApiKey) -> str:
 
 
 def authenticated(request: Request, scope: Required) -> ApiKey:
-    """Return the caller's key, which has `scope` ("any": whatever it may do) and has not used up its rate.
+    """Return the caller's key after checking its `scope` ("any": none in particular) and rate.
 
     Raises Unauthenticated, TooManyRequests or Forbidden.
     """
@@ -43,13 +43,13 @@ def authenticated(request: Request, scope: Required) -> ApiKey:
 
 
 def bearer(request: Request) -> str:
-    """Return what the request shows to be let in, empty where it shows nothing."""
+    """Return the request's bearer token, or an empty text."""
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() if kind.lower() == "bearer" else ""
 
 
 def known(request: Request, token: str) -> ApiKey:
-    """Return the key that `token` is; failures are counted by address. Raises Unauthenticated or TooManyRequests."""
+    """Return the key of `token`; failures are counted by address. Raises Unauthenticated or TooManyRequests."""
     keys: KeyFile = request.state.keys
     try:
         return keys.authenticate(token)
@@ -65,7 +65,7 @@ def count_failure(request: Request) -> None:
 
 
 def admitted(request: Request, key: ApiKey, scope: Required) -> None:
-    """Let `key` be the caller of this request. Raises TooManyRequests, or Forbidden without `scope`."""
+    """Make `key` the caller of this request. Raises TooManyRequests, or Forbidden without `scope`."""
     structlog.contextvars.bind_contextvars(caller=key.id)
     act_as(key.id, key.name)
     limits: Limits = request.state.limits

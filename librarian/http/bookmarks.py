@@ -1,7 +1,7 @@
-"""`Librarian-Bookmark`: what one replica wrote, another one on the same database cluster reads.
+"""`Librarian-Bookmark`: makes writes through one replica visible through others on the same database cluster.
 
-An answer to a request that wrote carries a bookmark; a request that carries it waits until the database member that
-serves it knows that write. Bookmarks are marks of the database, no secrets, and give no right to anything.
+The answer to a write carries a bookmark; a request with that bookmark waits until its database member has the write.
+Bookmarks come from the database; they are not secret and grant no rights.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ from librarian.app import Librarian
 
 BOOKMARK_HEADER = "Librarian-Bookmark"
 MOST_BOOKMARKS = 64
-# Members of a cluster lag milliseconds; what is not there by then, is not soon.
+# Members of a cluster lag by milliseconds; a write still missing after this will not arrive soon.
 PATIENCE_S = 5.0
 BOOKMARK = r"FB:[A-Za-z0-9+/=_-]{1,500}"
 _USABLE = re.compile(BOOKMARK)
 
 
 class ReadYourWrites:
-    """Gives each request a chain of bookmarks of its own, and hands on what stands for its writes."""
+    """Gives each request its own chain of bookmarks, and returns those of its writes."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -48,7 +48,7 @@ class ReadYourWrites:
 
 
 async def catch_up(request: Request, librarian: Librarian) -> None:
-    """Wait until the database knows the work of the bookmarks that were sent, so that all of the request builds on it.
+    """Wait until the database has the writes of the received bookmarks, so that the whole request builds on them.
 
     Raises InvalidBookmark, or BookmarkNotReached after PATIENCE_S seconds.
     """
@@ -65,7 +65,7 @@ async def catch_up(request: Request, librarian: Librarian) -> None:
 
 
 def bookmarks_of(request: Request) -> list[str]:
-    """Return the bookmarks that the client sent. Raises InvalidBookmark for what cannot be one."""
+    """Return the bookmarks that the client sent. Raises InvalidBookmark for a malformed one."""
     sent = [bookmark.strip() for line in request.headers.getlist(BOOKMARK_HEADER) for bookmark in line.split(",")]
     if len(sent) > MOST_BOOKMARKS or not all(map(_USABLE.fullmatch, sent)):
         raise InvalidBookmark

@@ -1,4 +1,4 @@
-"""HTTP endpoints out of the table of operations: parse, call, render. What needs more has a handler of its own."""
+"""HTTP endpoints built from the table of operations: parse, call, render."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
@@ -22,7 +22,7 @@ EVERY_NAMESPACE = "*"
 
 
 def endpoint_of(operation: Operation, http: Http, special: Handler | None = None) -> Endpoint[Any, Any]:
-    """Return the endpoint of a row, answered by `special` where there is one."""
+    """Return the endpoint of a row, handled by `special` if given."""
     reads = http.method == "GET"
     answer = operation.output if http.answer is None else http.answer
     statuses = (*http.statuses, 201) if http.created else http.statuses
@@ -65,7 +65,7 @@ def tool_endpoint(tool: OfferedTool) -> Endpoint[Any, None]:
 
 
 async def perform(operation: Operation, http: Http, call: Call[Any, Any]) -> Response:
-    """Call the method of an operation with what the request says, and answer with its output."""
+    """Call the method of an operation with the request's input, and answer with its output."""
     if operation.everywhere and (call.key is None or not call.key.allows(EVERY_NAMESPACE)):
         raise Forbidden("This API key does not open every namespace, and embedding spaces hold vectors of all.")
     given = call.query if http.method == "GET" else call.body

@@ -1,4 +1,4 @@
-"""How long a request lives: until its time is up, or until its client has gone."""
+"""Ends requests at their deadline, or when the client has gone."""
 
 import asyncio
 import math
@@ -20,10 +20,10 @@ _TRY_AGAIN = f"Send it again, smaller or with a larger {TIMEOUT_HEADER}; writes 
 
 
 class Clock:
-    """The time that one request has: `most_s` from its start or from its last `restart`, and no more than `granted_s`,
-    which its client said it would wait.
+    """The deadline of one request: `most_s` from its start or last `restart`, and at most `granted_s`, the time that
+    its client will wait.
 
-    The end is also known to the graph's executor, so that no statement outlives its request.
+    The graph's executor shares it, so that no statement outlives its request.
     """
 
     def __init__(self, most_s: float, granted_s: float) -> None:
@@ -35,22 +35,22 @@ class Clock:
         deadline.set(self.ends_at)
 
     def restart(self) -> None:
-        """Begin anew: a part of the work is done and safe."""
+        """Restart the clock after a part of the work is committed."""
         self.ends_at = min(asyncio.get_running_loop().time() + self._most_s, self._granted_until)
         self.timeout.reschedule(self.ends_at)
         deadline.set(self.ends_at)
 
     def stop(self) -> None:
-        """End the request now, for good."""
+        """End the request now."""
         self._granted_until = asyncio.get_running_loop().time()
         if not self.timeout.expired():
             self.timeout.reschedule(self._granted_until)
 
 
 class Client:
-    """Reads what the client sends a little ahead of the application, so as to learn when it goes away.
+    """Reads the client's messages slightly ahead of the application, to detect a disconnect.
 
-    A client that leaves in the middle of a long body is noticed when the application asks for the rest.
+    A client that leaves in the middle of a long body is detected when the application asks for the rest.
     """
 
     def __init__(self, receive: Receive, on_gone: Callable[[], None]) -> None:
@@ -61,7 +61,7 @@ class Client:
         self.gone = False
 
     def listen(self) -> None:
-        """Begin to read."""
+        """Start reading."""
         self._reader = asyncio.create_task(self._read())
 
     async def receive(self) -> Message:
@@ -73,7 +73,7 @@ class Client:
         return await self._messages.get()
 
     def release(self) -> None:
-        """Read no longer: the answer is complete, or nobody works on it any more."""
+        """Stop reading, as the answer is complete or abandoned."""
         if self._reader is not None:
             self._reader.cancel()
 
@@ -87,9 +87,9 @@ class Client:
 
 
 class RequestDeadline:
-    """Ends a request when its time is up or its client has gone; `state.clock` is its Clock.
+    """Ends a request at its deadline or when its client has gone; `state.clock` is its Clock.
 
-    Ending it cancels whatever it awaits, down to the statement that runs on the database.
+    Ending it cancels whatever it awaits, including the running database statement.
     """
 
     def __init__(self, app: ASGIApp, *, max_s: float) -> None:
@@ -97,7 +97,7 @@ class RequestDeadline:
         self._max_s = max_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run one request. Raises DeadlineExceeded, NotReady where it waited for a graph that is not there, or
+        """Run one request. Raises DeadlineExceeded, NotReady if it was waiting for an unavailable graph, or
         ClientDisconnect.
         """
         if scope["type"] != "http":
@@ -109,14 +109,14 @@ class RequestDeadline:
         scope["state"]["clock"] = clock
 
         async def answering(message: Message) -> None:
-            # uvicorn reports a complete answer to whoever receives as a disconnect.
+            # uvicorn reports a completed answer as a disconnect.
             if message["type"] == "http.response.body" and not message.get("more_body", False):
                 client.release()
             await send(message)
 
         try:
             async with clock.timeout:
-                if "expect" not in headers:  # reading asks for a body that the application may refuse unseen
+                if "expect" not in headers:  # reading would request a body that the application may refuse unread
                     client.listen()
                 await self._app(scope, client.receive, answering)
         except QueryTimeout as error:
@@ -132,7 +132,7 @@ class RequestDeadline:
 
 
 def _absence(scope: Scope) -> NotReady | None:
-    """Return why there is no graph, which is why the time was not enough; None where there is one."""
+    """Return why the graph is unavailable, which explains a missed deadline; None if it is available."""
     librarian: Librarian | None = scope["state"].get("librarian")
     return None if librarian is None else librarian.lifecycle.absence()
 

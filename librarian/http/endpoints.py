@@ -1,7 +1,7 @@
-"""One declaration an operation: from it come its route, its checks, and its entry in the OpenAPI document.
+"""Declarations of endpoints, from which routes, checks and the OpenAPI document are built.
 
-A handler is called only after the key, its scope, its namespace, the query string and the body have passed; an
-operation without a scope is open to everyone, and has to say so.
+A handler is called only after the key, its scope, the namespace, the query string and the body were checked. Open
+operations have to declare the scope None.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -32,9 +32,9 @@ Answer = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[B, Q]):
-    """One request that may be answered: who calls, in which namespace, with which body and query, all checked.
+    """One checked request: its caller, namespace, body and query.
 
-    `key` is None for an open operation; `namespace` is empty for one that works in none.
+    `key` is None for an open operation; `namespace` is empty for an operation without one.
     """
 
     request: Request
@@ -45,18 +45,18 @@ class Call(Generic[B, Q]):
     query: Q
 
     def path(self, name: str) -> str:
-        """Return a part of the path."""
+        """Return a parameter of the path."""
         part: str = self.request.path_params[name]
         return part
 
     def progressed(self, *_report: object) -> None:
-        """Say that a part of the work is done and safe: the request's time begins anew."""
+        """Report that a part of the work is committed, which restarts the request's deadline."""
         self.request.state.clock.restart()
 
 
 @dataclass(frozen=True, slots=True)
 class Body(Generic[B]):
-    """What an operation reads: the type that its schema is made of, the content types, and the reader."""
+    """The body of an operation: the type for its schema, the content types, and the reader."""
 
     schema: Any
     content_types: tuple[str, ...]
@@ -70,7 +70,7 @@ def json_of(type_: type[B]) -> Body[B]:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """How a request is let in: whose key it has, which namespace it works in, and how its query string is read."""
+    """How a request is admitted: finds its key and namespace, and reads its query string."""
 
     caller: Callable[[Request, Required], ApiKey]
     namespace: Callable[[Request, ApiKey], str]
@@ -78,18 +78,18 @@ class Gate:
 
 
 API = Gate(authenticated, namespace_of, query_of)
-"""The gate of programs: an API key and the namespace in headers."""
+"""The gate for programs: an API key and the namespace in headers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint(Generic[B, Q]):
     """One operation.
 
-    `scope` "any" takes every valid key, None opens it to everyone. `answers` maps each status of success to the type
-    of its JSON (None: no JSON but `media`); `errors` are the classes it raises beyond those that every operation may
-    raise; `versioned` says that it understands If-Match; `headers` are further ones that it reads; `pool` says whose
-    slots it takes; `gate` how its callers are let in; `secret` that its answer holds one, and is not kept for an
-    Idempotency-Key. `name` and `doc` default to the handler's name and docstring.
+    `scope` "any" accepts every valid key, None opens it to everyone. `answers` maps each status of success to the type
+    of its JSON (None: `media` instead of JSON); `errors` are the classes it raises beyond the common ones; `versioned`:
+    it supports If-Match; `headers` are further ones that it reads; `pool` names the slots it takes; `gate` admits its
+    callers; `secret`: its answer holds a secret and is not kept for an Idempotency-Key. `name` and `doc` default to the
+    handler's name and docstring.
     """
 
     method: Method
@@ -117,14 +117,12 @@ class Endpoint(Generic[B, Q]):
 
     @property
     def description(self) -> str:
-        """What it does; the first line is its summary."""
+        """The description; the first line is the summary."""
         return self.doc or getdoc(self.handler) or ""
 
     @property
     def writes(self) -> bool:
-        """Whether it changes something. Such a request waits for a graph that is still starting, so that nothing is
-        lost (reads fail fast).
-        """
+        """Whether it changes something. Writes wait for a starting graph, so that nothing is lost; reads fail fast."""
         return self.method != "GET" and self.scope in ("write", "sweep", "admin")
 
     @property
@@ -134,14 +132,14 @@ class Endpoint(Generic[B, Q]):
 
     @property
     def uses_graph(self) -> bool:
-        """Whether it builds on what is stored, so that it honours a Librarian-Bookmark."""
+        """Whether it depends on stored data, so that it honours a Librarian-Bookmark."""
         return self.scope not in (None, "any")
 
 
 def routes_of(
     endpoints: Iterable[Endpoint[Any, Any]], around: Callable[[Answer], Answer] = lambda answering: answering
 ) -> list[Route]:
-    """Return one route a path, in the given order, each for all of its methods; `around` wraps what answers there."""
+    """Return one route per path for all of its methods, in the given order; `around` wraps the handlers."""
     by_path: dict[str, dict[str, Endpoint[Any, Any]]] = {}
     for endpoint in endpoints:
         by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
@@ -151,7 +149,7 @@ def routes_of(
 
 
 def _pattern(path: str) -> str:
-    """A file's path holds slashes; it is the last part."""
+    """Let the last parameter match slashes, for paths of files."""
     return path.replace("{path}", "{path:path}")
 
 
@@ -163,9 +161,9 @@ def _dispatcher(by_method: Mapping[str, Endpoint[Any, Any]]) -> Answer:
 
 
 async def answer(endpoint: Endpoint[B, Q], request: Request) -> Response:
-    """Check one request from outside in, then let the handler answer it.
+    """Check one request, then let the handler answer it.
 
-    An open operation takes no slot: it must be answered when nothing else is.
+    An open operation takes no slot: it must be answered even under full load.
     """
     if endpoint.scope is None:
         return await endpoint.handler(await _call(endpoint, request, None, ""))
@@ -195,6 +193,6 @@ async def _call(endpoint: Endpoint[B, Q], request: Request, key: ApiKey | None, 
 
 
 def _refuse_bringing_back(query: Any, key: ApiKey | None) -> None:
-    """Raise Forbidden for who asks without the right to that what was forgotten comes back."""
+    """Raise Forbidden if the request restores forgotten items without the right to."""
     if getattr(query, "even_if_forgotten", False) and (key is None or not key.has_scope("admin")):
-        raise Forbidden("To bring back what was forgotten takes a key with the scope admin.")
+        raise Forbidden("Restoring forgotten items takes a key with the scope admin.")

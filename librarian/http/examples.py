@@ -1,4 +1,4 @@
-"""Examples of what is sent and answered, for the OpenAPI document and the documentation: `examples.yaml`."""
+"""Examples of requests and answers, for the OpenAPI document and the documentation: `examples.yaml`."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -9,7 +9,7 @@ import yaml
 
 from librarian.items.contracts import ItemIn, RowsIn
 
-# An example a title.
+# Title -> example.
 Examples: TypeAlias = Mapping[str, Any]
 
 _UNIONS = {ItemIn: "ItemIn", RowsIn: "RowsIn"}
@@ -17,7 +17,7 @@ _UNIONS = {ItemIn: "ItemIn", RowsIn: "RowsIn"}
 
 @cache
 def all_examples() -> Mapping[str, Examples]:
-    """Return the examples by the name of their contract, followed by a status where those of an answer differ."""
+    """Return the examples by contract name, followed by a status where those of an answer differ."""
     text = files("librarian.http").joinpath("examples.yaml").read_text(encoding="utf-8")
     found: Mapping[str, Examples] = yaml.safe_load(text)
     return found

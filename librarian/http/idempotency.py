@@ -1,7 +1,7 @@
-"""`Idempotency-Key`: a write that is sent twice runs once, and both get the same answer.
+"""`Idempotency-Key`: a write sent twice runs once, and both requests get the same answer.
 
-A key has a record in the graph, so that it holds for all replicas and after a restart. It belongs to one API key
-and namespace. While the request runs, its record is renewed; when its process dies, the record expires soon after.
+A key is recorded in the graph, so that it applies to all replicas and after a restart. It belongs to one API key and
+namespace. While the request runs, its record is renewed; when its process dies, the record soon expires.
 """
 
 import asyncio
@@ -31,10 +31,10 @@ KEY_HEADER = "Idempotency-Key"
 REPLAYED_HEADER = "Idempotency-Replayed"
 MAX_KEPT_BYTES = 2**20
 
-# A retry after a crash of the service waits at most so long.
+# A retry after a crash of the service waits at most this long.
 LEASE_S = 10
 _RENEW_EVERY_S = 3.0
-# Settling a record must not hold up an answer or a shutdown; one that cannot be settled expires.
+# Settling a record must not delay an answer or a shutdown; an unsettled one expires.
 _SETTLE_S = 2.0
 _FORGET_EVERY_S = 600.0
 _USABLE_KEY = re.compile(r"[\x21-\x7e]{1,255}")
@@ -43,7 +43,7 @@ log = logging.getLogger("librarian.http.idempotency")
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """An answer as the record holds it."""
+    """An answer as stored in the record."""
 
     status: int
     headers: dict[str, str]
@@ -51,7 +51,7 @@ class Kept(msgspec.Struct, frozen=True):
 
 
 def key_of(request: Request) -> str | None:
-    """Return the key that the client sent, if it did. Raises InvalidInput."""
+    """Return the key that the client sent, or None. Raises InvalidInput."""
     sent = request.headers.getlist(KEY_HEADER)
     if not sent:
         return None
@@ -61,7 +61,7 @@ def key_of(request: Request) -> str | None:
 
 
 async def claim_of(request: Request, key: str, caller: ApiKey, namespace: str) -> Claim:
-    """Return what `request` claims: its body is read whole, so that the same request can be told from another one."""
+    """Return the claim of `request`, whose whole body is read to distinguish it from other requests."""
     identity = (
         request.method,
         request.scope["raw_path"].decode("ascii", "replace"),
@@ -76,10 +76,10 @@ async def claim_of(request: Request, key: str, caller: ApiKey, namespace: str) -
 async def answer_once(
     executor: Executor, claim: Claim, keep_s: int, work: Callable[[], Awaitable[Response]], *, request_id: str
 ) -> Response:
-    """Return the answer of `work`, or the one that was given when the same request ran before.
+    """Return the answer of `work`, or the recorded one if the same request ran before.
 
-    Errors that the same request would meet again are kept like answers; after any other one, or when nobody waits any
-    more, the key is free again. Raises IdempotencyKeyReused, RequestInProgress, and what `work` raises.
+    Permanent errors are kept like answers; after any other error, or when the client has gone, the key is released.
+    Raises IdempotencyKeyReused, RequestInProgress, and the errors of `work`.
     """
     claimed = await _claimed(executor, claim)
     if not claimed.granted:
@@ -96,7 +96,7 @@ async def answer_once(
 
 
 async def forget_expired(librarian: Librarian, changes_hours: int) -> None:
-    """Remove expired records and old changes now and then, until cancelled."""
+    """Remove expired records and old changes periodically, until cancelled."""
     while True:
         await asyncio.sleep(_FORGET_EVERY_S)
         error = await problems.caught(_forget(librarian, changes_hours))
@@ -119,8 +119,8 @@ async def _claimed(executor: Executor, claim: Claim) -> Claimed:
 
 
 async def _taken_back(executor: Executor, claim: Claim, claiming: "asyncio.Task[Claimed]") -> None:
-    """Release a key whose claim may have been granted, once that is settled: the server carries out what it was sent,
-    also when nobody waits for it any more, and then later than what it is sent next.
+    """Release a key whose claim may still be granted, once that is settled: the server completes an abandoned
+    statement, possibly after the one sent next.
     """
     await asyncio.wait([claiming])
     await release_key(executor, claim)
@@ -157,7 +157,7 @@ def _kept(response: Response) -> str | None:
 
 @contextlib.asynccontextmanager
 async def _renewed(executor: Executor, claim: Claim) -> AsyncIterator[None]:
-    """Keep the key for as long as the block runs."""
+    """Hold the key while the block runs."""
     renewing = asyncio.create_task(_renew(executor, claim))
     try:
         yield
@@ -174,8 +174,8 @@ async def _renew(executor: Executor, claim: Claim) -> None:
 
 
 async def _settle(change: Coroutine[Any, Any, None]) -> None:
-    """Carry out the last change of a record and wait for it, also when the request is cancelled or out of time: its
-    answer would otherwise be followed by a repetition that finds the key taken.
+    """Settle a record and wait for it, even if the request is cancelled or past its deadline; otherwise a repetition
+    after its answer would find the key in use.
     """
     task = asyncio.create_task(_bounded(change))
     try:

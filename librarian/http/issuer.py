@@ -1,4 +1,4 @@
-"""The public keys of an issuer of access tokens, found by its metadata (RFC 8414, OpenID Connect Discovery)."""
+"""The public keys of an issuer of access tokens, found through its metadata (RFC 8414, OpenID Connect Discovery)."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jwt import PyJWK
 
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
-"""Those that a token may be signed with: asymmetric ones, so that whoever can check a token cannot make one."""
+"""Accepted signature algorithms: asymmetric ones, so that checking a token does not allow making one."""
 _FRESH_S = 3600.0
 _USABLE_S = 24 * 3600.0
 _PAUSE_S = 10.0
@@ -33,9 +33,9 @@ class _Metadata(msgspec.Struct):
 
 
 class Issuer:
-    """Reads the keys again every hour, and when a token names one that is not among them; at most every ten seconds.
+    """Reloads the keys every hour, and when a token names an unknown one; at most every ten seconds.
 
-    While the issuer is away, the keys that are known serve for a day.
+    While the issuer is unreachable, the loaded keys stay valid for a day.
     """
 
     def __init__(self, url: str) -> None:
@@ -46,7 +46,7 @@ class Issuer:
         self._reading = asyncio.Lock()
 
     async def key(self, name: str) -> "PyJWK":
-        """Return the key of this name. Raises Unauthenticated where the issuer has none, NotReady while it is away."""
+        """Return the key of this name. Raises Unauthenticated for an unknown one, NotReady without the issuer."""
         if name not in self._keys or self._age_s() > _FRESH_S:
             async with self._reading:
                 if (
@@ -75,7 +75,7 @@ class Issuer:
             async with asyncio.timeout(_TIMEOUT_S), httpx.AsyncClient(timeout=_TIMEOUT_S) as client:
                 self._keys = await self._fetched(client)
         except (httpx.HTTPError, httpx.InvalidURL, PyJWTError, ValueError, TimeoutError) as error:
-            log.warning("the issuer of access tokens cannot be asked", reason=type(error).__name__)
+            log.warning("the issuer of access tokens is unreachable", reason=type(error).__name__)
             self._away = True
             if self._age_s() > _USABLE_S:
                 self._keys = {}
@@ -95,7 +95,7 @@ class Issuer:
         }
 
     async def _metadata(self, client: "httpx.AsyncClient") -> _Metadata:
-        """Return the issuer's metadata, which have to name it letter by letter. Raises ValueError, HTTPError."""
+        """Return the issuer's metadata, which must name it exactly. Raises ValueError, HTTPError."""
         parts = urlsplit(self._url)
         path = parts.path.rstrip("/")
         oauth = parts._replace(path=f"/.well-known/oauth-authorization-server{path}").geturl()
@@ -105,5 +105,5 @@ class Issuer:
             answer = (await client.get(openid)).raise_for_status()
         metadata = msgspec.json.decode(answer.content, type=_Metadata)
         if metadata.issuer != self._url:
-            raise ValueError("the metadata are another issuer's")
+            raise ValueError("the metadata belong to another issuer")
         return metadata

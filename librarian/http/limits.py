@@ -1,4 +1,4 @@
-"""How much work the service takes on: a rate for each caller, and slots with a bounded queue for all of them."""
+"""Load limits: a rate for each caller, and slots with a bounded queue for all."""
 
 import asyncio
 import math
@@ -13,7 +13,7 @@ from librarian.base.errors import NotReady, Overloaded, TooManyRequests
 from librarian.base.settings.settings import HttpSettings
 from librarian.base.settings.values import Rate
 
-# What one address may get wrong. A valid key is never asked for it, so nobody behind the same proxy is locked out.
+# Failures allowed for one address. Valid keys are not subject to it, so nobody behind the same proxy is locked out.
 FAILED_AUTHENTICATIONS = Rate(60, 60.0)
 
 _MOST_CALLERS = 10_000
@@ -23,13 +23,13 @@ _FOLLOW_RETRY_S = 10
 
 
 class Dues(dict[str, float]):
-    """When the next request of each caller would be on time, by the monotonic clock: the oldest caller first.
+    """The time at which each caller's next request is due, by the monotonic clock, oldest caller first.
 
-    Those who came longest ago are forgotten.
+    The oldest callers are dropped.
     """
 
     def __enter__(self) -> None:
-        """Nobody else reads or writes it."""
+        """Enter exclusive access, which a single process always has."""
 
     def __exit__(self, *_: object) -> None:
         if len(self) > _MOST_CALLERS:
@@ -37,12 +37,12 @@ class Dues(dict[str, float]):
 
 
 class KeptDues(Protocol):
-    """The same, wherever it is kept; within its context nobody else reads or writes it."""
+    """A store of due times; its context gives exclusive access."""
 
     def __enter__(self) -> None: ...
     def __exit__(self, *_: object) -> None: ...
     def pop(self, caller: str, default: float, /) -> float:
-        """Return when the caller's next request would be on time, until it is set anew."""
+        """Return when the caller's next request is due, until it is set again."""
 
     def __setitem__(self, caller: str, due: float, /) -> None: ...
 
@@ -50,8 +50,8 @@ class KeptDues(Protocol):
 class RateLimiter:
     """At most `rate` for each caller: a burst of the whole number, then evenly spaced (generic cell rate algorithm).
 
-    It keeps one float a caller, in `dues`. (PyPI's `limits` counts in wall-clock time and starts a thread, or tasks
-    with threads, to forget its counters.)
+    It keeps one float per caller, in `dues`. (PyPI's `limits` counts in wall-clock time and starts a thread, or tasks
+    with threads, to drop its counters.)
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class RateLimiter:
         self._dues: KeptDues = Dues() if dues is None else dues
 
     def take(self, caller: str) -> float:
-        """Count one request: 0 when it may go on, else the seconds until one may. Refused ones do not count."""
+        """Count one request: return 0 if it may proceed, else the seconds until one may. Refused ones do not count."""
         if not self.rate.requests:
             return 0.0
         with self._dues:
@@ -70,13 +70,13 @@ class RateLimiter:
             interval = self.rate.per_s / self.rate.requests
             due = max(self._dues.pop(caller, now), now)
             wait = due + interval - self.rate.per_s - now
-            granted = wait <= interval * 1e-6  # what rounding leaves of nothing
+            granted = wait <= interval * 1e-6  # rounding errors
             self._dues[caller] = due + interval if granted else due
         return 0.0 if granted else wait
 
 
 class Capacity:
-    """So many requests run, so many more wait for them in order, and the rest are told at once to come again."""
+    """A number of requests run, further ones wait in order, and the rest are refused at once with a retry time."""
 
     def __init__(self, *, running: int, queued: int, report: Callable[[int, int], None] = metrics.set_load) -> None:
         self._slots = asyncio.Semaphore(running)
@@ -86,12 +86,12 @@ class Capacity:
         self.closed = False
 
     def close(self) -> None:
-        """Take nothing new; what runs or waits goes on."""
+        """Refuse new requests; running and waiting ones continue."""
         self.closed = True
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Hold one slot, waiting for it if need be. Raises Overloaded, or NotReady when the service is stopping."""
+        """Hold one slot, waiting for it if necessary. Raises Overloaded, or NotReady when the service is stopping."""
         if self.closed:
             raise NotReady("The service is stopping.", phase="stopping", retry_after_s=_STOPPING_RETRY_S)
         if self._slots.locked() and self._queued >= self._most_queued:
@@ -119,10 +119,10 @@ class Capacity:
 
 
 class Limits:
-    """The limits of one process; what callers have used up is kept in `dues`, which its fellow workers may share. Other
-    replicas count for themselves.
+    """The limits of one process; the callers' rates are kept in `dues`, which other workers of the service may share.
+    Replicas count separately.
 
-    Search agents have slots of their own: they mostly wait for others, and must not keep searches waiting meanwhile.
+    Search agents have separate slots: they mostly wait for other services, and must not block searches meanwhile.
     """
 
     def __init__(self, http: HttpSettings, dues: KeptDues | None = None) -> None:
@@ -134,23 +134,23 @@ class Limits:
         self._failures = RateLimiter(FAILED_AUTHENTICATIONS, dues=dues)
 
     def close(self) -> None:
-        """Take nothing new; what runs or waits goes on."""
+        """Refuse new requests; running and waiting ones continue."""
         self.capacity.close()
         self.agents.close()
 
     def check_following(self, key_id: str) -> None:
-        """Raise TooManyRequests where an API key has as many streams of changes as it may."""
+        """Raise TooManyRequests if an API key has the maximum number of change streams."""
         if self._followers[key_id] >= self._most_followers:
             metrics.count_refused("change_streams")
             raise TooManyRequests(
-                f"This API key follows changes {self._most_followers} times already.",
+                f"This API key already has {self._most_followers} open streams of changes.",
                 retry_after_s=_FOLLOW_RETRY_S,
                 remedy="Close a stream; the operator can raise LIBRARIAN_MAX_CHANGE_STREAMS.",
             )
 
     @contextmanager
     def following(self, key_id: str) -> Iterator[None]:
-        """Count a stream of changes of an API key for as long as the block. Raises TooManyRequests."""
+        """Count a change stream of an API key during the block. Raises TooManyRequests."""
         self.check_following(key_id)
         self._followers[key_id] += 1
         try:

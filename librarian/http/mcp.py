@@ -1,10 +1,9 @@
-"""The Model Context Protocol over streamable HTTP, by the same keys, limits and deadlines as everything else, and by
-access tokens where an issuer is configured.
+"""The Model Context Protocol over streamable HTTP, with the keys, limits and deadlines of all endpoints, and with
+access tokens if an issuer is configured.
 
-Every request stands alone: no session is kept, so that any replica may answer any request and a key is asked for each
-time. Answers are JSON, which costs less than a stream of events and leaves room for headers that are known only when
-the work is done; a tool that says what it is at is answered by a stream. The server says nothing of its own accord, so
-that there is no stream to listen to: GET is a 405. The SDK is heavy, so that it loads with the first request.
+It is stateless: any replica may answer any request, and the key is checked each time. Answers are JSON, which costs
+less than an event stream and allows headers known only when the work is done; tools that report progress are answered
+by a stream. The server sends nothing unprompted, so GET is a 405. The SDK is heavy and loads with the first request.
 """
 
 import asyncio
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 MCP_PATH = "/mcp"
 TOOLS_PARAMETER = "tools"
-"""Names the toolsets that a client wants to have."""
+"""Query parameter that names the toolsets a client wants."""
 _CALLER = "mcp_caller"
 _TOOLS = {tool.name: tool for tool in TOOLS}
 
@@ -41,14 +40,14 @@ class _Params(msgspec.Struct, frozen=True):
 
 
 class _Message(msgspec.Struct, frozen=True):
-    """As much of a client's message as decides on the form of its answer."""
+    """The members of a client's message that decide the form of its answer."""
 
     method: str = ""
     params: _Params = _Params()
 
 
 class _Apps(NamedTuple):
-    """The SDK's application, in both forms of answers."""
+    """The SDK's application, for both forms of answers."""
 
     plain: ASGIApp
     streaming: ASGIApp
@@ -65,13 +64,13 @@ class McpTransport:
         self._stopping = asyncio.Event()
 
     def routes(self) -> list[Route]:
-        """Return where it answers, and where it says whose access tokens it takes."""
+        """Return its routes, including the metadata on accepted access tokens."""
         described = [] if self._tokens is None else self._tokens.metadata_routes()
         return [Route(MCP_PATH, self, methods=["POST"]), *described]
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Ends what the first request began."""
+        """Stop the SDK's managers when the block ends."""
         try:
             yield
         finally:
@@ -80,7 +79,7 @@ class McpTransport:
                 await asyncio.wait([self._manager])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request of a client whose key, or access token, opens a namespace."""
+        """Answer one request of a client whose key or access token opens a namespace."""
         request = Request(scope, receive)
         refuse_other_sites(request, self._http)
         key = await self._tokens.authenticated(request) if self._tokens else authenticated(request, "any")
@@ -104,7 +103,7 @@ class McpTransport:
             await app(scope, _again(body, receive), send)
 
     async def _manage(self, started: "asyncio.Future[_Apps]") -> None:
-        """Holds the SDK's managers open: they must be closed by the task that opened them."""
+        """Hold the SDK's managers open, as the task that opened them must close them."""
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         server, most = mcp_server(_caller), self._http.max_body_bytes
@@ -118,7 +117,7 @@ class McpTransport:
 
 
 def _called(body: bytes) -> OfferedTool | None:
-    """Return the tool that `body` calls, if any; what cannot be read, the SDK answers."""
+    """Return the tool that `body` calls, if any; the SDK answers unreadable bodies."""
     try:
         message = msgspec.json.decode(body, type=_Message)
     except (msgspec.DecodeError, RecursionError):
@@ -127,7 +126,7 @@ def _called(body: bytes) -> OfferedTool | None:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """Gives the body that was read once more, then what comes after it."""
+    """Replays the body that was read, then receives further messages."""
     unread = True
 
     async def receive_again() -> Message:

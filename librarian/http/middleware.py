@@ -1,5 +1,5 @@
-"""What happens around every request, as pure ASGI, outermost first: RequestContext, EarlyResponse, ReadYourWrites
-(`bookmarks.py`), Problems, RequestDeadline (`deadline.py`), ReadableAddress, BodyLimit.
+"""Pure ASGI middleware, outermost first: RequestContext, EarlyResponse, ReadYourWrites (`bookmarks.py`), Problems,
+RequestDeadline (`deadline.py`), ReadableAddress, BodyLimit.
 """
 
 import asyncio
@@ -27,10 +27,10 @@ REQUEST_ID_HEADER = "Request-Id"
 
 _USABLE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
-# In the log and in metrics only: nobody was there to be answered.
+# For the log and metrics only, as the client was gone.
 _CLIENT_GONE = 499
 _SERVER_ERROR = 500
-# Small bodies come a moment after their heads; waiting for them keeps the connection.
+# Small bodies arrive just after their headers; waiting for them keeps the connection.
 _UNDER_WAY_S = 0.05
 _LINGER_S = 2.0
 
@@ -40,7 +40,7 @@ Respond = Callable[[Scope, Exception], Response]
 
 
 class RequestContext:
-    """Gives each request an id (the caller's, if it sent one), and leaves a log line, metrics and a trace behind."""
+    """Gives each request an id (the caller's, if it sent one), a log line, metrics and a trace."""
 
     def __init__(self, app: ASGIApp, *, patterns: Mapping[Callable[..., Any], str]) -> None:
         self._app = app
@@ -89,8 +89,8 @@ def as_json(scope: Scope, error: Exception) -> Response:
 
 
 class Problems:
-    """Turns every exception into an answer, by default problem+json; a defect is logged with its traceback and told to
-    nobody.
+    """Turns every exception into an answer, by default problem+json; a defect is logged with its traceback, which the
+    client does not see.
     """
 
     def __init__(self, app: ASGIApp, *, respond: Respond = as_json) -> None:
@@ -98,7 +98,7 @@ class Problems:
         self._respond = respond
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run one request and answer for it when it fails."""
+        """Run one request and answer if it fails."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -116,19 +116,19 @@ class Problems:
             logger.info("request refused", error=type(error).__name__)
         else:
             logger.error("request failed", exc_info=error)
-        if answering:  # too late to say it otherwise than by a broken answer
+        if answering:  # the failure can only be signalled by breaking off the answer
             raise error
         await self._respond(scope, error)(scope, receive, send)
 
 
 class EarlyResponse:
-    """Hangs up on a client that goes on sending after it was answered; it gets some time to read the answer first."""
+    """Disconnects a client that keeps sending after its answer, with some time to read the answer first."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run one request and look after what is left of its body."""
+        """Run one request, then handle the rest of its body."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -163,15 +163,15 @@ class EarlyResponse:
 
 
 class ReadableAddress:
-    """Refuses paths and query strings that are not UTF-8: all bytes that are not would become one letter, and what they
-    name would be one thing.
+    """Refuses paths and query strings that are not UTF-8: invalid bytes would all decode to the same character and name
+    the same thing.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run one request whose address can be read."""
+        """Run one request with a readable address."""
         if scope["type"] == "http":
             _check_utf8(scope["raw_path"], "path")
             _check_utf8(scope["query_string"], "query")
@@ -186,7 +186,7 @@ class BodyLimit:
         self._max_bytes = max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run one request and count what it reads."""
+        """Run one request, counting the bytes it reads."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -1,8 +1,8 @@
 """Access tokens of an external issuer (OAuth 2.1) at the MCP endpoint, next to API keys.
 
-The service is a protected resource (RFC 9728): it says which issuer's tokens it takes, and checks them by itself. A
-token is a JWT (RFC 9068) that names the issuer and, as audience, this very resource (RFC 8707). What it may do is what
-an API key may do: scopes, and the namespaces that one of its claims names.
+The service is a protected resource (RFC 9728): it announces its issuer, and checks tokens itself. A token is a JWT
+(RFC 9068) that names the issuer and, as audience, this resource (RFC 8707). Its rights are those of an API key: scopes,
+and the namespaces listed in one of its claims.
 """
 
 import re
@@ -27,7 +27,7 @@ from librarian.http.responses import json_response
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 SCOPE_PREFIX = "librarian:"
 GRANTABLE: tuple[Scope, ...] = ("read", "write", "sweep", "agent")
-"""The scopes that a token may give; administration takes a key."""
+"""The scopes that a token may have; administration takes a key."""
 _USUAL: tuple[Scope, ...] = ("read", "write")
 _LEEWAY_S = 30
 _SUBJECT = re.compile(r"[\x21-\x7e]{1,200}")
@@ -35,11 +35,11 @@ _REQUIRED = ("iss", "aud", "exp", "sub")
 
 
 class TokenKey(ApiKey, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an access token gives, in the form of an API key; no file holds it."""
+    """The rights of an access token in the form of an API key, which no file holds."""
 
 
 class Tokens:
-    """Lets callers in by access tokens of the issuer, and by API keys as everywhere."""
+    """Admits callers by access tokens of the issuer, and by API keys."""
 
     def __init__(self, issuer: str, resource: str, claim: str) -> None:
         self._url = issuer
@@ -48,8 +48,8 @@ class Tokens:
         self._issuer = Issuer(issuer)
 
     async def authenticated(self, request: Request) -> ApiKey:
-        """Return the caller's rights. Raises Unauthenticated, Forbidden, TooManyRequests, and NotReady while the
-        issuer is away.
+        """Return the caller's rights. Raises Unauthenticated, Forbidden, TooManyRequests, and NotReady while the issuer
+        is unreachable.
         """
         token = bearer(request)
         if token.count(".") != 2 or token.startswith(PREFIX):
@@ -68,26 +68,26 @@ class Tokens:
         return key
 
     def require(self, key: ApiKey, scope: Scope | None) -> None:
-        """Raise Forbidden where `key` is an access token without `scope`."""
+        """Raise Forbidden if `key` is an access token without `scope`."""
         if scope is not None and isinstance(key, TokenKey) and not key.has_scope(scope):
             raise self._insufficient([scope])
 
     def challenge(self, *, error: str = "", scopes: Iterable[Scope] = _USUAL) -> str:
-        """Return WWW-Authenticate: what is wrong, which scopes help, and where it says who issues tokens."""
+        """Return WWW-Authenticate: the error, the scopes required, and the address of the resource metadata."""
         parts = urlsplit(self._resource)
         where = parts._replace(path=WELL_KNOWN + parts.path.rstrip("/")).geturl()
         failed = f'error="{error}", ' if error else ""
         return f'Bearer realm="librarian", {failed}scope="{_names(scopes)}", resource_metadata="{where}"'
 
     def metadata_routes(self) -> list[Route]:
-        """Return where the metadata of this resource are: at the root, and below the path of the resource."""
+        """Return the paths of this resource's metadata: at the root, and below the path of the resource."""
         path = WELL_KNOWN + urlsplit(self._resource).path.rstrip("/")
         return [
             Route(each, partial(self._show_metadata), methods=["GET"]) for each in dict.fromkeys((WELL_KNOWN, path))
         ]
 
     async def _show_metadata(self, _request: Request) -> Response:
-        """Answer what RFC 9728 wants to know; pages of clients in browsers may read it."""
+        """Answer with the metadata of RFC 9728, readable for pages of any origin."""
         metadata = {
             "resource": self._resource,
             "authorization_servers": [self._url],
@@ -98,13 +98,13 @@ class Tokens:
         return json_response(metadata, headers={"Access-Control-Allow-Origin": "*"})
 
     async def _claims(self, token: str) -> Mapping[str, Any]:
-        """Return what a token says, once everything about it was checked. Raises Unauthenticated, NotReady."""
+        """Return the claims of a token after checking all of it. Raises Unauthenticated, NotReady."""
         import jwt
 
         try:
             head = jwt.get_unverified_header(token)
             if head.get("alg") not in ALGORITHMS or not isinstance(head.get("kid"), str):
-                raise Unauthenticated("The access token was refused: its algorithm or key is none that counts.")
+                raise Unauthenticated("The access token was refused: its algorithm or key is not accepted.")
             key = await self._issuer.key(head["kid"])
             claims: Mapping[str, Any] = jwt.decode(
                 token,
@@ -118,7 +118,7 @@ class Tokens:
         except jwt.PyJWTError as error:
             raise Unauthenticated(f"The access token was refused: {type(error).__name__}.") from None
         if not _SUBJECT.fullmatch(claims["sub"]):
-            raise Unauthenticated("The access token was refused: its subject is none that can be logged.")
+            raise Unauthenticated("The access token was refused: its subject cannot be logged.")
         return claims
 
     def _key(self, claims: Mapping[str, Any]) -> TokenKey:
@@ -150,7 +150,7 @@ class Tokens:
 
 
 def tokens_of(settings: OAuthSettings) -> Tokens | None:
-    """Return who checks access tokens; None where no issuer is configured."""
+    """Return the checker of access tokens; None if no issuer is configured."""
     if settings.issuer is None or settings.audience is None:
         return None
     return Tokens(settings.issuer, settings.audience, settings.namespaces_claim)
@@ -161,7 +161,7 @@ def _names(scopes: Iterable[Scope]) -> str:
 
 
 def _words(claim: Any) -> list[Any]:
-    """Return a claim that is a list, or words with blanks between them, as a list."""
+    """Return a claim, given as a list or as space-separated words, as a list."""
     if isinstance(claim, str):
         return claim.split()
     return claim if isinstance(claim, list) else []

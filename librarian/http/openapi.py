@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made from the table of operations, the contracts and the table of errors."""
+"""The OpenAPI 3.1 document, generated from the table of operations, the contracts and the table of errors."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,21 +26,21 @@ Operations = Sequence[Endpoint[Any, Any]]
 _ABOUT = """\
 Keeps what an AI agent knows in one knowledge graph and finds the right pieces again.
 
-Every operation under `/v1` wants an API key with the scope that it names, and works in one namespace. Every answer
+Every operation under `/v1` requires an API key with the scope that it names, and works in one namespace. Every answer
 carries `Request-Id`; errors are `application/problem+json` (RFC 9457) with a stable `code`.
 """
 _TAGS = {
     "search": "Find items.",
-    "relevant-memory": "What helps to answer a question.",
+    "relevant-memory": "Evidence and context for a question.",
     "answer": "Answers with citations.",
-    "librarian": "The search agent: the smallest set of evidence, for whoever answers.",
+    "librarian": "The search agent: the smallest set of evidence for an answer.",
     "items": "Memories, facts, messages and files: store, list, read, change, delete.",
     "files": "Source trees: index, find files, search their text, read lines.",
     "edges": "Typed edges between items.",
-    "embeddings": "Embedding spaces: which there are, and which one is searched.",
-    "namespaces": "Which namespaces there are, and the end of one.",
-    "tools": "The tools of an agent, as its language model calls them.",
-    "service": "Whether the service lives and can serve, and its figures; open to everyone who can reach it.",
+    "embeddings": "Embedding spaces: list, and choose the one to search.",
+    "namespaces": "List and delete namespaces.",
+    "tools": "An agent's tools, as its language model calls them.",
+    "service": "Liveness, readiness and metrics of the service; open to everyone who can reach it.",
 }
 _SECURITY = {
     "type": "http",
@@ -67,7 +67,7 @@ _WRITING = (errors.RequestInProgress, errors.IdempotencyKeyReused)
 
 
 def document(operations: Operations) -> dict[str, Any]:
-    """Return the document that describes `operations`, as values of JSON."""
+    """Return the document that describes `operations`, as JSON values."""
     schemas = Schemas(operations)
     return {
         "openapi": "3.1.0",
@@ -77,7 +77,7 @@ def document(operations: Operations) -> dict[str, Any]:
             "description": _ABOUT,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
-        "servers": [{"url": "/", "description": "Where this document comes from."}],
+        "servers": [{"url": "/", "description": "The service that sent this document."}],
         "tags": [{"name": name, "description": description} for name, description in _TAGS.items()],
         "paths": _paths(operations, schemas),
         "components": {
@@ -91,7 +91,7 @@ def document(operations: Operations) -> dict[str, Any]:
 
 
 class Schemas:
-    """The schemas of everything that operations read and answer, by type; structs stand among the components."""
+    """The schemas of all inputs and outputs by type; structs are components."""
 
     def __init__(self, operations: Operations) -> None:
         read = [
@@ -104,11 +104,11 @@ class Schemas:
         self.components = {**components, "Problem": _problem_schema()}
 
     def __getitem__(self, type_: Any) -> Schema:
-        """The schema of `type_`, which one of the operations reads or answers."""
+        """Return the schema of `type_`, an input or output of an operation."""
         return self._by_type[type_]
 
     def meaning(self, type_: Any) -> str:
-        """Return what `type_` is: the first paragraph of its description."""
+        """Return the first paragraph of the description of `type_`."""
         name = getattr(type_, "__name__", "")
         description: str = self.components.get(name, {}).get("description", "")
         return " ".join(description.partition("\n\n")[0].split()) or "Text."
@@ -139,7 +139,7 @@ def _operation(operation: Endpoint[Any, Any], schemas: Schemas) -> dict[str, Any
 
 
 def _summary_of(description: str) -> tuple[str, str]:
-    """Return the summary, which is the first sentence, and the rest."""
+    """Split into the summary, which is the first sentence, and the rest."""
     summary, _, rest = re.sub(r"\s*\n\s*(?=\S)", "\n", description).partition(".")
     return summary.replace("\n", " "), rest.strip()
 
@@ -171,11 +171,11 @@ def _in_headers(operation: Endpoint[Any, Any]) -> list[Schema]:
 
 def _sent(content_type: str, type_: Any, schemas: Schemas) -> Schema:
     if type_ is bytes:
-        return {}  # OpenAPI's way to say: any bytes
+        return {}  # in OpenAPI: any bytes
     if content_type not in NDJSON:
         return _media(schemas[type_], examples_of(type_))
     several = {title: value for title, value in examples_of(type_).items() if isinstance(value, list)}
-    schema = {"type": "string", "description": "One row a line, each an object as in the JSON body's array."}
+    schema = {"type": "string", "description": "One row per line, each an object as in the JSON body's array."}
     return _media(schema, {title: _lines(rows) for title, rows in several.items()})
 
 
@@ -189,7 +189,7 @@ def _media(schema: Schema, examples: Examples) -> Schema:
 
 
 def _responses(operation: Endpoint[Any, Any], schemas: Schemas) -> dict[str, Schema]:
-    """Return what an operation may answer; a status of its own answers may be one of _refusal too."""
+    """Return the responses of an operation; a status of success may also be one of `_refusal`."""
     refused = {problems.RULES[error].status for error in _errors(operation)}
     responses: dict[int, Schema] = {status: {"$ref": f"#/components/responses/Problem{status}"} for status in refused}
     for status, type_ in operation.answers.items():
@@ -233,7 +233,7 @@ def _answer(operation: Endpoint[Any, Any], status: int, type_: Any, schemas: Sch
 _TEXT = {"schema": {"type": "string"}}
 
 
-# What operations share: parameters, headers, and what a _refusal looks like.
+# Shared components: parameters, headers, refusals.
 
 _PATH_PARTS = {
     "uid": Uid,
@@ -247,8 +247,8 @@ _PATH_PARTS = {
 }
 _PART = re.compile(r"{(\w+)}")
 _ROUTING = {
-    "method_not_allowed": "The path exists, not with this method.",
-    "http_error": "The request is none that the service can answer.",
+    "method_not_allowed": "The path does not support this method.",
+    "http_error": "The service cannot answer this request.",
 }
 _UNAUTHORIZED, _DEFECT = 401, 500
 _RETRIED = {409, 429, 503, 504}
@@ -263,7 +263,7 @@ def _in_path(path: str) -> list[Schema]:
 
 
 def _in_query(query: type[Any] | None) -> list[Schema]:
-    """Return one parameter a field; a list is given by repeating the name, which is OpenAPI's default."""
+    """Return one parameter per field; lists repeat the name, which is OpenAPI's default."""
     if query is None:
         return []
     described = inlined_schema(query)
@@ -281,13 +281,13 @@ def _in_query(query: type[Any] | None) -> list[Schema]:
 
 
 def _parameter(schema: Schema) -> Schema:
-    """Return the schema of a parameter, with its description beside it, where documentation shows it."""
+    """Return the schema of a parameter and its description, which documentation shows separately."""
     rest = {key: value for key, value in schema.items() if key != "description"}
     return {"description": schema.get("description", ""), "schema": rest}
 
 
 def _not_null(schema: Schema) -> Schema:
-    """Return the schema without null, which a query string cannot say."""
+    """Return the schema without null, which a query string cannot express."""
     options = [option for option in schema.get("anyOf", []) if option != {"type": "null"}]
     rest = {key: value for key, value in schema.items() if key != "anyOf"}
     return {**rest, **options[0]} if len(options) == 1 else schema
@@ -305,7 +305,7 @@ def _header(name: str, description: str, schema: Schema) -> Schema:
 _SENT = (
     _header(
         "Librarian-Namespace",
-        "The namespace to work in, as UTF-8. May be left out when the key opens exactly one.",
+        "The namespace to work in, as UTF-8. Optional if the key opens exactly one.",
         _parameter(_schema_of(Namespace))["schema"],
     ),
     _header(
@@ -315,23 +315,23 @@ _SENT = (
     ),
     _header(
         "Request-Timeout-Ms",
-        "How many milliseconds the caller waits; the service's own limit (by default 30 s) holds too.",
+        "How many milliseconds the caller waits; the service's own limit (by default 30 s) also applies.",
         {"type": "integer", "minimum": 1, "maximum": 999_999_999},
     ),
     _header(
         "If-Match",
-        'The ETag of the version to change, such as `"3"`: 412 when the item is at another one. `*` takes any.',
+        'The ETag of the version to change, such as `"3"`: 412 if the item has another one. `*` matches any.',
         {"type": "string", "pattern": r'^(\*|"[0-9]{1,15}")$'},
     ),
     _header(
         "Idempotency-Key",
-        "1 to 255 visible ASCII characters. The same request sent again with the same key gets the first one's answer.",
+        "1 to 255 visible ASCII characters. Repeating a request with the same key returns the first one's answer.",
         {"type": "string", "pattern": "^[!-~]{1,255}$"},
     ),
     _header(
         "Librarian-Bookmark",
-        "From an answer to an earlier write, of whatever replica: this request builds on that write. Several are "
-        f"separated by commas, at most {MOST_BOOKMARKS}.",
+        "From the answer to an earlier write by any replica: this request builds on that write. At most "
+        f"{MOST_BOOKMARKS}, separated by commas.",
         {"type": "string", "pattern": f"^{BOOKMARK}(, ?{BOOKMARK})*$"},
     ),
     _header(
@@ -341,7 +341,7 @@ _SENT = (
     ),
     _header(
         "Last-Event-ID",
-        "The id of the last event that the client has: the stream goes on behind it, whatever `after` says.",
+        "The id of the last event received: the stream continues after it and ignores `after`.",
         _parameter(_schema_of(ChangeCursor))["schema"],
     ),
     _header(
@@ -355,22 +355,22 @@ _PARAMETERS = {parameter["name"]: parameter for parameter in _SENT}
 _STRING = {"type": "string"}
 _HEADERS = {
     "Request-Id": {
-        "description": "Id of the request, which the log and problems name too.",
+        "description": "Id of the request, also in the log and in problems.",
         "required": True,
         "schema": _STRING,
     },
     "ETag": {"description": "Version of the item, for If-Match.", "required": True, "schema": _STRING},
     "Librarian-Outcome": {
-        "description": "What the request did to the item.",
+        "description": "Effect of the request on the item.",
         "required": True,
         "schema": {"type": "string", "enum": list(get_args(Outcome))},
     },
     "Idempotency-Replayed": {
-        "description": "`true` on an answer that an Idempotency-Key brought back.",
+        "description": "`true` on an answer replayed for an Idempotency-Key.",
         "schema": _STRING,
     },
     "Librarian-Bookmark": {
-        "description": "Stands for what the request wrote; a later request that sends it builds on that.",
+        "description": "Represents the request's writes; a later request that sends it builds on them.",
         "schema": _STRING,
     },
     "Retry-After": {"description": "Seconds after which a retry may help.", "schema": {"type": "integer"}},
@@ -379,7 +379,7 @@ _HEADERS = {
 
 
 def _refusal(status: int) -> dict[str, Any]:
-    """Return what stands under a status of failure: the codes that it may carry, each with an example."""
+    """Return the response for a status of failure: its codes, each with an example."""
     meanings = _meanings(status)
     named = ["Request-Id"]
     if status == _UNAUTHORIZED:
@@ -406,32 +406,32 @@ def _example(status: int, code: str, meaning: str) -> dict[str, Any]:
 
 
 def _statuses() -> list[int]:
-    """Return every status that a problem may have, but for those of routing."""
+    """Return every status of a problem, except those of routing."""
     return sorted({rule.status for rule in problems.RULES.values()})
 
 
 def _problem_schema() -> Schema:
-    """Return the schema of a problem, with a table of what its codes mean."""
-    known = codes()
-    rows = "\n".join(f"| `{code}` | {meaning} |" for code, meaning in known.items())
+    """Return the schema of a problem, with a table of its codes."""
+    meanings = codes()
+    rows = "\n".join(f"| `{code}` | {meaning} |" for code, meaning in meanings.items())
     schema = inlined_schema(problems.Problem)
     schema["properties"]["code"] |= {
-        "enum": list(known),
+        "enum": list(meanings),
         "description": f"Stable name of the problem.\n\n| code | meaning |\n|---|---|\n{rows}",
     }
     return schema
 
 
 def codes() -> dict[str, str]:
-    """Return every stable code of a problem and what it means."""
-    known = dict(_ROUTING)
+    """Return every stable code of a problem with its meaning."""
+    meanings = dict(_ROUTING)
     for status in _statuses():
-        known |= _meanings(status)
-    return dict(sorted(known.items()))
+        meanings |= _meanings(status)
+    return dict(sorted(meanings.items()))
 
 
 def _meanings(status: int) -> dict[str, str]:
-    """Return the codes of one status."""
+    """Return the codes of one status with their meanings."""
     rules = {error: rule for error, rule in problems.RULES.items() if rule.status == status}
-    known = {rule.code: (error.__doc__ or "").strip().splitlines()[0] for error, rule in rules.items()}
-    return {**known, problems.DEFECT_CODE: problems.DEFECT_DETAIL} if status == _DEFECT else known
+    meanings = {rule.code: (error.__doc__ or "").strip().splitlines()[0] for error, rule in rules.items()}
+    return {**meanings, problems.DEFECT_CODE: problems.DEFECT_DETAIL} if status == _DEFECT else meanings

@@ -1,7 +1,7 @@
-"""Which names this service answers to, and pages of which sites may speak to it through a browser.
+"""Checks Host and Origin: the names of this service, and the sites whose pages may call it from a browser.
 
-A page of any site may have its own name lead to 127.0.0.1 and then speaks to this service as to its own (DNS
-rebinding). It cannot hide the name by which it came: that stands in Host and Origin.
+With DNS rebinding, a page of any site can make its own name resolve to 127.0.0.1 and then call this service as same
+origin. It cannot hide that name, which is in Host and Origin.
 """
 
 from urllib.parse import urlsplit
@@ -12,13 +12,13 @@ from librarian.base.errors import Forbidden
 from librarian.base.settings.settings import HttpSettings
 from librarian.base.settings.values import is_address, is_loopback
 
-_REMEDY = "Speak to the service by its own name; the operator can add names to LIBRARIAN_ALLOWED_HOSTS."
+_REMEDY = "Call the service by its own name; the operator can add names to LIBRARIAN_ALLOWED_HOSTS."
 
 
 def refuse_other_sites(request: Request, http: HttpSettings) -> None:
-    """Raise Forbidden unless Host is a name of this service, and Origin, where there is one, the same or a local one.
+    """Raise Forbidden unless Host is a name of this service, and Origin, if sent, the same or a local one.
 
-    On loopback its names are localhost, addresses, and LIBRARIAN_ALLOWED_HOSTS; elsewhere any, as long as none is
+    On loopback its names are localhost, addresses, and LIBRARIAN_ALLOWED_HOSTS; elsewhere any name unless some are
     configured.
     """
     host = _name(f"//{request.headers.get('host', '')}")
@@ -26,7 +26,7 @@ def refuse_other_sites(request: Request, http: HttpSettings) -> None:
         raise Forbidden("The service does not answer to this name.", field="Host", remedy=_REMEDY)
     origin = request.headers.get("origin")
     if origin is not None and _name(origin) != host and not _is_ours(_name(origin), http):
-        raise Forbidden("Pages of this origin may not speak to the service.", field="Origin", remedy=_REMEDY)
+        raise Forbidden("Pages of this origin may not call the service.", field="Origin", remedy=_REMEDY)
 
 
 def _is_ours(name: str, http: HttpSettings) -> bool:
@@ -34,7 +34,7 @@ def _is_ours(name: str, http: HttpSettings) -> bool:
 
 
 def _name(address: str) -> str:
-    """Return the host that an address names, in lower case and without its port; empty where it names none."""
+    """Return the host of an address in lower case without its port; empty if it has none."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:

@@ -1,4 +1,4 @@
-"""The query string as a value: repeated names are lists, texts become what the field's type says."""
+"""Reads the query string as a struct: repeated names are lists, texts are converted to the field's type."""
 
 from collections.abc import Iterable
 from typing import TypeVar
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def query_of(request: Request, type_: type[T] | None) -> T | None:
-    """Return the query string as a struct of `type_`; None where the operation takes none. Raises InvalidInput."""
+    """Return the query string as a struct of `type_`; None if the operation takes none. Raises InvalidInput."""
     sent = request.query_params.multi_items()
     if type_ is None:
         if sent:

@@ -1,4 +1,4 @@
-"""What routes read from a request."""
+"""Readers of requests for routes."""
 
 import asyncio
 import re
@@ -17,17 +17,17 @@ Rows = AsyncIterator[tuple[int, bytes]]
 
 JSON = "application/json"
 NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
-# What an upload may call itself; the bytes decide.
+# Accepted content types of an upload; its bytes decide on the format.
 FILES = ("application/octet-stream", "application/zip", JSON)
 PATCHES = ("application/merge-patch+json", JSON)
 _ETAG = re.compile(r'"[0-9]{1,15}"')
-# The answer must leave before the deadline itself ends the request.
+# The answer must be sent before the deadline ends the request.
 _MARGIN_S = 0.25
 
 
 async def ready_librarian(request: Request) -> Librarian:
-    """Return the service, once it is ready; waits as long as the request may last. Raises NotReady, or why it cannot
-    be.
+    """Return the service once it is ready, waiting up to the request's deadline. Raises NotReady, or a defect that
+    prevents readiness.
     """
     librarian: Librarian = request.state.librarian
     try:
@@ -54,14 +54,14 @@ async def merge_patch(request: Request) -> dict[str, Any]:
 
 
 async def file_body(request: Request) -> bytes:
-    """Return the body as it is, whatever its content type."""
+    """Return the raw body, whatever its content type."""
     return await request.body()
 
 
 async def rows(request: Request) -> Rows:
     """Return rows with their numbers from 1: elements of a JSON array, one object, or lines of an NDJSON stream.
 
-    A stream is read as the rows are asked for. Raises InvalidInput, PayloadTooLarge or UnsupportedMediaType.
+    A stream is read lazily. Raises InvalidInput, PayloadTooLarge or UnsupportedMediaType.
     """
     if _expect(request, (JSON, *NDJSON)) in NDJSON:
         return numbered_lines(request.stream())
@@ -71,15 +71,13 @@ async def rows(request: Request) -> Rows:
         raise PayloadTooLarge(
             f"The array holds {len(elements)} rows; {most} are the most (LIBRARIAN_MAX_BATCH_ROWS).",
             field="$",
-            remedy=f"Send them as {NDJSON[0]}, one row a line, which has no such limit.",
+            remedy=f"Send them as {NDJSON[0]}, one row per line, which has no such limit.",
         )
     return _numbered(elements)
 
 
 def if_match(request: Request) -> int | None:
-    """Return the version that the caller wants to change, from If-Match; None where any will
-    do. Raises InvalidInput.
-    """
+    """Return the version to change from If-Match; None if any will do. Raises InvalidInput."""
     sent = request.headers.get("if-match", "*").strip()
     if sent == "*":
         return None
@@ -98,10 +96,10 @@ async def _numbered(elements: Iterable[bytes]) -> Rows:
         yield number, element
 
 
-def _expect(request: Request, known: Sequence[str]) -> str:
+def _expect(request: Request, accepted: Sequence[str]) -> str:
     sent = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
-    if sent not in known:
+    if sent not in accepted:
         raise UnsupportedMediaType(
-            f"The content type {sent[:100]!r} is not read here.", remedy=f"Send one of: {', '.join(known)}."
+            f"The content type {sent[:100]!r} is not accepted here.", remedy=f"Send one of: {', '.join(accepted)}."
         )
     return sent

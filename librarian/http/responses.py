@@ -12,7 +12,7 @@ from librarian.base.errors import NotReady
 from librarian.base.problems import Problem
 from librarian.items.contracts import IngestReport, ItemOut, Outcome
 
-# Answers are memories: no cache on the way keeps one, no browser takes one for a page.
+# Answers contain memories: no cache may store one, and no browser may render one as a page.
 _PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _CHALLENGE = 'Bearer realm="librarian"'
 _UNAUTHORIZED = 401
@@ -31,12 +31,12 @@ def item_response(item: ItemOut, *, status: int = 200, outcome: Outcome | None =
 
 
 def stream_response(chunks: AsyncIterator[bytes], *, media_type: str, headers: Mapping[str, str]) -> Response:
-    """Answer with bytes as they come."""
+    """Answer with streamed bytes."""
     return StreamingResponse(chunks, headers={**_PRIVATE, **headers}, media_type=media_type)
 
 
 def report_response(report: IngestReport) -> Response:
-    """Answer with what became of rows: 200 when all were taken, 207 when some were, 422 when none was."""
+    """Answer with the report on rows: 200 if all were accepted, 207 if some were, 422 if none was."""
     if not report.failed:
         return json_response(report)
     return json_response(report, status=207 if report.failed < report.total else 422)
@@ -49,33 +49,33 @@ def problem_response(problem: Problem, *, headers: Mapping[str, str] | None = No
 
 
 def error_response(error: Exception, *, request_id: str | None) -> Response:
-    """Answer with what the table in `problems` says of `error`."""
+    """Answer with the problem of `error`."""
     problem = problems.problem_of(error, request_id=request_id)
     challenge = getattr(error, "challenge", None) or (_CHALLENGE if problem.status == _UNAUTHORIZED else None)
-    told = {} if challenge is None else {"WWW-Authenticate": challenge}
-    return problem_response(problem, headers={**told, **error_headers(error)})
+    headers = {} if challenge is None else {"WWW-Authenticate": challenge}
+    return problem_response(problem, headers={**headers, **error_headers(error)})
 
 
 def error_headers(error: Exception) -> dict[str, str]:
-    """Return what an answer to `error` says in its head: when to come again, and whether to another process."""
+    """Return the headers of an answer to `error`: when to retry, and whether on another connection."""
     headers = {}
     after = problems.retry_after_s(error)
     if after is not None:
         headers["Retry-After"] = str(after)
     if isinstance(error, NotReady) and error.phase == "stopping":
-        headers["Connection"] = "close"  # so that the next try reaches another process
+        headers["Connection"] = "close"  # so that the retry reaches another process
     return headers
 
 
 async def routing_problem(request: Request, error: Exception) -> Response:
-    """Answer for Starlette's own refusals: no such path, or not with this method."""
+    """Answer for Starlette's own refusals: unknown path or method."""
     if not isinstance(error, HTTPException):
         raise error
     return problem_response(problem_of_routing(request, error), headers=error.headers)
 
 
 def problem_of_routing(request: Request, error: HTTPException) -> Problem:
-    """Return what is told of such a refusal."""
+    """Return the problem for such a refusal."""
     return Problem(
         title=error.detail,
         status=error.status_code,

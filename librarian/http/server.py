@@ -26,7 +26,7 @@ _POLL_S = 0.05
 _MAX_HEAD_BYTES = 64 * 1024
 _SOCKET_MODE = 0o600
 HEAD_TIMEOUT_S = 15.0
-"""How long a client may take for the head of a request, from its connection on."""
+"""How long a client may take to send the headers of a request, from its connection on."""
 _TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
@@ -36,12 +36,12 @@ def listen(http: HttpSettings) -> socket.socket:
         raise SettingsError(
             f"The service speaks plain HTTP, so it does not listen on {http.host}.",
             field="LIBRARIAN_HOST",
-            remedy="Set LIBRARIAN_TLS_CERT and LIBRARIAN_TLS_KEY; or put a TLS proxy in front of it, and where that is "
-            "not on this machine, say so by LIBRARIAN_ALLOW_INSECURE_BIND=1.",
+            remedy="Set LIBRARIAN_TLS_CERT and LIBRARIAN_TLS_KEY; or put a TLS proxy in front of it, and if that is "
+            "not on this machine, set LIBRARIAN_ALLOW_INSECURE_BIND=1.",
         )
     listening = socket.socket(socket.AF_INET6 if ":" in http.host else socket.AF_INET)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    # Connections inherit it. Without, head and body of an answer wait for each other: 40 ms a request (measured).
+    # Connections inherit it. Without it, headers and body of an answer delay each other: 40 ms per request (measured).
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
         listening.bind((http.host, http.port))
@@ -53,8 +53,8 @@ def listen(http: HttpSettings) -> socket.socket:
 
 
 class _Protocol(HttpToolsProtocol):
-    """HTTP/1.1 with an end to the head of a request, by its size and its time: the parser alone would collect it for
-    ever. The time of a body is the request's own.
+    """HTTP/1.1 with limits on the size and time of a request's headers, which the parser alone would collect without
+    end. The time of a body counts against the request's deadline.
     """
 
     _head_bytes = 0
@@ -98,15 +98,15 @@ class _Protocol(HttpToolsProtocol):
         if self._in_head:
             self._head_bytes += len(data)
             if self._head_bytes > _MAX_HEAD_BYTES:
-                self.send_400_response("The head of the request is too large.")
+                self.send_400_response("The headers of the request are too large.")
                 self._in_head = False
 
 
 class Server(uvicorn.Server):
-    """uvicorn that ends orderly on the first SIGTERM or SIGINT, and at once on the second.
+    """uvicorn with a graceful shutdown on the first SIGTERM or SIGINT, and an immediate one on the second.
 
-    Orderly: no new connection and no new work on old ones, running requests finish within the drain limit, the service
-    is closed, the exit code is 0.
+    Graceful: no new connections, no new work on existing ones, running requests finish within the drain limit, the
+    service is closed, the exit code is 0.
     """
 
     def __init__(self, app: Starlette) -> None:
@@ -129,7 +129,7 @@ class Server(uvicorn.Server):
         self._commands: tuple[asyncio.Server, Path, int] | None = None
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until told to end; a certificate that is renewed meanwhile is taken over."""
+        """Serve until a signal; adopt a certificate that is renewed meanwhile."""
         if self._certificate is None:
             await super().serve(sockets)
             return
@@ -140,8 +140,8 @@ class Server(uvicorn.Server):
             watching.cancel()
 
     async def listen_at(self, path: Path) -> None:
-        """Serve at a Unix socket of the owner's too, without TLS, until the end; the socket that another service has
-        at `path` gives way. Raises OSError, as where the path is longer than sockets take.
+        """Also serve on a private Unix socket, without TLS, until shutdown, replacing another service's socket at
+        `path`. Raises OSError, for instance if the path is too long for a socket.
         """
         scratch = path.with_name(f".{path.name}.{os.getpid()}")
         listening = socket.socket(socket.AF_UNIX)
@@ -163,7 +163,7 @@ class Server(uvicorn.Server):
         return _Protocol(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
 
     def _leave_commands(self) -> None:
-        """Close the socket of `listen_at`, and remove it unless another service's has taken its place."""
+        """Close the socket of `listen_at`, and remove it unless another service has replaced it."""
         if self._commands is None:
             return
         server, path, inode = self._commands
@@ -173,14 +173,15 @@ class Server(uvicorn.Server):
         server.close()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature of a handler
-        """Begin to end, or stop waiting for the end."""
+        """Start the shutdown, or stop waiting for it."""
         self.force_exit = self.should_exit
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Finish what runs, then close what is left.
+        """Finish running requests, then close the remaining connections.
 
-        uvicorn alone would close idle connections first: /readyz could tell nobody, and requests just sent were lost.
+        uvicorn alone would close idle connections first: /readyz could not be answered, and requests just sent would be
+        lost.
         """
         ends_at = asyncio.get_running_loop().time() + _DRAIN_S
         self._limits.close()
@@ -199,7 +200,7 @@ class Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Take both signals; unlike the original, do not raise them again when all is done."""
+        """Handle both signals; unlike the original, do not raise them again at the end."""
         before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
@@ -209,7 +210,7 @@ class Server(uvicorn.Server):
 
 
 def certificate_of(http: HttpSettings) -> Certificate | None:
-    """Return what the service shows its clients; None where it speaks plain HTTP. Raises SettingsError."""
+    """Return the service's certificate; None if it speaks plain HTTP. Raises SettingsError."""
     if http.tls_cert is None or http.tls_key is None:
         return None
     return Certificate(http.tls_cert, http.tls_key)

@@ -1,4 +1,4 @@
-"""Server-sent events: a stream of values as an answer, with beats that keep the connection open."""
+"""Server-sent events: a stream of values as an answer, with heartbeats that keep the connection open."""
 
 import logging
 import math
@@ -15,7 +15,7 @@ EVENT_STREAM = "text/event-stream"
 BEAT_S = 15.0
 
 Event = tuple[str, object] | tuple[str, object, str]
-"""An event's name, the value that is sent as its JSON, and its id, by which a client goes on."""
+"""An event's name, its value (sent as JSON), and its id, from which a client can resume."""
 Events = AsyncGenerator[Event, None]
 
 _LINE_END = "\n"
@@ -34,7 +34,7 @@ def wants_events(request: Request) -> bool:
 def event_response(
     events: Events, *, request_id: str | None, beat_s: float = BEAT_S, beat: ServerSentEvent = BEAT
 ) -> EventSourceResponse:
-    """Answer with `events` as they come, and a `beat` every `beat_s` seconds; an exception of `events` becomes a last
+    """Answer with `events` as they come, and a `beat` every `beat_s` seconds; an exception of `events` becomes a final
     event `error`, with a problem as its data.
 
     When the client has gone, whatever `events` awaits is cancelled.
@@ -45,7 +45,7 @@ def event_response(
         sep=_LINE_END,
         ping=beat_s,
         ping_message_factory=lambda: beat,
-        # The server waits for streams like for every request, and ends those that outlast its drain limit.
+        # The server waits for streams as for any request, and ends those that outlast its drain limit.
         shutdown_grace_period=math.inf,
     )
 

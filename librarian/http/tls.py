@@ -1,4 +1,4 @@
-"""The service's own TLS: a certificate and its key from files, read again when they were renewed."""
+"""The service's own TLS: a certificate and its key from files, reloaded when they are renewed."""
 
 import asyncio
 import ssl
@@ -16,9 +16,9 @@ log = structlog.stdlib.get_logger("librarian.http")
 
 @dataclass(slots=True)
 class Certificate:
-    """A certificate with its chain, and its private key, as PEM files. Raises SettingsError where they do not fit.
+    """A certificate with its chain, and its private key, as PEM files. Raises SettingsError if they do not match.
 
-    Connections made after a renewal get the new certificate; a renewal that cannot be used changes nothing.
+    Connections made after a renewal get the new certificate; an unusable renewal changes nothing.
     """
 
     chain: Path
@@ -36,13 +36,13 @@ class Certificate:
         return self.context
 
     async def watch(self) -> None:
-        """Look now and then whether the files were renewed, until cancelled."""
+        """Reload renewed files periodically, until cancelled."""
         while True:
             await asyncio.sleep(_LOOK_S)
             self.renew()
 
     def renew(self) -> None:
-        """Read the files again if they have changed."""
+        """Reload the files if they have changed."""
         try:
             if self._times() != self._read_at:
                 self._load()
@@ -53,7 +53,7 @@ class Certificate:
     def _load(self) -> None:
         try:
             self._read_at = self._times()
-            # Loading into a scratch context first leaves the one in use whole when the files do not fit.
+            # Loading into a scratch context first keeps the active one intact if the files do not match.
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.chain, self.key, password=_no_password)
             self.context.load_cert_chain(self.chain, self.key, password=_no_password)
         except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
@@ -68,11 +68,11 @@ class Certificate:
 
 
 def _no_password() -> str:
-    """Instead of asking at a terminal."""
+    """Refuse an encrypted key instead of prompting at a terminal."""
     raise ValueError("the key is protected by a password")
 
 
 def _reason(error: OSError | ValueError) -> str:
     if isinstance(error, ssl.SSLError):
-        return error.reason or "they are no certificate and key"
+        return error.reason or "they are not a certificate and key"
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -1,4 +1,4 @@
-"""Several processes that serve one socket: started, watched and ended by one that serves nothing itself."""
+"""Several processes that serve one socket: started, supervised and stopped by one that does not serve."""
 
 import asyncio
 import fcntl
@@ -21,9 +21,9 @@ from librarian.base import metrics
 
 ENCODER_THREADS = "LIBRARIAN_ENCODER_THREADS"
 _SHORTEST_LIFE_S = 10.0
-"""A worker that ends by itself sooner than that would end again."""
+"""A worker that exits sooner than this would do so again."""
 
-_ENTRY = struct.Struct("<Qd")  # who (0: nobody), and when their next request would be on time
+_ENTRY = struct.Struct("<Qd")  # hash of the caller (0: empty slot), and when their next request is due
 _ENTRIES = 2**14
 _LOOKED_AT = 8
 
@@ -31,15 +31,14 @@ log = structlog.stdlib.get_logger("librarian.http")
 
 
 class SharedDues:
-    """When the next request of each caller would be on time (librarian.http.limits), in a file that the processes of a
-    service have open: their monotonic clock is one. Within its context no other process reads or writes it.
+    """When the next request of each caller is due (librarian.http.limits), in a file shared by the processes of a
+    service, which have the same monotonic clock. Its context gives exclusive access.
 
-    A hash table of fixed size: where a new caller finds no room, the one who was due longest ago
-    is forgotten.
+    A hash table of fixed size: a new caller without an empty slot replaces the one that was due longest ago.
     """
 
     SIZE = _ENTRIES * _ENTRY.size
-    """Bytes of the file."""
+    """Size of the file in bytes."""
 
     def __init__(self, file: int) -> None:
         self._file = file
@@ -52,27 +51,27 @@ class SharedDues:
         fcntl.lockf(self._file, fcntl.LOCK_UN)
 
     def pop(self, caller: str, default: float) -> float:
-        """Return when the caller's next request would be on time; it stays until it is set anew."""
-        who, at = self._place(caller)
+        """Return when the caller's next request is due; the value stays until it is set again."""
+        who, at = self._slot(caller)
         found, due = _ENTRY.unpack_from(self._table, at)
         return float(due) if found == who else default
 
     def __setitem__(self, caller: str, due: float) -> None:
-        who, at = self._place(caller)
+        who, at = self._slot(caller)
         _ENTRY.pack_into(self._table, at, who, due)
 
-    def _place(self, caller: str) -> tuple[int, int]:
-        """The number of a caller, and where in the table it is or may be put."""
+    def _slot(self, caller: str) -> tuple[int, int]:
+        """Return the hash of a caller, and the offset of its existing or future slot."""
         who = int.from_bytes(hashlib.blake2b(caller.encode(), digest_size=8).digest(), "little") or 1
-        places = [(who + step) % _ENTRIES * _ENTRY.size for step in range(_LOOKED_AT)]
-        entries = [(*_ENTRY.unpack_from(self._table, at), at) for at in places]
+        slots = [(who + step) % _ENTRIES * _ENTRY.size for step in range(_LOOKED_AT)]
+        entries = [(*_ENTRY.unpack_from(self._table, at), at) for at in slots]
         own = next((at for found, _, at in entries if found == who), None)
         return who, own if own is not None else min(entries, key=lambda entry: (entry[0] != 0, entry[1]))[2]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """What a worker is given: its `number` among them, and the files of the socket and of what callers have used up."""
+class WorkerSlot:
+    """Inherited resources of a worker: its `number`, and the file descriptors of the socket and of the shared dues."""
 
     number: int
     listening: int
@@ -82,8 +81,8 @@ class Place:
         return f"{self.number}:{self.listening}:{self.dues}"
 
     @classmethod
-    def of(cls, text: str) -> "Place":
-        """Return the place that `str` of one gives. Raises ValueError."""
+    def of(cls, text: str) -> "WorkerSlot":
+        """Parse the text form of a slot. Raises ValueError."""
         number, listening, dues = map(int, text.split(":"))
         return cls(number, listening, dues)
 
@@ -92,19 +91,18 @@ class Place:
         return socket.socket(fileno=self.listening)
 
     def shared_dues(self) -> SharedDues:
-        """Return what callers have used up, by all workers."""
+        """Return the callers' due times, shared by all workers."""
         return SharedDues(self.dues)
 
 
 class Workers:
-    """`count` processes of a command, each started again when it ends by itself.
+    """`count` processes of a command, each restarted when it exits on its own.
 
-    The command is given the text of its place. All end on SIGTERM or SIGINT, at once on the second, and with
-    this process however that ends: they notice by their standard input. One that ends as soon as it was started
-    ends all.
+    The command gets the text of its slot. All stop on SIGTERM or SIGINT, at once on the second, and with this process
+    however it ends, which they detect by their standard input. A worker that exits right after its start stops all.
     """
 
-    def __init__(self, command: Callable[[Place], Sequence[str]], listening: socket.socket, count: int) -> None:
+    def __init__(self, command: Callable[[WorkerSlot], Sequence[str]], listening: socket.socket, count: int) -> None:
         self._command = command
         self._listening = listening
         self._count = count
@@ -112,25 +110,25 @@ class Workers:
         self._ending = False
 
     async def run(self) -> int:
-        """Return the exit code: that of the worker that ended all, else 0."""
+        """Return the exit code: that of the worker that stopped all, else 0."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._end)
         with _shared() as (dues, folder):
             env = {**os.environ, metrics.SHARED_FOLDER: folder}
             env.setdefault(ENCODER_THREADS, str(max(1, (os.cpu_count() or 1) // self._count)))
-            places = [Place(number, self._listening.fileno(), dues) for number in range(self._count)]
-            return max(await asyncio.gather(*(self._keep(place, env, folder) for place in places)))
+            slots = [WorkerSlot(number, self._listening.fileno(), dues) for number in range(self._count)]
+            return max(await asyncio.gather(*(self._keep(slot, env, folder) for slot in slots)))
 
-    async def _keep(self, place: Place, env: Mapping[str, str], folder: str) -> int:
+    async def _keep(self, slot: WorkerSlot, env: Mapping[str, str], folder: str) -> int:
         while True:
             began = time.monotonic()
             process = await asyncio.create_subprocess_exec(
-                *self._command(place),
+                *self._command(slot),
                 env=env,
-                pass_fds=(place.listening, place.dues),
+                pass_fds=(slot.listening, slot.dues),
                 stdin=asyncio.subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C is for this process, which tells them
+                start_new_session=True,  # Ctrl-C goes to this process only, which stops them
             )
             self._running.add(process)
             if self._ending:
@@ -143,7 +141,7 @@ class Workers:
             if time.monotonic() - began < _SHORTEST_LIFE_S:
                 self._end()
                 return code if code > 0 else 1
-            log.warning("worker ended", worker=place.number, exit_code=code)
+            log.warning("worker ended", worker=slot.number, exit_code=code)
 
     def _end(self) -> None:
         self._ending = True
@@ -154,14 +152,14 @@ class Workers:
 
 @contextmanager
 def _shared() -> Iterator[tuple[int, str]]:
-    """A file of what callers have used up, and a folder for metrics, for as long as the block."""
+    """Yield a file for the shared dues and a folder for metrics, for the block."""
     with tempfile.TemporaryFile() as dues, tempfile.TemporaryDirectory(prefix="librarian-metrics-") as folder:
         dues.truncate(SharedDues.SIZE)
         yield dues.fileno(), folder
 
 
 def end_with_parent(end: Callable[[], None]) -> None:
-    """Call `end` when the process at the other end of the standard input has gone."""
+    """Call `end` when the process at the other end of standard input has exited."""
     loop = asyncio.get_running_loop()
 
     def gone() -> None:

@@ -1,1 +1,1 @@
-"""Handlers of what is special: streams, uploads, transfers, the service itself and its documentation."""
+"""Special handlers: streams, uploads, transfers, the service itself and its documentation."""

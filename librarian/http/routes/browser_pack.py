@@ -1,7 +1,7 @@
 """The pack for Neo4j Browser: a style, saved queries and a guide.
 
-It is open, and to pages of every origin: these files are the same for everybody and hold nothing of the graph. Whoever
-runs what stands in them needs the database's password.
+It is open to everyone and to pages of every origin: the files are the same for all and contain nothing from the graph.
+Running their queries takes the database's password.
 """
 
 from starlette.requests import Request
@@ -41,10 +41,10 @@ async def browser_pack_file(call: Call[None, PackQuery]) -> Response:
 
 
 async def allow_browser_pack(request: Request) -> Response:
-    """Answer a page's preflight: it may get the files of the pack, and do nothing else.
+    """Answer a page's preflight: it may only get the files of the pack.
 
-    The Browser adds headers of its own to what it gets, for its caches and for tracing, and other ones in its next
-    version; none means anything here, so that all are allowed.
+    The Browser adds headers of its own for caching and tracing, which differ between its versions; none has an effect
+    here, so all are allowed.
     """
     allowed = {
         **_CORS,

@@ -1,4 +1,4 @@
-"""The documentation: the OpenAPI document, and a page that shows it, from files shipped with the package."""
+"""The documentation: the OpenAPI document, and a page that renders it, from files shipped with the package."""
 
 from collections.abc import Sequence
 from functools import cache, partial
@@ -30,7 +30,7 @@ _HEADERS = {
 
 
 def documentation_of(operations: Sequence[Endpoint[Any, Any]]) -> tuple[Endpoint[Any, Any], ...]:
-    """Return the operations that document `operations`; they are open, and no part of the document themselves."""
+    """Return the endpoints of the documentation of `operations`; they are open and not documented themselves."""
 
     @cache
     def encoded() -> bytes:

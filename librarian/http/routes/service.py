@@ -1,4 +1,4 @@
-"""The service itself: whether it lives and can serve, its figures, its tools and namespaces."""
+"""The service itself: liveness, readiness, metrics, tools and namespaces."""
 
 from starlette.responses import Response
 
@@ -15,12 +15,12 @@ _RETRY_AFTER_S = "2"
 
 
 async def healthz(_call: Call[None, None]) -> Response:
-    """Say that the process answers, whatever the graph does."""
+    """Report that the process answers, whatever the state of the graph."""
     return json_response({"status": "ok"})
 
 
 async def readyz(call: Call[None, None]) -> Response:
-    """Say whether requests can be served, and what stands in the way."""
+    """Report whether requests can be served, and any obstacles."""
     limits: Limits = call.request.state.limits
     if limits.capacity.closed:
         readiness = Readiness(ready=False, phase="stopping", checks={"service": "it is stopping"})
@@ -32,12 +32,12 @@ async def readyz(call: Call[None, None]) -> Response:
 
 
 async def show_metrics(_call: Call[None, None]) -> Response:
-    """Figures for Prometheus."""
+    """Get the metrics for Prometheus."""
     return Response(metrics.exposition(), headers={"Content-Type": metrics.CONTENT_TYPE})
 
 
 async def list_tools(call: Call[None, ToolQuery]) -> Response:
-    """List the tools that the key may call, as their schemas are sent to a language model."""
+    """List the tools that the key may call, with their schemas for a language model."""
     if call.key is None:
         raise Unauthenticated
     form = call.query.format

@@ -1,7 +1,7 @@
-"""What may be answered as server-sent events: answers, the search agent, sweeps and their undoing, changes.
+"""Handlers that may answer with server-sent events: answers, the search agent, sweeps, undoing them, changes.
 
-The slot that checked a request is free again when its events begin; they take one of their own, except those who follow
-changes: they mostly wait, and each key may have some of them.
+The slot that checked a request is released when its events begin; they take one of their own, except streams of
+changes, which mostly wait and are limited per key.
 """
 
 from collections.abc import AsyncGenerator
@@ -67,9 +67,9 @@ async def _agent_events(call: Call[SearchAgentInput, None], namespace: str, deta
 
 def _detail(call: Call[SearchAgentInput, None]) -> Detail:
     sent = call.request.headers.get(DETAIL_HEADER, "default").strip().lower()
-    for known in get_args(Detail):
-        if sent == known:
-            found: Detail = known
+    for detail in get_args(Detail):
+        if sent == detail:
+            found: Detail = detail
             return found
     raise InvalidInput(f"it must be one of {', '.join(get_args(Detail))}", field=DETAIL_HEADER)
 
@@ -79,7 +79,7 @@ def _origin(call: Call[SearchAgentInput, None]) -> Origin:
 
 
 def _searched_namespace(call: Call[SearchAgentInput, None]) -> str:
-    """Return the namespace that is searched; none where the Professor searches."""
+    """Return the namespace to search; empty if the Professor searches."""
     if call.key is None or call.librarian.agent.asks_professor:
         return ""
     return namespace_of(call.request, call.key)
@@ -94,7 +94,7 @@ async def sweep(call: Call[SweepRequest, None]) -> Response:
 
 
 async def undo_sweep(call: Call[None, None]) -> Response:
-    """Take back a sweep, and report when it is done or page by page."""
+    """Undo a sweep, and report at the end or page by page."""
     sweep_id = call.path("sweep_id")
     if wants_events(call.request):
         events = _undo_events(call, call.librarian.sweeps.undo_events(call.namespace, sweep_id))
@@ -133,19 +133,19 @@ async def changes(call: Call[None, ChangeQuery]) -> Response:
         return json_response(await call.librarian.feed.changes(call.namespace, query))
     call.request.state.limits.check_following(_key_id(call))
     pages = call.librarian.feed.follow_changes(call.namespace, query.after)
-    first = await anext(pages)  # what is wrong with the cursor is an answer of its own
+    first = await anext(pages)  # an invalid cursor is answered before the stream starts
     return event_response(_change_events(call, first, pages), request_id=call.request.state.request_id)
 
 
 def _resumed(call: Call[None, ChangeQuery]) -> ChangeQuery:
-    """Return what is asked for, from the last event on that a client says it has."""
+    """Return the query, starting after the last event that the client names."""
     sent = call.request.headers.get(LAST_EVENT_HEADER)
     if not sent:
         return call.query
     try:
         return msgspec.convert({"after": sent, "limit": call.query.limit}, ChangeQuery)
     except msgspec.ValidationError:
-        raise InvalidInput("it is no cursor of a change feed", field=LAST_EVENT_HEADER) from None
+        raise InvalidInput("invalid change feed cursor", field=LAST_EVENT_HEADER) from None
 
 
 async def _change_events(
@@ -169,11 +169,11 @@ def _key_id(call: Call[Any, Any]) -> str:
 
 
 def _still_admitted(call: Call[None, ChangeQuery]) -> None:
-    """Raise Unauthenticated once the key of a stream does not open its namespace any more."""
+    """Raise Unauthenticated once the key of a stream no longer opens its namespace."""
     keys: KeyFile = call.request.state.keys
     now = datetime.now(UTC)
     for key in keys.list():
-        known = call.key is not None and key.id == call.key.id and key.sha256 == call.key.sha256
-        if known and key.is_valid_at(now) and key.has_scope("read") and key.allows(call.namespace):
+        same = call.key is not None and key.id == call.key.id and key.sha256 == call.key.sha256
+        if same and key.is_valid_at(now) and key.has_scope("read") and key.allows(call.namespace):
             return
     raise Unauthenticated("This API key was revoked or has expired.")

@@ -22,14 +22,14 @@ _CHUNK_BYTES = 256 * 1024
 
 
 async def export_namespace(call: Call[None, ExportNamespaceQuery]) -> Response:
-    """Download everything that a namespace holds.
+    """Download all contents of a namespace.
 
-    The body is what `librarian export` writes: a header, a line for each thing, and a footer by which a truncated
-    download is noticed. It is of one moment; `Librarian-Export-Exact: false` says that something which was there
-    changed each time it was read.
+    The body has the format of `librarian export`: a header, one line per entry, and a footer that reveals a truncated
+    download. It represents one moment; `Librarian-Export-Exact: false` means that something changed each time it was
+    read.
     """
     with contextlib.ExitStack() as stack:
-        # Whole before its first byte leaves: what goes wrong on the way is an error, and no half of a file.
+        # Complete before its first byte is sent, so that a failure is an error and not a truncated file.
         made = stack.enter_context(tempfile.TemporaryFile())
         report = await call.librarian.transfer.export_into(
             made, [call.namespace], vectors=call.query.vectors, on_progress=lambda *_: call.progressed(None)
@@ -44,10 +44,10 @@ async def export_namespace(call: Call[None, ExportNamespaceQuery]) -> Response:
 
 
 async def import_namespace(call: Call[AsyncIterator[bytes], ImportNamespaceQuery]) -> Response:
-    """Upload what `librarian export` wrote, into this namespace, whatever its name was.
+    """Upload a file of `librarian export` into this namespace, whatever its original name.
 
-    The body, zipped or not, is checked whole before anything is written. `existing` says what to do where the namespace
-    holds something (409 otherwise). Interrupted, the same body goes on where it stopped.
+    The whole body, gzipped or not, is checked before anything is written. `existing` decides about a namespace that is
+    not empty (409 by default). An interrupted import resumes with the same body.
     """
     with tempfile.TemporaryFile() as kept:
         async for chunk in call.body:
@@ -74,7 +74,7 @@ async def _chunks(
 
 
 async def _stream(request: Request) -> AsyncIterator[bytes]:
-    """Yield the body as it comes."""
+    """Yield the body as it arrives."""
     return request.stream()
 
 

@@ -1,4 +1,4 @@
-"""What is uploaded: rows, exports of other programs, items at a version, files."""
+"""Uploads: rows, exports of other programs, items at a version, files."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ from librarian.operations import visible_to
 
 
 async def ingest(call: Call[Rows, IngestQuery]) -> Response:
-    """Store rows as they come."""
+    """Store rows as they arrive."""
     report = await call.librarian.items.ingest(
         call.body, namespace=call.namespace, even_if_forgotten=call.query.even_if_forgotten, on_progress=call.progressed
     )
@@ -24,8 +24,8 @@ async def ingest(call: Call[Rows, IngestQuery]) -> Response:
 async def post_import(call: Call[bytes, ImportQuery]) -> Response:
     """Import an export of another program.
 
-    The body is the file itself, or a zip archive of a folder. Importing the same export again changes nothing, a later
-    one adds and updates what changed; the report names each record that could not be read.
+    The body is the file itself, or a zip archive of a folder. Importing an export again changes nothing, a later one
+    adds the changes; the report names each record that could not be read.
     """
     rows = await asyncio.to_thread(rows_of, call.path("format"), call.body, call.query.filename)
     report = await call.librarian.items.ingest(
@@ -39,7 +39,7 @@ async def post_import(call: Call[bytes, ImportQuery]) -> Response:
 
 
 async def put_item(call: Call[ItemIn, None]) -> Response:
-    """Create or replace one item; the answer is the item, and its head says what was done to it."""
+    """Create or replace one item; the answer is the item, with the outcome in a header."""
     version = if_match(call.request)
     put = await call.librarian.items.put_item(call.namespace, call.path("uid"), call.body, if_version=version)
     return item_response(

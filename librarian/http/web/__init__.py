@@ -1,1 +1,1 @@
-"""The web page: server-rendered views of the same use cases that the HTTP interface serves."""
+"""The web page: server-rendered views of the operations of the HTTP interface."""

@@ -1,4 +1,4 @@
-"""The explanation of a hit as bars: what each arm and signal added to its score, or took from it."""
+"""The explanation of a hit as bars: how much each arm and signal added to or took from its score."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ WORDS = {
     "graph": "an edge leads here from a good hit",
     "answers": "answers the question",
 }
-"""Arms and signals as people read them; one without words here is called by its name."""
+"""Labels of arms and signals; one without a label is shown by its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +36,20 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class ArmRank:
-    """Where an arm had the hit: its best rank over all queries."""
+    """The best rank of the hit in an arm over all queries."""
 
     arm: str
     rank: int
 
 
 def longest_share(explained: Iterable[Explanation | None]) -> float:
-    """Return the largest share of any hit, by which all bars are measured."""
+    """Return the largest share of any hit, the scale of all bars."""
     every = (abs(share) for why in explained if why is not None for share in _shares(why).values())
     return max(every, default=0.0)
 
 
 def bars(why: Explanation, longest: float) -> list[Bar]:
-    """Return the bars of a hit; what added nothing has none. `longest` is what fills the whole width."""
+    """Return the bars of a hit, without zero shares. `longest` fills the whole width."""
     shares = {label: share for label, share in _shares(why).items() if share}
     return [Bar(label, share, _width(share, longest)) for label, share in shares.items()]
 

@@ -1,4 +1,4 @@
-"""The part of a hit's text that a page shows: around the sentence that says most of the query, its words marked."""
+"""The excerpt of a hit's text on a page: around the sentence that best matches the query, with its words marked."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,7 +11,7 @@ _BEFORE = 120
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a text: whether it is a word of the query, and whether it belongs to the sentence that answers."""
+    """A piece of a text: whether it is a word of the query, and whether it belongs to the best sentence."""
 
     text: str
     word: bool

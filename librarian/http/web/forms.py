@@ -1,4 +1,4 @@
-"""What pages read: posted forms and query strings. A field that was left empty counts as not sent."""
+"""Readers of posted forms and query strings for pages. An empty field counts as not sent."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
@@ -26,7 +26,7 @@ _COMMON = frozenset({"ns", "lang", "said"})
 
 
 class Upload(NamedTuple):
-    """A form that may be long: its fields, and the name and bytes of its file, both empty where there is none."""
+    """A form that may be long: its fields, and the name and bytes of its file, both empty without one."""
 
     fields: Form
     filename: str
@@ -77,7 +77,7 @@ def _cleaned(pairs: Iterable[tuple[str, str]]) -> Form:
 
 
 def page_query(request: Request, type_: type[Q] | None) -> Q | None:
-    """Return the query string as a struct of `type_`; None where the page takes none. Raises InvalidInput."""
+    """Return the query string as a struct of `type_`; None if the page takes none. Raises InvalidInput."""
     if type_ is None:
         return None
     sent = request.query_params.multi_items()

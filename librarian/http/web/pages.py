@@ -1,7 +1,7 @@
-"""How people in browsers are let in to the pages, which are endpoints like those of the interface for programs.
+"""Admits people in browsers to the pages, which are endpoints like those for programs.
 
 A handler is called only after the session, the rate and scope of its key, the namespace, the query string and the
-form's token have passed.
+form's token were checked.
 """
 
 from collections.abc import Awaitable, Callable
@@ -32,7 +32,7 @@ _NOT_PAGES = ("/v1/", "/mcp", "/docs", "/openapi.json", "/healthz", "/readyz", "
 
 
 class Diverted(Exception):
-    """A visitor is sent elsewhere before the page is shown."""
+    """The visitor is redirected before the page is shown."""
 
     def __init__(self, response: Response) -> None:
         super().__init__()
@@ -49,11 +49,11 @@ def page_endpoint(
     query: type[Q] | None = None,
     in_parts: bool = False,
 ) -> Endpoint[B, Q]:
-    """Return a page as an endpoint. `query` is what its address may hold besides namespace and language; what is posted
-    `in_parts` may be long and have a file.
+    """Return a page as an endpoint. `query` is the type of its query string besides namespace and language; a form
+    posted `in_parts` may be long and have a file.
 
-    Where it is `namespaced`, somebody whose key opens several namespaces is asked for one first. A page without a
-    `scope` checks its visitors and reads its form itself.
+    If `namespaced`, a visitor whose key opens several namespaces chooses one first. A page without a `scope` checks its
+    visitors and reads its form itself.
     """
     return Endpoint(
         method=method,
@@ -68,13 +68,13 @@ def page_endpoint(
 
 
 def wants_page(scope: Scope) -> bool:
-    """Return whether an answer should be a page: a browser asks, and not for what programs read."""
+    """Return whether the answer should be a page: the client is a browser, and the path is not for programs."""
     path: str = scope["path"]
     return "text/html" in Headers(scope=scope).get("accept", "") and not path.startswith(_NOT_PAGES)
 
 
 def for_browsers(answering: Answer) -> Answer:
-    """Let only browsers through; for programs the paths of pages do not exist."""
+    """Admit only browsers; for programs the paths of pages do not exist."""
 
     async def show(request: Request) -> Response:
         if not wants_page(request.scope):
@@ -88,7 +88,7 @@ def for_browsers(answering: Answer) -> Answer:
 
 
 def _visitor(request: Request, scope: Required) -> ApiKey:
-    """Return the key of the visitor's session. Raises Diverted where there is none."""
+    """Return the key of the visitor's session. Raises Diverted without one."""
     session = session_of(request)
     if session is None:
         raise Diverted(_to_login(request))
@@ -100,7 +100,7 @@ def _visitor(request: Request, scope: Required) -> ApiKey:
 def _namespace(request: Request, key: ApiKey) -> str:
     """Return the namespace of the address, or the only one that the key opens.
 
-    Raises Diverted where somebody has to choose.
+    Raises Diverted if the visitor has to choose.
     """
     wanted = request.query_params.get(NAMESPACE_FIELD) or key.only_namespace()
     if wanted is None:
@@ -118,14 +118,14 @@ def _namespace(request: Request, key: ApiKey) -> str:
 
 
 async def _session_form(request: Request) -> Form:
-    """Return the fields of a form that belongs to the visitor's session."""
+    """Return the fields of a form after checking that it belongs to the visitor's session."""
     form = await form_of(request)
     _check_token(request, form)
     return form
 
 
 async def _session_upload(request: Request) -> Upload:
-    """Return a form in parts that belongs to the visitor's session."""
+    """Return a form in parts after checking that it belongs to the visitor's session."""
     upload = await upload_of(request)
     _check_token(request, upload.fields)
     return upload
@@ -146,8 +146,8 @@ def _body(*, in_parts: bool) -> Body[Any]:
 def _to_login(request: Request) -> Response:
     """Send the visitor to the login form and back again.
 
-    A browser keeps a strict cookie to itself when the link was on another site; loading the page once more from here
-    tells whether there is one.
+    A browser withholds a strict cookie after a link from another site; reloading the page from here shows whether there
+    is one.
     """
     if request.headers.get("sec-fetch-site") == "cross-site" and request.method == "GET":
         return page(request, "again.html")

@@ -1,4 +1,4 @@
-"""Pages out of templates: every text is escaped, and nothing runs or loads that is not ours."""
+"""Renders pages from templates: every text is escaped, and only our own scripts and files load."""
 
 import re
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ _YEAR_S = 365 * 24 * 3600
 def page(
     request: Request, template: str, *, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any
 ) -> Response:
-    """Answer with a page made of `template` and `values`, in the visitor's language."""
+    """Answer with a page rendered from `template` and `values`, in the visitor's language."""
     text = _environment().get_template(template).render(**_surroundings(request), **values)
     answer = Response(text, status, {**HEADERS, **(headers or {})}, media_type="text/html")
     chosen = request.query_params.get("lang")
@@ -59,13 +59,13 @@ def page(
 
 
 def error_page(request: Request, error: Exception) -> Response:
-    """Answer with what the table in `problems` says of `error`, for people."""
+    """Answer with the problem of `error` as a page."""
     problem = problem_of(error, request_id=request.state.request_id)
     return _problem_page(request, problem, error_headers(error))
 
 
 def routing_page(request: Request, error: HTTPException) -> Response:
-    """Answer for Starlette's own refusals: no such path, or not with this method."""
+    """Answer for Starlette's own refusals: unknown path or method."""
     return _problem_page(request, problem_of_routing(request, error), error.headers)
 
 
@@ -74,7 +74,7 @@ def _problem_page(request: Request, problem: Problem, headers: Mapping[str, str]
 
 
 def _surroundings(request: Request) -> dict[str, Any]:
-    """Return what every template may use."""
+    """Return the values available to every template."""
     state = request.state
     session: Session | None = getattr(state, "session", None)
     sessions: Sessions = state.sessions
@@ -95,47 +95,47 @@ def _surroundings(request: Request) -> dict[str, Any]:
 
 
 def link(namespace: str, path: str, **query: str | None) -> str:
-    """Return the address of a page, in the namespace that is shown."""
+    """Return the address of a page in the current namespace."""
     sent = {"ns": namespace, **query}
     query_string = urlencode({name: value for name, value in sent.items() if value})
     return quote(path, safe="/:@") + (f"?{query_string}" if query_string else "")
 
 
 def here(request: Request, **changes: str) -> str:
-    """Return the address of the page that is asked for, with some parameters changed."""
+    """Return the address of the current page with some parameters changed."""
     kept = [(name, value) for name, value in request.query_params.multi_items() if name not in (*changes, "said")]
     query_string = urlencode([*kept, *changes.items()])
     return _path(request) + (f"?{query_string}" if query_string else "")
 
 
 def plain(text: str) -> str:
-    """Return a text without its sections' headings, tags and circumstances, and without the room that they leave."""
+    """Return a text without its sections' headings, tags and circumstances, and without the gaps that they leave."""
     return _ROOM.sub("\n\n", without_sections(text))
 
 
 def _path(request: Request) -> str:
-    """Return the path as it was sent; Starlette's URL loses what cannot stand in one, such as line breaks."""
+    """Return the path as sent; Starlette's URL drops characters invalid in one, such as line breaks."""
     return quote(request.scope["path"], safe="/:@")
 
 
 def _drawn(namespace: str, found: CausalOutput) -> Markup:
-    """Return the picture, in which every item leads to its page."""
+    """Return the drawing, in which every item links to its page."""
     return Markup(svg(found, link=lambda uid: link(namespace, f"/items/{uid}")))  # noqa: S704 - svg() escapes all texts
 
 
 def _spoken(text: str) -> Markup:
-    """Return the attribute that lets a browser choose glyphs and voice; Chinese letters alone may be Japanese."""
+    """Return the `lang` attribute, by which browsers choose glyphs and voice; Han characters alone may be Japanese."""
     spoken = language(text)
     return Markup(f' lang="{spoken}"') if spoken in ("ja", "ko") else Markup()  # noqa: S704 - one of two constants
 
 
 def _parted(text: str, quote: str | None) -> tuple[str, str, str]:
-    """Return the text before, in and behind its first piece that is `quote`; all before it where there is none."""
+    """Split the text at its first `quote` into before, quote and after; all of it is before if there is none."""
     return text.partition(quote) if quote else (text, "", "")
 
 
 def _sectioned(text: str) -> list[tuple[str, str]]:
-    """Return the sections of a text, each with its name; what has none stands under an empty one."""
+    """Return the sections of a text by name; text outside of sections has an empty name."""
     before, *rest = _SECTION.split(text)
     named = zip(rest[::2], rest[1::2], strict=True)
     return [(name.capitalize(), body.strip()) for name, body in (("", before), *named) if body.strip()] or [("", text)]
@@ -148,7 +148,7 @@ def _time(moment: datetime | str | None) -> str:
 
 
 def _finalized(value: Any) -> Any:
-    """Return a value as it goes into a page: control characters would hide or reverse what stands beside them."""
+    """Return a value for a page, without control characters, which would hide or reverse the text beside them."""
     if isinstance(value, Markup):
         return value
     return visible(value) if isinstance(value, str) else value

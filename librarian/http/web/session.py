@@ -1,6 +1,6 @@
-"""Sessions of the people who look at the pages: a signed cookie names an API key by its id, and never holds the key.
+"""Sessions of the web page: a signed cookie names an API key by its id, and never holds the key.
 
-Whether the key still counts is looked up with every request, so that revoking it ends its sessions at once.
+The key is checked with every request, so that revoking it ends its sessions at once.
 """
 
 import hashlib
@@ -25,14 +25,14 @@ _DIGEST_CHARS = 16
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One login. `id` is its own; `key` is what the key file says now."""
+    """One login: its own `id`, and its `key` as currently in the key file."""
 
     id: str
     key: ApiKey
 
 
 class Sessions:
-    """Makes and reads the cookies; every process with the same secret understands them."""
+    """Makes and reads the cookies, which every process with the same secret can read."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
@@ -45,28 +45,28 @@ class Sessions:
         return self._logins.dumps([secrets.token_urlsafe(16), key.id, key.sha256[:_DIGEST_CHARS]])
 
     def read(self, cookie: str, keys: KeyFile) -> Session | None:
-        """Return the session that a cookie stands for: None unless it is ours, in time, and its key is still valid."""
+        """Return the session of a cookie; None unless it is ours, not expired, and its key is still valid."""
         match _loaded(self._logins, cookie, SESSION_S):
             case [str(session_id), str(key_id), str(digest)]:
                 key = next((key for key in keys.list() if key.id == key_id), None)
-                # An operator may give an old id to a new key: that is another key.
+                # An operator may reuse an id for a new key, which is a different key.
                 if key is None or not hmac.compare_digest(key.sha256[:_DIGEST_CHARS], digest):
                     return None
                 return Session(session_id, key) if key.is_valid_at(datetime.now(UTC)) else None
         return None
 
     def visit(self) -> tuple[str, str]:
-        """Return a new cookie for somebody who is about to log in, and what it stands for."""
+        """Return a new cookie for a visitor about to log in, with the visitor's id."""
         visitor = secrets.token_urlsafe(16)
         return self._visits.dumps(visitor), visitor
 
     def visitor(self, cookie: str) -> str | None:
-        """Return the visitor that a cookie of `visit` stands for, None for any other cookie."""
+        """Return the visitor of a cookie from `visit`; None for any other cookie."""
         found = _loaded(self._visits, cookie, _FORM_S)
         return found if isinstance(found, str) else None
 
     def token(self, owner: str) -> str:
-        """Return what a form carries so that no other site can post it: a signature of its session or visitor."""
+        """Return the CSRF token of a form: a signature of its session or visitor."""
         return self._forms.get_signature(owner).decode("ascii")
 
     def check_token(self, owner: str, sent: str) -> None:
@@ -85,35 +85,35 @@ class Sessions:
 
 
 def cookie_secret(path: Path) -> bytes:
-    """Return the secret in `path`, made the first time. Raises SettingsError for a file that cannot be used."""
+    """Return the secret in `path`, created on first use. Raises SettingsError for an unusable file."""
     return secret_in(path, "LIBRARIAN_COOKIE_SECRET_FILE")
 
 
 def session_of(request: Request) -> Session | None:
-    """Return the session that the request's cookie stands for."""
+    """Return the session of the request's cookie."""
     sessions: Sessions = request.state.sessions
     return sessions.read(request.cookies.get(_login_cookie(request), ""), request.state.keys)
 
 
 def visitor_of(request: Request) -> str | None:
-    """Return the visitor who is about to log in."""
+    """Return the visitor about to log in."""
     sessions: Sessions = request.state.sessions
     return sessions.visitor(request.cookies.get(_visit_cookie(request), ""))
 
 
 def log_in(request: Request, response: Response, cookie: str) -> None:
-    """Give the browser its session."""
+    """Set the session cookie."""
     _set(request, response, _login_cookie(request), cookie, SESSION_S)
     _set(request, response, _visit_cookie(request), "", 0)
 
 
 def log_out(request: Request, response: Response) -> None:
-    """Take the session away from the browser."""
+    """Delete the session cookie."""
     _set(request, response, _login_cookie(request), "", 0)
 
 
 def remember_visitor(request: Request, response: Response, cookie: str) -> None:
-    """Give the browser what its login form belongs to."""
+    """Set the cookie that the login form belongs to."""
     _set(request, response, _visit_cookie(request), cookie, _FORM_S)
 
 
@@ -130,7 +130,7 @@ def _visit_cookie(request: Request) -> str:
 
 
 def _prefix(request: Request) -> str:
-    """Under TLS browsers keep a cookie of this prefix from being set by neighbours of the domain."""
+    """Return the cookie's name; under TLS its prefix keeps neighbouring domains from setting it."""
     return "__Host-" if _is_secure(request) else ""
 
 

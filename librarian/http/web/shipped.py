@@ -19,7 +19,7 @@ _TYPES = {
     "icon.svg": "image/svg+xml",
 }
 _HEADERS = {
-    # The address names the content, so that a new version is another address.
+    # The address depends on the content, so that a new version has a new address.
     "Cache-Control": "public, max-age=31536000, immutable",
     "Content-Security-Policy": "default-src 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -28,7 +28,7 @@ _HEADERS = {
 
 
 async def static_file(request: Request) -> Response:
-    """Give a script or style sheet of the pages; they are open to everyone."""
+    """Get a script or style sheet of the pages; they are open to everyone."""
     name: str = request.path_params["file"]
     if name not in _TYPES:
         raise NotFound("the pages have no such file")

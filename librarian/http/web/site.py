@@ -1,4 +1,4 @@
-"""Every page there is, and how the application answers with pages."""
+"""The list of pages, and the application's answers with pages."""
 
 from typing import Any
 
@@ -81,12 +81,12 @@ WEB_ROUTES: list[Route] = [*routes_of(PAGES, for_browsers), STATIC_ROUTE]
 
 
 def respond(scope: Scope, error: Exception) -> Response:
-    """Answer for a request that failed: a page for browsers, problem+json for programs."""
+    """Answer a failed request: a page for browsers, problem+json for programs."""
     return error_page(Request(scope), error) if wants_page(scope) else as_json(scope, error)
 
 
 async def respond_unrouted(request: Request, error: Exception) -> Response:
-    """Answer for a path or method that does not exist."""
+    """Answer for an unknown path or method."""
     if isinstance(error, HTTPException) and wants_page(request.scope):
         return routing_page(request, error)
     return await routing_problem(request, error)

@@ -1,7 +1,7 @@
-"""The pages' own words: English is the key, and each other language has a catalogue in `catalogues/`.
+"""Texts of the pages: English is the key, and each other language has a catalogue in `catalogues/`.
 
-A catalogue holds the words of templates (pages), values of the service that pages show (values; what has no word stays
-as it is), and titles of problems (problems).
+A catalogue holds the texts of templates (pages), displayed values of the service (values; untranslated ones stay
+unchanged), and titles of problems (problems).
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from librarian.http.web.languages import Language
 
 
 def translator(language: Language) -> Callable[..., str]:
-    """Return a function that turns English words of the pages into `language`, and puts values into their braces."""
+    """Return a function that translates English texts of the pages into `language` and fills in their braces."""
     words = catalogue(language)
 
     def translated(text: str, **values: object) -> str:
@@ -26,7 +26,7 @@ def translator(language: Language) -> Callable[..., str]:
 
 @cache
 def catalogue(language: Language) -> Mapping[str, str]:
-    """Return the words of a language; none for English."""
+    """Return the catalogue of a language; empty for English."""
     if language == "en":
         return {}
     file = files("librarian.http.web") / "catalogues" / f"{language}.json"

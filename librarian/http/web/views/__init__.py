@@ -1,1 +1,1 @@
-"""The handlers of pages: parse, call the room, render."""
+"""Handlers of pages: parse, call the room, render."""

@@ -1,4 +1,4 @@
-"""Keeping and changing: remember, edit, correct, link, unlink and forget, each with a way back."""
+"""Keeping and changing: remember, edit, correct, link, unlink and forget, each with an undo."""
 
 import hashlib
 from contextlib import suppress
@@ -30,13 +30,13 @@ _MOST_EDGES = 500
 
 
 async def keep_item(call: Call[Form, None]) -> Response:
-    """Remember what was typed, and show it."""
+    """Remember the typed text, and show it."""
     put = await call.librarian.remember(call.namespace, struct_of(call.body, RememberInput))
     return _go(call, f"/items/{put.item.uid}", "kept" if put.outcome == "added" else "known")
 
 
 async def show_change(call: Call[Form, None]) -> Response:
-    """Show the forms that change an item."""
+    """Show the forms for changing an item."""
     item = await call.librarian.get_item(call.namespace, call.path("uid"))
     return page(call.request, "change.html", item=item, types=TYPES, edge_types=EDGE_TYPES)
 
@@ -50,16 +50,16 @@ async def edit_item(call: Call[Form, None]) -> Response:
 
 
 async def pin_item(call: Call[Form, None]) -> Response:
-    """Keep an item that may say in other words what was forgotten, and go back to the others."""
+    """Keep an item that may restate something forgotten, and return to the others."""
     await call.librarian.patch_item(call.namespace, call.path("uid"), {"pinned": True})
     return _go(call, "/reviews", "pinned")
 
 
 async def restore_item(call: Call[Form, None]) -> Response:
-    """Give an item the text and type of one of its revisions again."""
+    """Restore the text and type of an item from one of its revisions."""
     uid, wanted = call.path("uid"), _number(call.body, "version")
     history = await call.librarian.revisions(call.namespace, uid)
-    before = next((one for one in history.revisions if one.version == wanted), None)
+    before = next((revision for revision in history.revisions if revision.version == wanted), None)
     if before is None:
         raise NotFound("the item has no such revision", field="version")
     patch = {"text": before.text, **({"type": before.properties.get("type")} if "type" in before.properties else {})}
@@ -68,13 +68,13 @@ async def restore_item(call: Call[Form, None]) -> Response:
 
 
 async def correct_item(call: Call[Form, None]) -> Response:
-    """Say what is true instead, and show the item that holds now."""
+    """Correct an item, and show the valid one."""
     done = await call.librarian.correct(call.namespace, call.path("uid"), struct_of(call.body, Correction))
     return _go(call, f"/items/{done.item.uid}", "kept" if done.superseded else "changed")
 
 
 async def link_item(call: Call[Form, None]) -> Response:
-    """Draw an edge from an item to another one, and show the edge, where it can be removed again."""
+    """Draw an edge from an item to another, and show the edge, where it can be removed again."""
     asked = {**call.body, "source": call.path("uid")}
     done = await call.librarian.link(call.namespace, struct_of(asked, LinkInput))
     return _go(call, f"/edges/{done.edge.edge_id}", "linked")
@@ -88,7 +88,7 @@ async def unlink_items(call: Call[Form, None]) -> Response:
 
 
 async def forget_item(call: Call[Form, None]) -> Response:
-    """Say what would go, and with the token of that preview take it away; what was forgotten can be kept again."""
+    """Preview a deletion, or carry it out with the preview's token; forgotten items can be kept again."""
     check_reads(call)
     uid, token = call.path("uid"), call.body.get("confirm_token")
     item = await call.librarian.get_item(call.namespace, uid)
@@ -98,8 +98,8 @@ async def forget_item(call: Call[Form, None]) -> Response:
 
 
 async def keep_again(call: Call[Upload, None]) -> Response:
-    """Give back an item that this session has forgotten, with its accepted edges to what is still there. What others
-    forgot, or another row of it, takes the scope admin.
+    """Restore an item that this session has forgotten, with its accepted edges to existing items. Items forgotten by
+    others, or a different row, take the scope admin.
     """
     uid, fields = call.path("uid"), call.body.fields
     call.request.state.sessions.check_token(_said_of(call, uid, fields.get("row", "")), fields.get("undo", ""))
@@ -113,7 +113,7 @@ async def keep_again(call: Call[Upload, None]) -> Response:
 
 
 async def _again(call: Call[Form, None], uid: str) -> dict[str, str]:
-    """Return what an item that is forgotten can be made of again."""
+    """Return the data to restore a forgotten item from."""
     row = await call.librarian.items.get_row(call.namespace, uid)
     query = EdgeQuery(uid=uid, states=["accepted"], limit=_MOST_EDGES)
     edges = [link_of(edge) for edge in (await call.librarian.list_edges(call.namespace, query)).edges]
@@ -123,19 +123,19 @@ async def _again(call: Call[Form, None], uid: str) -> dict[str, str]:
 
 
 def _said_of(call: Call[Any, None], uid: str, row: str) -> str:
-    """Return what a session signs when it forgets an item: the item, as it was, and no other."""
-    told = [call.request.state.session.id, call.namespace, uid, row]
-    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()
+    """Return the digest that a session signs when it forgets an item, bound to that item's contents."""
+    payload = [call.request.state.session.id, call.namespace, uid, row]
+    return hashlib.sha256(msgspec.json.encode(payload)).hexdigest()
 
 
 def check_reads(call: Call[Any, Any]) -> None:
-    """Raise Forbidden for a key that may write and not read: what it would change is shown."""
+    """Raise Forbidden for a key that may write but not read, as the page shows the item to change."""
     if call.key is None or not call.key.has_scope("read"):
-        raise Forbidden("This page shows what it is about, which your key may not read.")
+        raise Forbidden("This page shows an item, which your key may not read.")
 
 
 def link_of(edge: EdgeOut) -> LinkInput:
-    """Return what draws an edge again."""
+    """Return the fields to draw an edge again."""
     return LinkInput(**{name: getattr(edge, name) for name in LinkInput.__struct_fields__})
 
 

@@ -1,6 +1,6 @@
-"""The explorer: the graph around an item, which its script draws and widens.
+"""The explorer: the graph around an item, drawn and expanded by its script.
 
-The graph stands in the page as data; to widen it the script asks for the page of another item.
+The page contains the graph as data; to expand it, the script requests the page of another item.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ _TEXT_CHARS = 600
 
 
 class ExplorerPage(Struct, forbid_unknown_fields=True, kw_only=True):
-    """How many edges away from the item the graph begins."""
+    """Initial depth of the graph in edges."""
 
     depth: Annotated[int, Meta(ge=1, le=4)] = 2
 
 
 class Node(Struct, kw_only=True, omit_defaults=True):
-    """An item as the explorer draws it; `text` is the start of its text, `at` and `until` when a fact holds."""
+    """An item in the explorer; `text` is the start of its text, `at` and `until` the validity of a fact."""
 
     id: str
     name: str
@@ -45,7 +45,7 @@ class Node(Struct, kw_only=True, omit_defaults=True):
 
 
 class Line(Struct, kw_only=True, omit_defaults=True):
-    """An edge as the explorer draws it: typed ones, EVIDENCE, and NEXT between turns of a conversation."""
+    """An edge in the explorer: typed ones, EVIDENCE, and NEXT between turns of a conversation."""
 
     id: str
     source: str
@@ -60,7 +60,7 @@ class Line(Struct, kw_only=True, omit_defaults=True):
 
 
 class Graph(Struct, kw_only=True):
-    """What is around the item `center`; `more`: a limit cut something off."""
+    """Neighbourhood of the item `center`; `more`: a limit cut it off."""
 
     center: str
     nodes: list[Node]
@@ -69,7 +69,7 @@ class Graph(Struct, kw_only=True):
 
 
 async def show_explorer(call: Call[Form, ExplorerPage]) -> Response:
-    """Show the graph around an item: typed edges, evidence, what rests on it, and its conversation."""
+    """Show the graph around an item: typed edges, evidence, dependent items, and its conversation."""
     uid, namespace, librarian = call.path("uid"), call.namespace, call.librarian
     around = {"uid": uid, "max_depth": call.query.depth, "include_proposed": True, "limit": _MOST_ITEMS}
     item, near, beside = await asyncio.gather(
@@ -107,7 +107,7 @@ def graph_of(namespace: str, item: ItemOut, near: CausalOutput, beside: Surround
 
 
 def filled_in(graph: Graph, items: Mapping[str, ItemOut]) -> None:
-    """Give the nodes what their items say of kind, type, time and text."""
+    """Add kind, type, time and text of their items to the nodes."""
     for node in graph.nodes:
         if (item := items.get(node.id)) is not None:
             node.kind, node.type, node.at = item.kind, item.properties.get("type"), item.occurred_at

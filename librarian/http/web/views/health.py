@@ -18,14 +18,14 @@ _MOST_NAMESPACES = 200
 
 
 class NamespacesPage(Struct, forbid_unknown_fields=True, kw_only=True):
-    """The page to go to with the chosen namespace; `auto`: nobody has asked for the choice."""
+    """The page to return to with the chosen namespace; `auto`: the visitor did not request the choice."""
 
     next: str = "/"
     auto: bool = False
 
 
 async def show_health(call: Call[Form, None]) -> Response:
-    """Show whether requests can be served, what stands in the way, and what is stored."""
+    """Show whether requests can be served, any obstacles, and the numbers of stored items."""
     readiness = await call.librarian.readiness()
     namespaces = await _namespaces(call) if readiness.ready and _reads(call.key) else []
     return page(
@@ -40,7 +40,7 @@ async def show_health(call: Call[Form, None]) -> Response:
 
 
 async def show_namespaces(call: Call[Form, NamespacesPage]) -> Response:
-    """Let the visitor choose among the namespaces that the key opens; where there is one, it is chosen."""
+    """Let the visitor choose among the namespaces that the key opens; a single one is chosen automatically."""
     target = own_path(call.query.next)
     namespaces = await _namespaces(call)
     if call.query.auto and len(namespaces) == 1:

@@ -1,4 +1,4 @@
-"""One item: what it says, what supports it, what it said before, and what is around it."""
+"""One item: contents, evidence, history and neighbourhood."""
 
 import asyncio
 from typing import Annotated, Any
@@ -19,7 +19,7 @@ _SHOWN_ELSEWHERE = frozenset({"tags", "attributes"})
 
 
 class ItemPage(Struct, forbid_unknown_fields=True, kw_only=True):
-    """How much is shown around the item."""
+    """Size of the displayed neighbourhood."""
 
     depth: Annotated[int, Meta(ge=1, le=4)] = 2
     proposed: bool = True
@@ -54,12 +54,12 @@ async def show_item(call: Call[Form, ItemPage]) -> Response:
 
 
 def _facts(item: ItemOut) -> list[tuple[str, Any]]:
-    """Return the properties to list, and behind them the attributes of a fact; without those that hold nothing."""
+    """Return the non-empty properties to list, followed by the attributes of a fact."""
     own = {name: value for name, value in sorted(item.properties.items()) if name not in _SHOWN_ELSEWHERE}
     listed = [*own.items(), *item.properties.get("attributes", {}).items()]
     return [(name, value) for name, value in listed if value not in (None, "", [], {})]
 
 
 def _names(near: CausalOutput) -> dict[str, str]:
-    """Names of the items around by uid."""
+    """Return the names of the items around, by uid."""
     return {item.uid: item.name for item in (near.item, *near.items)}

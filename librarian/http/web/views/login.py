@@ -1,4 +1,4 @@
-"""Logging in with an API key, and out again. These pages check their visitors themselves."""
+"""Login with an API key, and logout. These pages check their visitors themselves."""
 
 import re
 
@@ -19,7 +19,7 @@ from librarian.http.web.session import (
     visitor_of,
 )
 
-# A path of this service and nothing that a browser could read as another host.
+# A path of this service that no browser could read as another host.
 _OWN_PATH = re.compile(r"/(?![/\\])[^\x00-\x20\x7f\\]*")
 
 
@@ -33,11 +33,11 @@ async def login_form(call: Call[Form, None]) -> Response:
 
 
 async def login(call: Call[Form, None]) -> Response:
-    """Give a session for a valid key, and go where the visitor wanted to."""
+    """Start a session for a valid key, and redirect to the requested page."""
     request = call.request
     form = await form_of(request)
     target, visitor = own_path(form.get("next", "")), visitor_of(request)
-    if visitor is None:  # the form has lain open for long, or cookies are off
+    if visitor is None:  # the form was open for too long, or cookies are off
         return _form(request, target, fault="expired", status=403)
     sessions: Sessions = request.state.sessions
     sessions.check_token(visitor, form.get(TOKEN_FIELD, ""))

@@ -21,7 +21,7 @@ _PAGE = 25
 
 
 class ReviewsPage(Struct, forbid_unknown_fields=True, kw_only=True):
-    """Which reviews to show."""
+    """The reviews to show."""
 
     state: ReviewState = "open"
     sort: ReviewSort | None = None
@@ -30,7 +30,7 @@ class ReviewsPage(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 async def show_reviews(call: Call[Form, ReviewsPage]) -> Response:
-    """List what sweeps propose, or what was decided; and what may say in other words what was forgotten."""
+    """List open proposals or decisions, and items that may restate something forgotten."""
     found, kinds, resembling = await asyncio.gather(
         call.librarian.list_reviews(call.namespace, _query(call.query, _PAGE)),
         call.librarian.list_review_reasons(call.namespace),
@@ -50,7 +50,7 @@ async def show_reviews(call: Call[Form, ReviewsPage]) -> Response:
 
 
 async def _resembling(call: Call[Form, ReviewsPage]) -> ItemList:
-    """Return the newest of what somebody may want to forget too, beside all that is open."""
+    """Return the newest items that may also be worth forgetting, shown beside all open proposals."""
     shown = call.query
     asked = shown.state == "open" and not (shown.sort or shown.because or shown.cursor)
     if not asked or not (await call.librarian.list_forgotten(call.namespace, ForgottenQuery(limit=1))).forgotten:
@@ -59,7 +59,7 @@ async def _resembling(call: Call[Form, ReviewsPage]) -> ItemList:
 
 
 async def decide_review(call: Call[Form, ReviewsPage]) -> Response:
-    """Accept or reject one, also otherwise than before, and go back to the list."""
+    """Accept or reject a proposal, possibly revising a decision, and return to the list."""
     decision = dict(call.body)
     review_id = decision.pop("review_id", "")
     done = await call.librarian.review(call.namespace, review_id, struct_of(decision, ReviewInput))
@@ -67,7 +67,7 @@ async def decide_review(call: Call[Form, ReviewsPage]) -> Response:
 
 
 async def decide_many(call: Call[Form, ReviewsPage]) -> Response:
-    """Say what one decision would be about, and with the token of that preview take it."""
+    """Preview a decision on several proposals, or carry it out with the preview's token."""
     check_reads(call)
     shown = call.query
     kept = {"because": shown.because, "sorts": shown.sort and [shown.sort], "states": [shown.state]}
@@ -105,7 +105,7 @@ async def show_edge(call: Call[Form, None]) -> Response:
 
 
 async def decide_edge(call: Call[Form, None]) -> Response:
-    """Accept or reject an edge, and show it as it stands then."""
+    """Accept or reject an edge, and show the result."""
     edge_id = call.path("edge_id")
     done = await call.librarian.review(call.namespace, edge_id, struct_of(call.body, ReviewInput))
     said = "contradicts" if done.notes else done.review.state

@@ -1,4 +1,4 @@
-"""The first page: a search with the reasons for its order, an answer, or what happened last."""
+"""The first page: a search with the reasons for its ranking, an answer, or the latest items."""
 
 import asyncio
 import unicodedata
@@ -30,7 +30,7 @@ _Counting: TypeAlias = asyncio.Future[dict[str, list[tuple[str, int]]]]
 
 
 class SearchPage(Struct, forbid_unknown_fields=True, kw_only=True):
-    """What the search form asks for; both days are included. `ask` wants an answer above the hits."""
+    """Fields of the search form; both days are inclusive. `ask` requests an answer above the hits."""
 
     q: str = ""
     ask: bool = False
@@ -47,8 +47,8 @@ class SearchPage(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 async def show_search(call: Call[Form, SearchPage]) -> Response:
-    """Find items and answer, or show what happened last where nothing is asked."""
-    # Only who filters by author, or may choose a namespace, waits for the counts.
+    """Find items and answer, or show the latest items without a query."""
+    # Counts are awaited only to filter by author or to choose a namespace.
     counting = asyncio.ensure_future(call.librarian.items.traits(call.namespace))
     counts, found, answer, listed, others = await asyncio.gather(
         counting, _found(call, counting), _answer(call), _latest(call, counting), _namespaces(call, counting)
@@ -82,7 +82,7 @@ async def show_search(call: Call[Form, SearchPage]) -> Response:
 
 
 def _shown(facet: str, counted: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return the values with most items, months as a calendar has them: the last ones, newest first."""
+    """Return the values with most items; for months, the latest ones, newest first."""
     return (sorted(counted, reverse=True) if facet == "month" else counted)[:_MOST_SHOWN]
 
 
@@ -106,7 +106,7 @@ async def _answer(call: Call[Form, SearchPage]) -> AnswerOutput | None:
 
 
 async def _latest(call: Call[Form, SearchPage], counting: _Counting) -> ItemList | None:
-    """Return what happened last; of a conversation the last turns, in their order."""
+    """Return the latest items; of a conversation the last turns, in order."""
     if call.query.q:
         return None
     query = {**await _filters(call.query, counting), "limit": min(call.query.limit, MOST_HITS), "order": "latest"}
@@ -119,7 +119,7 @@ async def _latest(call: Call[Form, SearchPage], counting: _Counting) -> ItemList
 
 
 async def _namespaces(call: Call[Form, SearchPage], counting: _Counting) -> list[NamespaceOut]:
-    """Return the namespaces to choose from: where the key opens several, or this one holds nothing."""
+    """Return the namespaces to choose from, if the key opens several or this one is empty."""
     if call.key is None or (call.key.only_namespace() and await counting):
         return []
     return (await call.librarian.namespaces(call.key.allows)).namespaces[:_MOST_NAMESPACES]
@@ -148,9 +148,9 @@ def _narrowed(facet: str, value: str) -> dict[str, str]:
 
 
 def like(typed: str, authors: Sequence[str]) -> list[str]:
-    """Return the authors that somebody who typed this may mean: those called so, else those whose name holds it.
+    """Return the authors that match the typed name: exact matches, else those whose name contains it.
 
-    Letters count without case, width and accents. What is nobody's name stays as it was typed.
+    Case, width and accents are ignored. A name without a match stays as typed.
     """
     wanted = _plain(typed)
     called = [author for author in authors if _plain(author) == wanted]

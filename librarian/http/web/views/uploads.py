@@ -1,4 +1,4 @@
-"""Uploading: what a file holds, shown before it is kept, and a way back."""
+"""Uploads: a preview of a file's contents before they are kept, and an undo."""
 
 import asyncio
 from typing import cast
@@ -29,7 +29,7 @@ async def show_upload(call: Call[Form, None]) -> Response:
 
 
 async def preview_upload(call: Call[Upload, None]) -> Response:
-    """Show what the file holds and what keeping that would do."""
+    """Preview the contents of the file and the effect of keeping them."""
     check_reads(call)
     rows, report = await _read(call.body)
     upcoming = await call.librarian.items.look_at(call.namespace, rows)
@@ -38,14 +38,14 @@ async def preview_upload(call: Call[Upload, None]) -> Response:
         "upload_preview.html",
         filename=call.body.filename,
         upcoming=upcoming,
-        changes=any(one.outcome != "unchanged" for one in upcoming),
+        changes=any(entry.outcome != "unchanged" for entry in upcoming),
         report=report,
         rows=msgspec.json.encode(rows).decode(),
     )
 
 
 async def keep_upload(call: Call[Upload, None]) -> Response:
-    """Keep what was shown, and offer to take it back."""
+    """Keep the previewed items, and offer an undo."""
     check_reads(call)
     rows = strictjson.decode(call.body.fields.get("rows", "").encode(), list[ItemIn])
     report, steps = await call.librarian.items.keep_rows(call.namespace, rows)
@@ -54,16 +54,16 @@ async def keep_upload(call: Call[Upload, None]) -> Response:
 
 
 async def undo_upload(call: Call[Upload, None]) -> Response:
-    """Take back what was kept, but for what somebody has changed since."""
+    """Undo keeping the items, except those changed since."""
     steps = strictjson.decode(call.body.fields.get("steps", "").encode(), list[Step])
     stay = await call.librarian.items.take_back(call.namespace, steps)
     return page(call.request, "uploaded.html", report=None, steps=steps, back="", stay=stay)
 
 
 async def _read(upload: Upload) -> tuple[list[ItemIn], IngestReport]:
-    """Return what a file holds, and a report of what of it cannot be read."""
+    """Return the items of a file, and a report on its unreadable records."""
     if not upload.content:
-        raise InvalidInput("choose a file that holds something", field="file")
+        raise InvalidInput("choose a file that is not empty", field="file")
     format_name = "markdown" if upload.filename.lower().endswith(_NOTES) else AUTO
     found = await asyncio.to_thread(
         rows_of, format_name, upload.content, upload.filename, max_total_bytes=_MOST_UNPACKED_BYTES
