@@ -101,7 +101,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A text that may answer. `head` counts as said in each sentence; `around` is said beside it in its conversation.
+    """A text that may answer. `head` counts as said in each sentence; `around` is what is said beside it in its
+    conversation, text by text.
 
     `when` it was said or began to hold, `ends` when it ceased to (None: it holds). `causes`: uids of what led to it.
     `fused` (0..1) is the search's own score, `linked` (0..1) what an edge of a good hit adds, `similarity` (0..1) None
@@ -111,7 +112,7 @@ class Candidate:
     uid: str
     text: str = field(repr=False)
     head: str = field(default="", repr=False)
-    around: str = field(default="", repr=False)
+    around: Sequence[str] = field(default=(), repr=False)
     when: datetime | None = None
     ends: datetime | None = None
     is_fact: bool = False
@@ -342,14 +343,15 @@ class Jury:
         self._heads = [_terms(candidate.head) for candidate in candidates]
         authors = {candidate.head for candidate in candidates}
         self._people = {word.key for name in authors for word in words(name)} - {word.key for word in asked.words}
-        self._around = [_terms(candidate.around) for candidate in candidates]
+        around = {text: _terms(text) for candidate in candidates for text in candidate.around}
         self._words = _read_aloud(asked.text, self.readings) or _mended(asked.words, self.readings)
         said = {key for read in self.readings for key in read.terms}
-        self._sought = _worth_seeking(self._words, said.union(*self._heads, *self._around))
+        self._sought = _worth_seeking(self._words, said.union(*self._heads, *around.values()))
         # What only asks or knows nothing holds the words of the question, and says nothing of what they are worth.
         self._telling = [index for index in range(len(candidates)) if not self._silent(index)]
         self._places = _places(self._sought)
         self._in_head = [self._held_in(head) for head in self._heads]
+        self._in_turn = {text: self._held_in(terms) for text, terms in around.items()}
         self._held = [
             [max(pair) for pair in zip(self._held_in(read.terms), head, strict=True)]
             for read, head in zip(self.readings, self._in_head, strict=True)
@@ -644,8 +646,9 @@ class Jury:
         """Coverage of the question, what the conversation adds to it, names it holds, and names it lacks. Whoever gives
         words alone looks for the texts that hold them rather than for replies to these.
         """
-        held_here, beside = self._held[index], self._held_in(self._around[index])
-        coverage = self._coverage[index]
+        held_here, coverage = self._held[index], self._coverage[index]
+        turns = [self._in_turn[text] for text in self.candidates[index].around]
+        beside = [max(held) for held in zip([0.0] * len(held_here), *turns, strict=True)]
         added = [max(0.0, near - have) for near, have in zip(beside, held_here, strict=True)]
         around = sum(weight * more for weight, more in zip(self._weights, added, strict=True)) / self._total
         if self.asked.keywords:

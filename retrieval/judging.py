@@ -103,12 +103,12 @@ def candidate_of(
     )
 
 
-def _around(uid: str, traits: Traits, turns: Turns) -> str:
+def _around(uid: str, traits: Traits, turns: Turns) -> list[str]:
     """What the pool holds of the turns beside this one."""
     if traits.conversation is None or traits.position is None:
-        return ""
-    return " ".join(
+        return []
+    return [
         text[:_AROUND_CHARS]
         for position, other, text in turns[traits.conversation, traits.session]
         if other != uid and abs(position - traits.position) <= _TURNS_AROUND
-    )
+    ]

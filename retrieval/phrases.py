@@ -42,8 +42,14 @@ def phrases_in(runs: Sequence[str]) -> Mapping[int, str | None]:
     said: dict[int, str | None] = {}
     parts = [_forms(run) for run in runs]
     for start, own in enumerate(parts):
-        for phrase, word in table.get(own[0], ()) if start not in said else ():
-            found = _places(phrase, parts, start)
+        entries = table.get(own[0], ())
+        if start in said or not entries:
+            continue
+        forms = [(form, number) for number, near in enumerate(parts[start : start + _REACH], start) for form in near]
+        # Hardly any phrase is there: its words are looked for all together before they are looked for in order.
+        there = {_ANYTHING, *(form for form, _ in forms)}
+        for phrase, word in entries:
+            found = _places(phrase, forms) if there.issuperset(phrase) else set()
             if found and said.keys().isdisjoint(found):
                 said |= dict.fromkeys(found)
                 said[start] = word
@@ -56,9 +62,10 @@ def plain_form(word: str) -> str:
     return _irregular().get(word, word)
 
 
-def _places(phrase: Sequence[str], parts: Sequence[Sequence[str]], start: int) -> set[int]:
-    """The numbers of the words from `start` on that make up the phrase; none where they do not."""
-    forms = [(form, number) for number, own in enumerate(parts[start : start + _REACH], start) for form in own]
+def _places(phrase: Sequence[str], forms: Sequence[tuple[str, int]]) -> set[int]:
+    """The numbers of the words that make up the phrase, which begins with the first of `forms`; none where they do not
+    make it up.
+    """
     found: set[int] = set()
     at = gap = 0
     for part in phrase:

@@ -71,13 +71,13 @@ def words(text: str) -> tuple[Word, ...]:
     """Return the topical words of `text`, in order."""
     plain = unicodedata.normalize("NFKC", text)
     found: list[Word] = []
-    runs = list(_RUN.finditer(plain))
+    runs, some_cjk = list(_RUN.finditer(plain)), has_cjk(plain)
     said = phrases_in([run[0] for run in runs])
     for number, run in enumerate(runs):
         if number in said:
             word = said[number]
             found.extend([] if word is None else [_english_word(word, proper=False)])
-        elif has_cjk(run[0]):
+        elif some_cjk and has_cjk(run[0]):
             found.extend(_japanese(run[0]))
         else:
             found.extend(_english(run[0], begins=run.start() == 0))

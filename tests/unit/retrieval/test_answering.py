@@ -41,8 +41,8 @@ def test_what_answers_stands_above_what_asks_knows_nothing_or_gives_orders(query
 
 def test_words_alone_find_the_text_that_holds_them_before_the_reply_to_it():
     texts = ("Rolled back.", "The deploy failed 京都?")
-    assert ranked("京都", *texts, around=[texts[1], texts[0]])[0] == texts[1]
-    assert ranked("京都で何がありましたか", *texts, around=[texts[1], texts[0]])[0] == texts[0]
+    assert ranked("京都", *texts, around=[[texts[1]], [texts[0]]])[0] == texts[1]
+    assert ranked("京都で何がありましたか", *texts, around=[[texts[1]], [texts[0]]])[0] == texts[0]
 
 
 def test_a_question_s_day_goes_before_other_days():

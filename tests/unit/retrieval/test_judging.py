@@ -23,8 +23,8 @@ def candidate(pool, uid):
 def test_turns_within_three_positions_count_as_said_around():
     """In their order, without the candidate's own text."""
     pool = {str(position): turn(f"turn {position}", position) for position in range(1, 11)}
-    assert candidate(pool, "5").around == "turn 2 turn 3 turn 4 turn 6 turn 7 turn 8"
-    assert candidate(pool, "1").around == "turn 2 turn 3 turn 4"
+    assert candidate(pool, "5").around == [f"turn {number}" for number in (2, 3, 4, 6, 7, 8)]
+    assert candidate(pool, "1").around == ["turn 2", "turn 3", "turn 4"]
 
 
 @pytest.mark.parametrize(
@@ -33,14 +33,14 @@ def test_turns_within_three_positions_count_as_said_around():
 def test_turns_of_another_session_do_not_count(other):
     """Nor does what stands in no conversation."""
     pool = {"a": turn("asked", 1), "b": turn("beside", **{"position": 2} | other)}
-    assert candidate(pool, "a").around == ""
-    assert candidate(pool, "b").around == ""
+    assert candidate(pool, "a").around == []
+    assert candidate(pool, "b").around == []
 
 
 def test_a_long_turn_counts_with_its_beginning():
     """The first 300 characters."""
     pool = {"a": turn("asked", 1), "b": turn("x" * 1_000, 2)}
-    assert candidate(pool, "a").around == "x" * 300
+    assert candidate(pool, "a").around == ["x" * 300]
 
 
 def test_the_keyword_score_speaks_for_what_was_not_read_of_a_text():
