@@ -186,8 +186,8 @@ async def test_a_namespace_that_cannot_be_one_is_refused_with_the_rule(client, k
 
 async def test_deleting_beside_searching_fails_nobody(client, headers, ingest):
     """While items go one after another, every search is answered, and every hit is whole."""
-    texts = {f"m{n}": f"The ferry number {n} leaves at nine." for n in range(40)}
-    facts = {f"f{n}": f"The ferry number {n} is late." for n in range(40)}
+    texts = {f"m{n}": f"The ferry number {n} leaves at nine." for n in range(15)}
+    facts = {f"f{n}": f"The ferry number {n} is late." for n in range(15)}
     await ingest(
         *({"kind": "message", "uid": uid, "message_id": uid, "text": text} for uid, text in texts.items()),
         *({"kind": "fact", "uid": uid, "text": text, "evidence": [f"m{uid[1:]}"]} for uid, text in facts.items()),
@@ -201,10 +201,10 @@ async def test_deleting_beside_searching_fails_nobody(client, headers, ingest):
             answers.append(await client.post("/v1/search", json=body, headers=headers))
 
     async def deleting(kind):
-        for number in range(40):
+        for number in range(15):
             assert (await client.delete(f"/v1/items/{kind}{number}", headers=headers)).status_code == 200
 
-    searchers = [asyncio.create_task(searching()) for _ in range(4)]
+    searchers = [asyncio.create_task(searching()) for _ in range(2)]
     await asyncio.gather(deleting("m"), deleting("f"))
     deleted.set()
     await asyncio.gather(*searchers)
