@@ -1,3 +1,3 @@
-"""What the Makefile and the tests use beside the program: pages, pictures and blocks of code of the documentation, and
-the audit of dependencies.
+"""Tools for the Makefile and the tests: pages, pictures and code blocks of the documentation, and the audit of
+dependencies.
 """

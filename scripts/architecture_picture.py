@@ -1,4 +1,4 @@
-"""The architecture, the ways of a search and of a swept memory, and the search agent's steps as pictures."""
+"""Pictures of the architecture, the paths of a search and of a swept memory, and the search agent's steps."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ def _box(column: float, row: float, title: str, *lines: str, columns: float = 1,
 
 
 def architecture() -> Picture:
-    """Draw who calls what, from the users down to the database."""
+    """Draw the callers and callees from the users down to the database."""
     boxes = {
         "agent": _box(0, 0, "memory_agent", "tool calls"),
         "professor": _box(1, 0, "the Professor", "asks for evidence"),
@@ -62,8 +62,8 @@ def architecture() -> Picture:
     )
 
 
-# The files that a search passes, in order, as a test traces them: each waits for the next, and the answer comes back
-# through the same ones. Beside them what is called on the way back: the row, then the file and what it does.
+# The files that a search passes, in order, verified by a test: each awaits the next, and the answer returns through the
+# same ones. Beside them the calls on the way back: the row, then the file and its task.
 _SEARCH_DOWN = (
     ("librarian/http/server.py", "socket, TLS, draining at the end"),
     ("librarian/http/middleware.py", "request id, log line, problems, body limit"),
@@ -86,7 +86,7 @@ _SEARCH_UP = (
     (9, "retrieval/dedupe.py", "items that say the same are dropped"),
     (8, "librarian/search/results.py", "hits with evidence, dates and explanation"),
 )
-# The files that a memory passes in a sweep, and the value that each hands on.
+# The files that a memory passes in a sweep, and the value that each passes on.
 _SWEEP = (
     ("librarian/sweep/room.py", "takes a SweepRequest from HTTP, CLI, tool or Python"),
     ("librarian/sweep/run.py", "holds the lease, reports progress, resumes"),
@@ -118,7 +118,7 @@ def search_path() -> Picture:
 
 
 def sweep_path() -> Picture:
-    """Draw a swept memory from the request to the report, file by file, with the values that stand for it."""
+    """Draw a swept memory from the request to the report, file by file, with the values that represent it."""
     return _there_and_back(
         "The way of a swept memory",
         "Left, from top to bottom: how a memory is read and judged. Right, from bottom to top: how the changes are "
@@ -137,7 +137,7 @@ def _there_and_back(
     *,
     turn: int,
 ) -> Picture:
-    """Two columns of files; from the row `turn` of the left one the way goes over to the right one."""
+    """Draw two columns of files; after the row `turn` the path continues in the right column."""
     boxes = {file: _step(0, row, file, does) for row, (file, does) in enumerate(down)}
     boxes |= {file: _step(1, row, file, does) for row, file, does in up}
     files = [file for file, _ in down]
@@ -154,7 +154,7 @@ def _step(column: int, row: int, file: str, does: str) -> Box:
 
 
 def search_agent() -> Picture:
-    """Return the steps of the search agent and the ways between them, as LangGraph compiles them."""
+    """Return the steps of the search agent and the transitions between them, as compiled by LangGraph."""
     boxes = {name: Box(x, y, 120, 48, title, fill=_fill(name)) for name, (x, y, title) in _STEPS.items()}
     ways = _STEP.findall(drawing())
     arrows = [Arrow(source, target, dashed=kind != "-->") for source, kind, target in ways]

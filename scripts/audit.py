@@ -1,7 +1,7 @@
-"""Asks whether the installed packages have known vulnerabilities (pip-audit), at most once a day.
+"""Checks the installed packages for known vulnerabilities (pip-audit), at most once a day.
 
-Without a network, or when the answer takes too long, it says so and succeeds: the check is news about the world, not
-about this tree. Findings are printed; with --strict they are a failure.
+Without a network, or when the answer takes too long, it says so and succeeds, as the check is not about this tree.
+Findings are printed; with --strict they are a failure.
 """
 
 import argparse
@@ -27,7 +27,7 @@ _AUDIT = (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an audit says, in lines for people; `answered` is False if there was no answer."""
+    """Result of an audit, in lines for people; `answered` is False if there was no answer."""
 
     lines: tuple[str, ...]
     findings: int = 0
@@ -46,9 +46,9 @@ def audited(command: Sequence[str], patience_s: float) -> Outcome:
         reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
         return Outcome((f"audit skipped: no network ({reason[:200]})",), answered=False)
     findings = [
-        f"{package['name']} {package['version']}: {known['id']}{_fixed(known['fix_versions'])}"
+        f"{package['name']} {package['version']}: {entry['id']}{_fixed(entry['fix_versions'])}"
         for package in packages
-        for known in package.get("vulns", ())
+        for entry in package.get("vulns", ())
     ]
     summary = f"audit: {len(findings)} known vulnerabilities in {len(packages)} packages"
     return Outcome((*findings, summary), len(findings))
@@ -59,7 +59,7 @@ def _fixed(versions: Sequence[str]) -> str:
 
 
 class Memory:
-    """The last outcome for the same packages, in a file beside them."""
+    """A cache of the last outcome for the same packages, in a file beside them."""
 
     def __init__(self, file: Path, packages: Iterable[str], clock: Callable[[], float] = time.time) -> None:
         self._file = file
@@ -67,7 +67,7 @@ class Memory:
         self._clock = clock
 
     def recall(self) -> Outcome | None:
-        """Return what was found out not long ago."""
+        """Return the recent outcome, if any."""
         try:
             kept = json.loads(self._file.read_text(encoding="utf-8"))
             outcome = Outcome(tuple(kept["lines"]), kept["findings"], kept["answered"])
@@ -78,15 +78,15 @@ class Memory:
         return outcome if kept["packages"] == self._packages and 0 <= age_s < counts_s else None
 
     def keep(self, outcome: Outcome) -> None:
-        """Remember it for the next time."""
+        """Store the outcome."""
         kept = {"lines": outcome.lines, "findings": outcome.findings, "answered": outcome.answered}
         self._file.write_text(json.dumps({**kept, "packages": self._packages, "at": self._clock()}), encoding="utf-8")
 
 
 def main() -> int:
-    """Audit, or say what the last audit said; the exit code is 1 for findings with --strict."""
+    """Audit, or print the last outcome; the exit code is 1 for findings with --strict."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--strict", action="store_true", help="ask anew, and fail where something is found")
+    parser.add_argument("--strict", action="store_true", help="ignore the cache, and fail on findings")
     strict = parser.parse_args().strict
     installed = (f"{package.name}=={package.version}" for package in distributions())
     memory = Memory(Path(sys.prefix) / "audit.json", installed)

@@ -1,4 +1,4 @@
-"""What can be said of a shell statement without running it: whether what it names is there.
+"""Checks a shell statement without running it: whether everything it names exists.
 
 Commands of `librarian` are parsed by the command line itself; targets of make, extras of pip, services and files of
 Docker, and every file of the project that a statement names have to exist.
@@ -29,15 +29,13 @@ _EXTRAS = re.compile(r"\[([\w,-]+)\]$")
 
 
 def program_of(statement: str) -> str:
-    """Return the program that a statement calls first: `librarian` whatever folder it is called
-    from; empty for none.
-    """
+    """Return the program that a statement calls first, `librarian` without its folder; empty for none."""
     words = words_of(statement)
     return "" if not words else "librarian" if words[0].endswith("/librarian") else words[0].lstrip("(")
 
 
 def is_run(statement: str) -> bool:
-    """Return whether a statement ends by itself and changes nothing but the graph, the home and its folder."""
+    """Return whether a statement terminates and changes only the graph, the home and its folder."""
     words = words_of(statement)
     if not words:
         return True
@@ -47,7 +45,7 @@ def is_run(statement: str) -> bool:
 
 
 def faults_of(statement: str, project: Path) -> list[str]:
-    """Return what a statement names and is not there; nothing for programs that are not known."""
+    """Return the faults of a statement: missing things that it names; none for unknown programs."""
     words = _simple(words_of(statement))
     if not words:
         return []
@@ -57,7 +55,7 @@ def faults_of(statement: str, project: Path) -> list[str]:
 
 
 def synopsis_faults(line: str) -> list[str]:
-    """Options in the synopsis of a command that it does not have."""
+    """Return the options in a command's synopsis that it does not have."""
     words = [word for word in line.split() if not word.startswith("[--remote")]
     path = []
     for word in words[1:]:
@@ -67,12 +65,12 @@ def synopsis_faults(line: str) -> list[str]:
     command = _command_at(path)
     if command is None:
         return [f"there is no command {' '.join(words[:2])}"]
-    known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
-    return [f"{' '.join(path)} has no option {name}" for name in _OPTION.findall(line) if name not in known]
+    options = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+    return [f"{' '.join(path)} has no option {name}" for name in _OPTION.findall(line) if name not in options]
 
 
 def _lasts(arguments: Sequence[str]) -> bool:
-    """Commands that go on until they are stopped, or that talk to a program instead of a person."""
+    """Return whether a command runs until it is stopped, or talks to a program instead of a person."""
     return (
         "--watch" in arguments
         or [*arguments][:1] == ["serve"]
@@ -93,7 +91,7 @@ def _simple(words: Sequence[str]) -> list[str]:
 
 
 def _librarian(arguments: Sequence[str], _project: Path) -> Iterator[str]:
-    """Yield the usage error of the arguments; the command is not run."""
+    """Yield the usage error of the arguments, without running the command."""
     command, name, rest, context = typer.main.get_command(app), "librarian", [*arguments], None
     try:
         while True:
@@ -109,7 +107,7 @@ def _librarian(arguments: Sequence[str], _project: Path) -> Iterator[str]:
 
 
 def _command_at(path: Sequence[str]) -> Any:
-    """Return the command or group that the words lead to, None where they lead nowhere."""
+    """Return the command or group named by the words, or None."""
     command: Any = typer.main.get_command(app)
     for word in path:
         if not hasattr(command, "resolve_command"):
@@ -137,7 +135,7 @@ def _pip(arguments: Sequence[str], project: Path) -> Iterator[str]:
 
 
 def _docker(arguments: Sequence[str], project: Path) -> Iterator[str]:
-    """Services that `docker compose exec|run|logs|restart NAME` names are services of the compose files it reads."""
+    """Yield unknown services in `docker compose exec|run|logs|restart NAME`, by the compose files that it reads."""
     words = [*arguments]
     if words[:1] != ["compose"]:
         return
@@ -155,7 +153,7 @@ def _services(file: Path) -> Mapping[str, Any]:
 
 
 def _named_files(arguments: Sequence[str], project: Path) -> Iterator[str]:
-    """Relative paths that begin with a folder of the project lead to something in it."""
+    """Yield missing relative paths that begin with a folder of the project."""
     folders = {path.name for path in project.iterdir() if path.is_dir() and not path.name.startswith(".")}
     for word in arguments:
         first, slash, _ = word.partition("/")

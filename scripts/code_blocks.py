@@ -1,20 +1,20 @@
-"""The fenced blocks of the documentation, and what their info strings say about running them.
+"""The fenced blocks of the documentation, and the instructions in their info strings for running them.
 
-A block's language stands first, as everywhere; what follows is for the test that runs the blocks:
+A block's language comes first, as usual; the rest is for the test that runs the blocks:
 
     no-run="reason"   only checked, not run
     exit="65"         the commands end with this code instead of 0
     file="rows.jsonl" the text is a file of that name for all commands of all pages
-    answer            (json) what the command before printed; may leave fields and elements out
-    output            (text) what the block before printed; may leave lines out
+    answer            (json) the output of the command before; may leave fields and elements out
+    output            (text) the output of the block before; may leave lines out
     empty="reason"    (cypher) finds nothing in the sample
     schema="NAME"     (json) valid by this schema of the OpenAPI document
-    background="URL"  (sh) goes on while the blocks after it run, which begin when the address answers
+    background="URL"  (sh) keeps running during the blocks after it, which begin when the address answers
     width="110"       the columns of the terminal instead of 100
     managed           only where Librarian manages the database, checked elsewhere
     synopsis          (sh) forms of a command, not a command: every option in it must exist
 
-A block inside an HTML comment runs like any other and is not shown: it prepares what the reader has by then.
+A block inside an HTML comment runs like any other but is not shown: it prepares the reader's state at that point.
 """
 
 import re
@@ -53,14 +53,14 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command of a console block with the output that the page shows for it, empty where it shows none."""
+    """One command of a console block with its output on the page, if any."""
 
     text: str
     shown: str
 
 
 def blocks_of(page: str, text: str) -> list[Block]:
-    """Return all fenced blocks of a page, in order. Raises ValueError for an info string that cannot be read."""
+    """Return all fenced blocks of a page, in order. Raises ValueError for an invalid info string."""
     found: list[Block] = []
     lines = iter(enumerate(text.splitlines(), start=1))
     for number, line in lines:
@@ -72,7 +72,7 @@ def blocks_of(page: str, text: str) -> list[Block]:
 
 
 def pages(project: Path) -> dict[str, str]:
-    """Return the texts of the pages whose blocks are checked, generated ones too, by their paths in the project."""
+    """Return the texts of the pages with checked blocks, including generated ones, by their paths in the project."""
     docs = project / "docs"
     listed = [project / "README.md", project / "CONTRIBUTING.md", *sorted(docs.rglob("*.md"))]
     written = {path.relative_to(project).as_posix(): path.read_text(encoding="utf-8") for path in listed}
@@ -96,9 +96,7 @@ def commands_of(console: str) -> list[Command]:
 
 
 def statements_of(script: str) -> list[str]:
-    """Return the statements of a shell script: lines, joined where a quotation, a backslash or
-    a here-document goes on.
-    """
+    """Return the statements of a shell script: lines, joined across quotations, backslashes and here-documents."""
     statements: list[str] = []
     pending: list[str] = []
     for line in script.splitlines():
@@ -111,7 +109,7 @@ def statements_of(script: str) -> list[str]:
 
 
 def is_open(statement: str) -> bool:
-    """Return whether a shell would read on behind `statement`."""
+    """Return whether a shell would continue reading after `statement`."""
     if statement.endswith("\\"):
         return True
     here = _HERE_DOCUMENT.search(statement)
@@ -125,9 +123,7 @@ def is_open(statement: str) -> bool:
 
 
 def words_of(statement: str) -> list[str]:
-    """Return the words of a statement without the assignments before it and without comments; none where it only
-    assigns.
-    """
+    """Return the words of a statement without leading assignments and comments; none for a mere assignment."""
     plain = _SUBSTITUTION.sub("substituted", statement.replace("\\\n", " "))
     words = shlex.split(plain, comments=True)
     while words and _ASSIGNMENT.match(words[0]):

@@ -1,4 +1,4 @@
-"""The files of the documentation that the program generates: part of the built site, not of the repository."""
+"""Generated files of the documentation: part of the built site, not of the repository."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,6 +19,6 @@ GENERATED: Mapping[str, Callable[[Path], str]] = {
 def generated(docs: Path) -> dict[str, str]:
     """Return the texts of the generated files by their paths below `docs`.
 
-    Raises ValueError where a page of `docs` lacks what a generated page takes from it.
+    Raises ValueError if a page of `docs` lacks a part that a generated page needs.
     """
     return {name: generate(docs) for name, generate in GENERATED.items()}

@@ -1,4 +1,4 @@
-"""The data model as a picture, from the models and rules that the program declares."""
+"""A picture of the data model, from the program's models and rules."""
 
 from collections import defaultdict
 from typing import Any
@@ -10,7 +10,7 @@ from scripts.pictures import Arrow, Box, Picture
 _WIDTH, _HEIGHT = 190, 62
 _COLUMN, _ROW = 320, 138
 _LEFT, _TOP = 24, 70
-# Column and row of each label; a label without a position is an error, so that the picture has all of them.
+# Column and row of each label; a label without a position is an error, so that the picture is complete.
 _PLACES = {
     "Conversation": (0, 0),
     "Message": (1, 0),
@@ -40,7 +40,7 @@ _PLACES = {
 
 
 def data_model() -> Picture:
-    """Return every label with its key, and every relationship; items are blue. Raises KeyError for one without a
+    """Draw every label with its key, and every relationship; items are blue. Raises KeyError for a label without a
     position.
     """
     keys = {rule.labels[0]: rule.properties for rule in CONSTRAINTS}
@@ -63,7 +63,7 @@ def _box(label: str, key: tuple[str, ...]) -> Box:
 
 
 def _arrows() -> list[Arrow]:
-    """Return one arrow for each pair of labels, with the types of the relationships that its own model declares."""
+    """Return one arrow per pair of labels, with the types of the relationships declared by its model."""
     types: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for label, model in NODE_MODELS.items():
         inherited = set(_links(NODE_MODELS["Item"])) if label in ITEM_MODELS else set()
@@ -83,5 +83,5 @@ def _links(model: Any) -> dict[str, dict[str, str]]:
 
 
 def _target(relationship: Any) -> str:
-    """Return the label at the other end, as it was declared: neomodel's own look-up finds any class of that name."""
-    return str(relationship._raw_class)  # noqa: SLF001 - public nowhere
+    """Return the declared label at the other end; neomodel's own look-up finds any class of that name."""
+    return str(relationship._raw_class)  # noqa: SLF001 - not public anywhere

@@ -1,6 +1,6 @@
-"""The pictures of the documentation: boxes on a grid, arrows between them, as SVG that needs nothing else.
+"""The pictures of the documentation: boxes on a grid with arrows between them, as self-contained SVG.
 
-tests/unit/scripts/test_pictures.py keeps docs/pictures/ equal to what is drawn here.
+tests/unit/scripts/test_pictures.py keeps docs/pictures/ in step with this module.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """An arrow from one box to another, or to itself; `dashed` for what may be missing."""
+    """An arrow from one box to another, or to itself; `dashed` if optional."""
 
     source: str
     target: str
@@ -59,7 +59,7 @@ class Picture:
 
 
 def svg(picture: Picture) -> str:
-    """Return the picture as a document of its own, on white, so that it can be read in a dark theme too."""
+    """Return the picture as a document on a white background, readable in a dark theme too."""
     width = max(box.x + box.width for box in picture.boxes.values()) + _MARGIN
     height = max(box.y + box.height for box in picture.boxes.values()) + _MARGIN
     lines = [line for arrow in picture.arrows for line in _arrow(arrow, picture.boxes)]
@@ -102,7 +102,7 @@ def _arrow(arrow: Arrow, boxes: Mapping[str, Box]) -> Iterator[str]:
 
 
 def _labels(arrow: Arrow, boxes: Mapping[str, Box]) -> Iterator[str]:
-    """Yield the labels on a white ground in the middle of the arrow, or above its loop."""
+    """Yield the labels on a white background in the middle of the arrow, or above its loop."""
     if not arrow.labels:
         return
     if arrow.source == arrow.target:
@@ -122,8 +122,8 @@ def _labels(arrow: Arrow, boxes: Mapping[str, Box]) -> Iterator[str]:
 
 
 def _ends(source: Box, target: Box) -> tuple[Point, Point]:
-    """Return where the arrow leaves the one box and enters the other: upright or level where they stand so, else
-    between their middles.
+    """Return where the arrow leaves one box and enters the other: vertical or horizontal for aligned boxes, else
+    between their centres.
     """
     if across := _shared(source.x, source.width, target.x, target.width):
         down = source.y < target.y
@@ -135,7 +135,7 @@ def _ends(source: Box, target: Box) -> tuple[Point, Point]:
 
 
 def _shared(start: float, length: float, other_start: float, other_length: float) -> float:
-    """Return the middle of what two spans have in common, 0 where they have nothing."""
+    """Return the middle of the overlap of two spans, 0 without one."""
     low, high = max(start, other_start), min(start + length, other_start + other_length)
     return (low + high) / 2 if low < high else 0.0
 

@@ -24,7 +24,7 @@ from librarian.mcp.tools import TOOLS, OfferedTool, described
 LIST_BEGIN = "<!-- made from the table of operations: begin -->\n"
 LIST_END = "<!-- made from the table of operations: end -->\n"
 
-# Objects of a snapshot are expanded down to this depth, where they do not fit on a line: an operation's parameters and
+# Objects of a snapshot that do not fit on a line are expanded down to this depth: an operation's parameters and
 # answers, and a schema's fields, have a line each.
 _EXPANDED_DEPTH = 5
 _LINE_WIDTH = 100
@@ -44,17 +44,17 @@ def tools_json() -> str:
 
 
 def command_surface() -> str:
-    """docs/cli-surface.txt: every command with its options, a line each."""
+    """docs/cli-surface.txt: every command with its options, one per line."""
     return "".join(line for name in sorted(COMMANDS) for line in _command_lines(f"librarian {name}", load(name)))
 
 
 def python_surface() -> str:
-    """docs/python-surface.txt: what the package exports, with the parameters of methods."""
+    """docs/python-surface.txt: the package's exports, with the parameters of methods."""
     return "".join(line for name in sorted(librarian.__all__) for line in _exported(name, getattr(librarian, name)))
 
 
 def http_operations(page: str) -> str:
-    """docs/http-api.md as it stands, with its list of operations made anew."""
+    """docs/http-api.md with its list of operations regenerated."""
     head, _, rest = page.partition(LIST_BEGIN)
     _, _, tail = rest.partition(LIST_END)
     paths = document(DOCUMENTED)["paths"]
@@ -68,16 +68,16 @@ def http_operations(page: str) -> str:
 
 def tools_page() -> str:
     """reference/tools.md."""
-    head = "What each tool takes, with an example. [tools.md](../tools.md) says how tools are called.\n"
+    head = "The arguments of each tool, with an example. [tools.md](../tools.md) explains how to call tools.\n"
     return f"# Tools\n\n{head}{''.join(_tool(tool) for tool in TOOLS)}"
 
 
 def http_page() -> str:
-    """reference/http.md: the operations and the objects that they read and answer."""
+    """reference/http.md: the operations with their input and output objects."""
     whole = document(DOCUMENTED)
     head = (
-        "Every operation, and below them every object. [http-api.md](../http-api.md) explains headers, limits and\n"
-        "errors; [openapi.json](../openapi.json) is the same for programs.\n"
+        "Every operation, followed by every object. [http-api.md](../http-api.md) explains headers, limits and\n"
+        "errors; [openapi.json](../openapi.json) is the machine-readable form.\n"
     )
     operations = "".join(
         _operation(method, path, operation)
@@ -100,12 +100,12 @@ def cli_page() -> str:
 
 
 def anchor(heading: str) -> str:
-    """Return the anchor that a heading gets, on the site as on other readers of Markdown."""
+    """Return the anchor of a heading, on the site and in other Markdown readers."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def compact_json(value: object) -> str:
-    """`value` as the snapshots in `docs/` hold it: short enough to read, a line for what changes on its own."""
+    """Return `value` in the format of the snapshots in `docs/`: compact, with independent parts on separate lines."""
     return _compact(value, 0) + "\n"
 
 
@@ -132,7 +132,7 @@ def _tool(tool: OfferedTool) -> str:
 
 
 def _field_rows(schema: _Schema, above: str = "") -> Iterator[str]:
-    """Yield a row for each field, those of objects within included."""
+    """Yield a row for each field, including nested ones."""
     for name, field in schema["properties"].items():
         kind = _type_and_default(field, required=name in schema.get("required", ()))
         yield f"| `{above}{name}` | {kind} | {_in_a_cell(field['description'])} |\n"
@@ -167,7 +167,7 @@ def _type_of(schema: _Schema) -> str:
 
 
 def _type_and_default(schema: _Schema, *, required: bool) -> str:
-    """Return the type, and whether a value must be given or what it is without."""
+    """Return the type, with whether it is required or its default."""
     default = schema.get("default")
     if required or default in (None, [], {}):
         return _type_of(schema) + (", required" if required else "")
@@ -179,7 +179,7 @@ def _is_mapping(schema: _Schema) -> bool:
 
 
 def _in_a_cell(description: str) -> str:
-    """Return the first paragraph, in one line that ends no cell."""
+    """Return the first paragraph, in one line without cell separators."""
     return description.partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
 
 
@@ -200,7 +200,7 @@ def _parameters(operation: _Schema) -> str:
 
 
 def _body(operation: _Schema) -> str:
-    """Return what is sent, in each form, and an example of it."""
+    """Return the forms of the body, with an example."""
     contents = operation.get("requestBody", {}).get("content", {})
     kinds: dict[str, list[str]] = {}
     for kind, content in contents.items():
@@ -210,7 +210,7 @@ def _body(operation: _Schema) -> str:
 
 
 def _example(content: _Schema) -> str:
-    """Return the first example of a body, which a test of the pages holds against its schema."""
+    """Return the first example of a body, which a test of the pages checks against its schema."""
     for title, example in content.get("examples", {}).items():
         name = content["schema"].get("$ref", "").rpartition("/")[2]
         return f"\nFor example, {title}:\n\n{_json_block(example['value'], name)}"
@@ -252,7 +252,7 @@ def _object(name: str, schema: _Schema) -> str:
 
 
 def _commands(path: str, command: Any) -> Iterator[str]:
-    """Yield a section for a command, and one for each below it."""
+    """Yield a section for a command, and one for each of its subcommands."""
     below = getattr(command, "commands", {})
     if not below or command.params:
         yield _command(path, command)
@@ -261,7 +261,7 @@ def _commands(path: str, command: Any) -> Iterator[str]:
 
 
 def _command(path: str, command: Any) -> str:
-    """Return what `--help` says: the usage, the text, and a row for each argument and option."""
+    """Return the help of a command: the usage, the text, and a row for each argument and option."""
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
     options = [
         parameter for parameter in command.params if parameter.param_type_name == "option" and parameter.name != "help"
@@ -276,7 +276,7 @@ def _command(path: str, command: Any) -> str:
 
 
 def _command_lines(path: str, command: Any) -> list[str]:
-    """Return a line for the command with its arguments, one for each option, and the same for the commands below it."""
+    """Return a line for the command with its arguments, one for each option, and the same for its subcommands."""
     below = getattr(command, "commands", {})
     if below:
         return [line for name in sorted(below) for line in _command_lines(f"{path} {name}", below[name])]

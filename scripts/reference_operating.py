@@ -1,4 +1,4 @@
-"""The reference pages of settings, metrics and errors, generated from what reads, keeps and raises them."""
+"""The reference pages of settings, metrics and errors, generated from the program."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from librarian.base import metrics, problems
 from librarian.base.settings.reader import Entry
 from librarian.base.settings.settings import Settings
 
-# Where the meaning of a setting is looked for first.
+# The page searched first for the meaning of a setting.
 _MAIN_PAGE = "operations.md"
 _NAME = re.compile(r"`([A-Z][A-Z0-9_]+)`")
 _LINK = re.compile(r"\]\((?!https?:|#)")
@@ -19,9 +19,9 @@ _HERE = re.compile(r"\]\(#")
 
 
 def settings_page(docs: Path) -> str:
-    """reference/settings.md: name and default as the program has them, the meaning as a page of `docs` tells it.
+    """reference/settings.md: names and defaults from the program, meanings from the pages of `docs`.
 
-    Raises ValueError for a setting that no table of a page explains.
+    Raises ValueError for a setting that no table explains.
     """
     explained = dict(_explained(docs))
     entries = Settings.from_env({}).entries
@@ -30,7 +30,7 @@ def settings_page(docs: Path) -> str:
     rows = "".join(_row(entry, *explained[entry.name]) for entry in entries)
     head = (
         "Every setting is an environment variable; an empty one counts as unset. `librarian config show` prints the\n"
-        "values in force. [operations.md](../operations.md#settings) groups them by what they are for.\n"
+        "current values. [operations.md](../operations.md#settings) groups them by purpose.\n"
     )
     return f"# Settings\n\n{head}\n| setting | default | meaning | explained in |\n|---|---|---|---|\n{rows}"
 
@@ -40,7 +40,7 @@ def metrics_page() -> str:
     every = [metric for metric in vars(metrics).values() if isinstance(metric, MetricWrapperBase)]
     rows = "".join(sorted(map(_metric, every)))
     head = (
-        "What `GET /metrics` gives, for one process. Histograms also have `_bucket`, `_sum` and `_count`.\n"
+        "The metrics of `GET /metrics`, for one process. Histograms also have `_bucket`, `_sum` and `_count`.\n"
         "[operations.md](../operations.md#metrics) says what to watch.\n"
     )
     return f"# Metrics\n\n{head}\n| metric | type | labels | what | buckets |\n|---|---|---|---|---|\n{rows}"
@@ -48,19 +48,19 @@ def metrics_page() -> str:
 
 def errors_page() -> str:
     """reference/errors.md: every code of a problem with its status and exit code."""
-    known = {rule.code: (kind, rule) for kind, rule in problems.RULES.items()}
-    rows = "".join(_error(*known[code]) for code in sorted(known))
+    rules = {rule.code: (kind, rule) for kind, rule in problems.RULES.items()}
+    rows = "".join(_error(*rules[code]) for code in sorted(rules))
     head = (
-        "Every code of a problem, with the HTTP status and the exit code of the command line that it stands for.\n"
-        "Where a repetition can help, the answer carries `Retry-After`. [http-api.md](../http-api.md#errors) shows\n"
-        "what a problem looks like, [cli.md](../cli.md#exit-codes) groups the exit codes.\n"
+        "Every code of a problem, with its HTTP status and the exit code of the command line. If a retry can help,\n"
+        "the answer carries `Retry-After`. [http-api.md](../http-api.md#errors) shows the form of a problem,\n"
+        "[cli.md](../cli.md#exit-codes) groups the exit codes.\n"
     )
     columns = "| code | status | exit code | again | meaning |\n|---|---|---|---|---|\n"
     return f"# Errors\n\n{head}\n{columns}{rows}"
 
 
 def _explained(docs: Path) -> Iterator[tuple[str, tuple[str, str]]]:
-    """(setting, (meaning, page)) of every table row that begins with settings; the later one counts."""
+    """Yield (setting, (meaning, page)) of every table row that begins with settings; later ones take precedence."""
     pages = sorted(docs.glob("*.md"), key=lambda path: (path.name == _MAIN_PAGE, path.name))
     for page in pages:
         for line in page.read_text(encoding="utf-8").splitlines():

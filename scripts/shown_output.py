@@ -1,7 +1,7 @@
-"""Whether what a command printed is what the page shows, apart from what differs between runs and machines.
+"""Compares the output of a command with the page, ignoring differences between runs and machines.
 
-Times, ids, keys, ports, durations, sizes and fractions count as equal, and so do frames of tables and blanks. A page
-may leave lines out; `…` in it stands for any text.
+Times, ids, keys, ports, durations, sizes and fractions count as equal, as do table frames and spaces. A page may leave
+lines out; `…` in it matches any text.
 """
 
 import re
@@ -18,7 +18,7 @@ _VOLATILE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"[-+]?\d[\d,]*\.\d+"), "<number>"),
     (re.compile(r"\d[\d,]*(?= (?:MiB|GiB|MB|kB|ms|s)\b)"), "<number>"),
 )
-# Fields that count what is under way, for this reader and for others.
+# Fields that count work in progress, for this reader and others.
 _PASSING = frozenset({"pending_embeddings", "embeddings"})
 _IDS = re.compile(r"\bsweep-\d{8}-\d{3}\b|\b(?=[0-9a-f]*\d)[0-9a-f]{10,64}\b")
 _FRAME = re.compile("[\u2500-\u257f]")
@@ -26,9 +26,7 @@ _ANY = "…"
 
 
 def missing_lines(shown: str, printed: str) -> list[str]:
-    """Return the lines of `shown` that `printed` does not have, in their order; empty where the
-    page tells the truth.
-    """
+    """Return the lines of `shown` that `printed` lacks, in order; empty if the page is right."""
     lines = [_comparable(line) for line in printed.splitlines()]
     missing = []
     index = 0
@@ -43,7 +41,7 @@ def missing_lines(shown: str, printed: str) -> list[str]:
 
 
 def ids(shown: str, printed: str) -> dict[str, str]:
-    """Return the ids and tokens that a page shows, each with the one printed instead."""
+    """Return the ids and tokens on a page, each with the one printed instead."""
     came_lines = iter(printed.splitlines())
     pairs: dict[str, str] = {}
     for line in filter(_comparable, shown.splitlines()):
@@ -53,9 +51,9 @@ def ids(shown: str, printed: str) -> dict[str, str]:
 
 
 def difference(shown: Any, answered: Any, path: str = "$") -> str | None:
-    """Return where the JSON that a page shows departs from what was answered, or None.
+    """Return where the JSON on a page differs from the answer, or None.
 
-    Fields and elements of lists may be left out; volatile texts and numbers with a fraction need only be of one kind.
+    Fields and elements of lists may be left out; volatile texts and numbers with a fraction only have to match in kind.
     """
     match shown, answered:
         case (Mapping(), Mapping()):
@@ -89,7 +87,7 @@ def _field(shown: Mapping[str, Any], answered: Mapping[str, Any], name: str, pat
 
 
 def _elements(shown: Sequence[Any], answered: Sequence[Any], path: str) -> str | None:
-    """Return whether each element shown is one of those answered, in their order."""
+    """Return whether the elements shown are a subsequence of those answered."""
     index = 0
     for number, element in enumerate(shown):
         faults = [difference(element, other, f"{path}[{number}]") for other in answered[index:]]

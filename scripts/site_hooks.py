@@ -1,8 +1,8 @@
-"""Hooks of MkDocs for the site made of `docs/` (mkdocs.yml names this file).
+"""MkDocs hooks for the site built from `docs/` (mkdocs.yml names this file).
 
-Pages are written for any reader of Markdown: they link to files outside of `docs/` (the README, a data file), say in
-the info strings of blocks how these are tested, and hold blocks in comments. On the site such files stand below
-`project/`, the info strings and comments are gone, and the pages generated from the program are there.
+Pages are written for any Markdown reader: they link to files outside of `docs/` (the README, a data file), describe in
+info strings how blocks are tested, and hold blocks in comments. On the site such files are below `project/`, info
+strings and comments are removed, and the pages generated from the program are added.
 """
 
 import os
@@ -35,7 +35,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the generated files, and what pages link to outside of `docs/`, and what those pages link to."""
+    """Add the generated files, and files outside of `docs/` that pages link to, recursively."""
     waiting = [Path(str(file.abs_src_path)) for file in files.documentation_pages()]
     waiting.append(_project(config) / "README.md")
     for name, text in generated(Path(config.docs_dir)).items():
@@ -51,7 +51,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - as called
-    """Return the text that readers of the site see, with links as the site has its files."""
+    """Return the text for the site, with links to the site's files."""
     source = Path(page.file.abs_src_path or Path(config.docs_dir) / page.file.src_uri)
     here = posixpath.dirname(page.file.src_uri)
 
@@ -63,13 +63,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _targets(page: Path, config: MkDocsConfig) -> Iterator[Path]:
-    """Yield the files that a page links to, as far as they are there."""
+    """Yield the existing files that a page links to."""
     found = (_target(page, link, config) for link in _LINK.findall(page.read_text(encoding="utf-8")))
     return (target for target in found if target is not None)
 
 
 def _target(page: Path, link: str, config: MkDocsConfig) -> Path | None:
-    """Return the file behind a link; None where there is none, which MkDocs then reports."""
+    """Return the target file of a link; None if it is missing, which MkDocs then reports."""
     target = Path(os.path.normpath(page.parent / link))
     docs = Path(config.docs_dir)
     is_generated = target.is_relative_to(docs) and target.relative_to(docs).as_posix() in GENERATED

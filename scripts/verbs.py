@@ -1,7 +1,7 @@
-"""Write `librarian/client/signatures.pyi`: the signatures of the methods that the Librarian and its clients get from
-the table of operations, for type checkers and editors.
+"""Writes `librarian/client/signatures.pyi` for type checkers and editors: the signatures of the methods that the
+Librarian and its clients get from the table of operations.
 
-Run it as `python -m scripts.verbs`; a test compares the file with what this makes.
+Run it as `python -m scripts.verbs`; a test compares the file with its output.
 """
 
 import inspect
@@ -22,7 +22,7 @@ STUB = Path(__file__).resolve().parents[1] / "librarian" / "client" / "signature
 
 _HEAD = "# Made by `python -m scripts.verbs` from librarian/operations.py; a test keeps it so.\n"
 _QUALIFIED = re.compile(r"\b((?:[a-z_]\w*\.)+)([A-Z]\w*|datetime\b)")
-# `inspect` spells these without their module.
+# `inspect` omits the module of these.
 _TYPING = re.compile(r"(?:\b(?=(?:Literal|Optional|Union)\b)|<class '(?=BinaryIO))(\w+)(?:'>)?")
 
 
@@ -48,7 +48,7 @@ def _last(qualified: re.Match[str]) -> str:
 
 
 def _class(name: str, base: str, methods: Mapping[str, Callable[..., Any]], prefix: str | None) -> str:
-    """Return a class; without `prefix` a method is `async` where its room's is."""
+    """Return a class; without `prefix` a method is `async` if its room's is."""
     lines = [
         f"    {_prefix(method) if prefix is None else prefix}def {verb}{_signature(method)}: ...\n"
         for verb, method in methods.items()
@@ -79,7 +79,7 @@ def _signature(method: Callable[..., Any]) -> str:
 
 
 def _formatted(text: str) -> str:
-    """Return the text as ruff sorts and formats it."""
+    """Return the text sorted and formatted by ruff."""
     for command in (["check", "--select=F401,I,UP", "--fix", "--quiet"], ["format"]):
         ruff = [str(Path(sys.executable).with_name("ruff")), *command, f"--stdin-filename={STUB}", "-"]
         text = subprocess.run(ruff, input=text, capture_output=True, text=True, check=True).stdout

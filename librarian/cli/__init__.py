@@ -1,4 +1,4 @@
-"""The command line. `main` is the console script; each command's module loads when that command is called."""
+"""The command line. `main` is the console script; each command's module loads on its first use."""
 
 import os
 import sys
@@ -27,15 +27,15 @@ def _root(
     url: Annotated[
         str | None,
         typer.Option(
-            "--remote", metavar="URL", help="Ask this service. Default: LIBRARIAN_REMOTE, or the one of this home."
+            "--remote", metavar="URL", help="Use this service. Default: LIBRARIAN_REMOTE, or the one of this home."
         ),
     ] = None,
     *,
-    local: Annotated[bool, typer.Option("--local", help="Ask no service: open the graph itself.")] = False,
+    local: Annotated[bool, typer.Option("--local", help="Use no service: open the graph itself.")] = False,
 ) -> None:
-    """Note the service, which only some commands can ask."""
+    """Record the service, which only some commands can use."""
     if url is not None and local:
-        raise typer.BadParameter("it does not go with --remote", param_hint="--local")
+        raise typer.BadParameter("it cannot be combined with --remote", param_hint="--local")
     if url is not None and not asks_services(context.invoked_subcommand or ""):
         raise typer.BadParameter(
             f"`{context.invoked_subcommand}` works on this machine only; run it where the service runs.",
@@ -46,7 +46,7 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line, unless another distribution's package stands in the place of one of ours."""
+    """Run the command line, unless another distribution's package shadows one of ours."""
     if conflicts := conflicting_distributions():
         typer.echo(f"error: {'; '.join(conflicts)}\n{REMEDY}", err=True)
         sys.exit(os.EX_CONFIG)

@@ -44,14 +44,14 @@ def search_agent(
     query: FindEvidenceInput,
     namespace: NamespaceOption = None,
     trace: Annotated[
-        Path | None, typer.Option("--trace", metavar="FILE", help="Write every step there, for `agent replay`.")
+        Path | None, typer.Option("--trace", metavar="FILE", help="Write every step to FILE, for `agent replay`.")
     ] = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
     """Find the smallest set of evidence for a question.
 
-    It asks the Professor (PROFESSOR_SEARCH_URL), and needs no database then; without one it searches the namespace.
+    It searches with the Professor (PROFESSOR_SEARCH_URL), without a database, or else in the namespace.
     """
 
     async def work(librarian: Connection, where: str) -> None:
@@ -66,7 +66,7 @@ def search_agent(
 
 @asynccontextmanager
 async def _reached(settings: "Settings", purpose: str) -> AsyncIterator[Connection]:
-    """Yield who answers; the graph is left alone where the Professor is asked from here."""
+    """Yield the connection to use; the graph is not opened if the Professor is searched from here."""
     if settings.remote.url is None and settings.agent.professor is not None:
         set_up_logging(settings)
         async with service.open_agent(settings) as librarian:
@@ -77,7 +77,7 @@ async def _reached(settings: "Settings", purpose: str) -> AsyncIterator[Connecti
 
 
 async def _found(librarian: Connection, where: str, query: FindEvidenceInput, detail: Detail) -> SearchAgentOutput:
-    """Return the evidence; the steps are shown as they happen, where they happen here."""
+    """Return the evidence; steps are shown live if they run in this process."""
     request = query.as_request()
     if isinstance(librarian, client.AsyncLibrarianClient):
         return await librarian.search_agent(where, request, detail=detail)
@@ -100,7 +100,7 @@ def _show_evidence(found: SearchAgentOutput) -> None:
 
 
 class EvidenceView:
-    """Shows each step of one request as it is taken."""
+    """Shows each step of one request live."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -127,7 +127,7 @@ class EvidenceView:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take the sign of life away; the lines stay."""
+        """Remove the status line; the other lines stay."""
         if self._status is not None:
             self._status.stop()
 
@@ -136,7 +136,7 @@ _NEXT = {"plan": "searching", "search": "searching", "candidates": "judging", "e
 
 
 def described(event: SearchAgentEvent) -> str:
-    """Return a step in one line; empty where another step says it."""
+    """Return a step in one line; empty if another step covers it."""
     data: dict[str, Any] = dict(event.data)
     match event.event:
         case "plan":
@@ -156,19 +156,19 @@ def _listed(texts: list[str]) -> str:
     return ", ".join(texts) or "nothing"
 
 
-agent = new_app("Replay what the search agent did.")
+agent = new_app("Replay traces of the search agent.")
 app.add_typer(agent, name="agent")
 
 
 @agent.command()
 def replay(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE.json", help="A trace, or an answer that holds one.")],
+    trace: Annotated[Path, typer.Argument(metavar="TRACE.json", help="A trace, or an answer that contains one.")],
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Take the recorded steps again, with what search and model said then, and compare the results.
+    """Replay the recorded steps with the recorded answers of search and model, and compare the results.
 
-    The exit code is 1 where they differ.
+    The exit code is 1 if they differ.
     """
 
     async def work() -> int:
@@ -205,13 +205,13 @@ def check(
     url: Annotated[
         str | None, typer.Argument(metavar="URL", help="Address of the search; default: PROFESSOR_SEARCH_URL.")
     ] = None,
-    query: Annotated[str, typer.Option("--query", "-q", help="Something that its documents speak of.")] = "definition",
+    query: Annotated[str, typer.Option("--query", "-q", help="Something that its documents mention.")] = "definition",
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask the Professor's search a few things and compare the answers with the contract.
+    """Send the Professor's search a few queries and check the answers against the contract.
 
-    PROFESSOR_API_KEY is sent, where it is set. The exit code is 1 where a check failed.
+    PROFESSOR_API_KEY is sent if set. The exit code is 1 if a check failed.
     """
 
     async def work() -> int:
@@ -229,7 +229,7 @@ def check(
 
 
 def _config(settings: "Settings", url: str | None) -> "ProfessorConfig":
-    """Return how to ask: as the settings say, at `url` if given. Raises InvalidInput where no address is known."""
+    """Return the settings of the Professor, with `url` if given. Raises InvalidInput without an address."""
     configured = settings.agent.professor
     if url is None:
         if configured is None:

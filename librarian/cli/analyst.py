@@ -1,4 +1,4 @@
-"""`librarian analyst`: a read-only copy of the graph for analysts, on a server of its own."""
+"""`librarian analyst`: a read-only copy of the graph for analysts, on a separate server."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -27,10 +27,12 @@ else:
     copies = deferred("librarian.analyst.server")
 
 app = new_app()
-analyst = new_app("Give analysts a read-only copy of the graph, on a server of its own.")
+analyst = new_app("Give analysts a read-only copy of the graph, on a separate server.")
 app.add_typer(analyst, name="analyst")
 
-_Port = Annotated[int | None, typer.Option(min=1, max=65535, help="Default: the one before, the usual or a free one.")]
+_Port = Annotated[
+    int | None, typer.Option(min=1, max=65535, help="Default: the previous one, the usual one, or a free one.")
+]
 
 
 @analyst.command()
@@ -45,7 +47,7 @@ def start(
     opening: OpeningOption = None,
     show_password: ShowPasswordOption = False,
 ) -> None:
-    """Copy the graph while it is in use, and serve the copy read-only; again: a fresh copy in its place."""
+    """Copy the graph while it is in use, and serve the copy read-only, replacing an earlier one."""
 
     async def work() -> None:
         settings = settings_for()
@@ -66,7 +68,7 @@ def start(
 
 @analyst.command()
 def stop() -> None:
-    """Stop the analysts' server; its copy stays on the disk until the next start."""
+    """Stop the analysts' server; its copy stays on disk until the next start."""
 
     async def work() -> None:
         stopped = await copies.AnalystServer(settings_for()).stop()
@@ -83,7 +85,7 @@ def status(
     show_password: ShowPasswordOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the analysts' server, how old its copy is, and how to log in; starts nothing."""
+    """Show the analysts' server, the age of its copy, and how to log in; starts nothing."""
 
     def work() -> None:
         settings = settings_for()
@@ -107,7 +109,7 @@ def _show(
     show_password: bool,
     opening: bool | None,
 ) -> None:
-    """Print how to get in, while it runs; the guide begins with the namespace of the copy where it has only one."""
+    """Print how to log in, if it runs; the guide begins with the namespace of the copy if it has only one."""
     address = browser_address(analysts.server, "librarian analyst status --show-password")
     if address is None:
         return
@@ -152,7 +154,7 @@ def _described(found: "copies.AnalystStatus") -> dict[str, object]:
 
 
 def _age(taken_at: datetime) -> str:
-    """Return how long ago that was, to the minute; days where there are some."""
+    """Return the age to the minute, with days if any."""
     minutes = max(_now() - taken_at, timedelta()) // timedelta(minutes=1)
     days, hours = minutes // 1440, minutes // 60 % 24
     if days:

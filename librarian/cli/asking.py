@@ -1,4 +1,4 @@
-"""Commands that ask one thing and show the answer: most of them are made from data, `question` and `listing`."""
+"""Commands that call one operation and show the answer; `question` and `listing` build most of them from data."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -27,15 +27,15 @@ else:
 
 T = TypeVar("T")
 
-# What a command does in a namespace.
+# The work of a command in a namespace.
 Work = Callable[[Connection, str], Awaitable[None]]
 
 
 def answered(
     work: Work, namespace: str | None, *, purpose: str, contract: type[Struct] | None = None, reach: Reach = reached
 ) -> None:
-    """Do `work` in a namespace (None: the setting's) with whom `reach` reaches, and leave; errors name the options of
-    `contract`, if given.
+    """Do `work` in a namespace (None: the setting's) over the connection from `reach`, and exit; errors name the
+    options of `contract`, if given.
     """
 
     async def connected_work() -> None:
@@ -62,7 +62,7 @@ def ask(
     reach: Reach = reached,
     as_json: bool,
 ) -> None:
-    """Do what `answered` does, with one question whose answer is printed as JSON, or by `show`."""
+    """Call one operation and print its answer as JSON, or by `show`, then exit."""
 
     async def work(librarian: Connection, where: str) -> None:
         answer = await question(librarian, where)
@@ -79,7 +79,7 @@ def question(
     *,
     reach: Reach = answering_without_encoder,
 ) -> None:
-    """Add the command `name`, which asks its operation what the options of `contract` say, and shows the answer."""
+    """Add the command `name`, which calls its operation with the options of `contract`, and shows the answer."""
 
     @app.command(name)
     @takes(contract)
@@ -96,7 +96,7 @@ def question(
 
 
 def question_of_uid(app: typer.Typer, name: str, show: Callable[[Any], None]) -> None:
-    """Add the command `name`, which asks its operation about one item."""
+    """Add the command `name`, which calls its operation for one item."""
 
     @app.command(name)
     def command(uid: UidArgument, namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
@@ -111,7 +111,7 @@ def question_of_uid(app: typer.Typer, name: str, show: Callable[[Any], None]) ->
 
 
 class Page(Protocol):
-    """A contract with a cursor of the page behind it."""
+    """A contract with a cursor of the next page."""
 
     @property
     def next_cursor(self) -> str | None:
@@ -119,7 +119,7 @@ class Page(Protocol):
 
 
 def listing(app: typer.Typer, name: str, contract: type[Struct], rows: str, show: Callable[[Any], None]) -> None:
-    """Add the command `name`, which asks its operation for pages and shows the `rows` of each."""
+    """Add the command `name`, which gets pages from its operation and shows the `rows` of each."""
 
     @app.command(name)
     @takes(contract)
@@ -144,7 +144,7 @@ def list_pages(
     every: bool,
     as_json: bool,
 ) -> None:
-    """Ask `verb` for pages and print the `rows` of each: as JSON (with `every` a line for each row), or by `show`."""
+    """Get pages from `verb` and print the `rows` of each: as JSON (with `every` one line per row), or by `show`."""
 
     async def work(librarian: Connection, where: str) -> None:
         fetch = getattr(librarian, verb)
@@ -168,7 +168,7 @@ P = TypeVar("P", bound=Page)
 
 
 async def pages(fetch: Callable[[Q], Awaitable[P]], query: Q, *, every: bool) -> AsyncIterator[P]:
-    """Yield the page that `query` asks for, and with `every` all behind it, each fetched when it is wanted."""
+    """Yield the page of `query`, and with `every` all further ones, fetched lazily."""
     while True:
         page = await fetch(query)
         yield page

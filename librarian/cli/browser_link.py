@@ -1,4 +1,4 @@
-"""Neo4j Browser with the analysts' pack: its link, how to log in, what to load; and opening it."""
+"""Neo4j Browser with the analysts' pack: prints its link, the login and the files to load, and opens it."""
 
 import sys
 import webbrowser
@@ -29,32 +29,32 @@ OpeningOption: TypeAlias = Annotated[
     bool | None, typer.Option("--open/--no-open", help="Open the link in a web browser. Default: at a terminal.")
 ]
 ShowPasswordOption: TypeAlias = Annotated[
-    bool, typer.Option("--show-password", help="Print the database password instead of where it is.")
+    bool, typer.Option("--show-password", help="Print the database password instead of its location.")
 ]
 
-_ANYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - where a service listens, to be asked on loopback
+_ANYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - addresses a service listens on, called on loopback
 _PATIENCE_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class BrowserAddress:
-    """A running server of ours: where its Browser and its Bolt port are, and who may log in."""
+    """A running managed server: its Browser, its Bolt port, and its login."""
 
     http_port: int
     bolt_port: int
     password_file: Path
     password_command: str
-    """Prints the password of this server, and of no other."""
+    """Command that prints the password of this server."""
 
     def link(self, guide_url: str | None = None) -> str:
-        """Return the Browser's link, which plays the guide if there is one; logging in is left to its user."""
+        """Return the Browser's link, which plays the guide if given; the user logs in."""
         page = f"http://{jvm.LOOPBACK}:{self.http_port}/browser/?dbms=bolt://neo4j@{jvm.LOOPBACK}:{self.bolt_port}"
-        # The Browser takes the query string apart by itself: "?" and "=" stay readable in it.
+        # The Browser parses the query string itself, so "?" and "=" may stay readable in it.
         return page if guide_url is None else f"{page}&cmd=play&arg={quote(guide_url, safe=':/?=@')}"
 
 
 def browser_address(server: "ManagedServer", password_command: str) -> BrowserAddress | None:
-    """Return where a server's Browser is; None while it does not run. `password_command` prints its password."""
+    """Return the address of a server's Browser; None if it is not running. `password_command` prints its password."""
     found = server.status()
     if found.http_port is None or found.bolt_port is None:
         return None
@@ -62,31 +62,31 @@ def browser_address(server: "ManagedServer", password_command: str) -> BrowserAd
 
 
 def service_url(http: "HttpSettings") -> str:
-    """Return where the service of these settings answers callers on this machine."""
+    """Return the address at which the service of these settings answers callers on this machine."""
     host = jvm.LOOPBACK if http.host in _ANYWHERE else http.host
     scheme = "http" if http.tls_cert is None else "https"
     return f"{scheme}://[{host}]:{http.port}" if ":" in host else f"{scheme}://{host}:{http.port}"
 
 
 def is_loadable(service: str) -> bool:
-    """Return whether Neo4j Browser takes guides and styles from this service's host."""
+    """Return whether Neo4j Browser accepts guides and styles from this service's host."""
     return urlsplit(service).hostname in conf.BROWSER_GUIDE_HOSTS
 
 
 def guide_of(service: str, namespace: str) -> str:
-    """Return the address of the guide that begins with a namespace."""
+    """Return the address of the guide for a namespace."""
     return f"{_by_name(service)}{pack.PACK_PATH}/{pack.GUIDE_FILE}?namespace={namespace}"
 
 
 def _by_name(service: str) -> str:
-    """Return the service's address by the only name that the Browser takes guides from before a login."""
+    """Return the service's address with the only host name that the Browser accepts guides from before a login."""
     return service.replace(f"//{jvm.LOOPBACK}", "//localhost", 1)
 
 
 def browser_lines(
     address: BrowserAddress, service: str, namespace: str, *, show_password: bool = False, with_pack: bool = True
 ) -> Iterator[str]:
-    """Yield where Neo4j Browser is, how to log in there, and what to load."""
+    """Yield the lines on Neo4j Browser's address, its login, and the files to load."""
     yield f"Neo4j Browser: {address.link(guide_of(service, namespace) if with_pack else None)}"
     if show_password:
         password = address.password_file.read_text(encoding="utf-8").strip()
@@ -103,7 +103,7 @@ def browser_lines(
 def show_browser(
     address: BrowserAddress, service: str, namespace: str, *, show_password: bool, opening: bool | None
 ) -> None:
-    """Print the lines and open the link; `opening` None opens it where somebody sits at a terminal."""
+    """Print the lines and open the link; `opening` None opens it only at a terminal."""
     fault = _pack_fault(service)
     if fault is not None:
         say(f"warning: {fault}")
@@ -126,7 +126,7 @@ def save_pack(folder: Path, service: str, namespace: str) -> None:
 
 
 def _pack_fault(service: str) -> str | None:
-    """Return why the Browser cannot load the pack from there, if so."""
+    """Return why the Browser cannot load the pack from the service, if so."""
     import httpx
 
     if not is_loadable(service):

@@ -1,4 +1,4 @@
-"""Causal questions: walks that are drawn as trees or for other programs, paths, contradictions and cycles."""
+"""Causal questions: walks, drawn as trees or for other programs, paths, contradictions and cycles."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -42,7 +42,7 @@ app = new_app()
 
 
 class Format(StrEnum):
-    """How an answer is shown."""
+    """Output format of an answer."""
 
     TREE = "tree"
     MERMAID = "mermaid"
@@ -52,12 +52,12 @@ class Format(StrEnum):
 
 
 FormatOption: TypeAlias = Annotated[
-    Format, typer.Option("--format", "-f", help="How it is shown; all but tree are for other programs.")
+    Format, typer.Option("--format", "-f", help="Output format; all except tree are for other programs.")
 ]
 
 
 def walk(name: str, contract: type[CausalInput | NeighbourhoodQuery]) -> None:
-    """Add the command `name`, which asks its operation what is connected to an item, and draws that."""
+    """Add the command `name`, which gets the connections of an item from its operation and draws them."""
 
     @app.command(name)
     @takes(contract)
@@ -80,7 +80,7 @@ def walk(name: str, contract: type[CausalInput | NeighbourhoodQuery]) -> None:
 
 
 def show_walk(found: CausalOutput, *, form: Format) -> None:
-    """Print what is connected to an item."""
+    """Print the connections of an item."""
     if form is not Format.TREE:
         typer.echo(drawings.drawn(found, cast("drawings.Form", form.value)), nl=False)
         if found.more:
@@ -97,9 +97,9 @@ def show_walk(found: CausalOutput, *, form: Format) -> None:
 
 
 def tree_of(found: CausalOutput) -> "Tree":
-    """Return a tree of shortest paths, each item below the one that it was reached from.
+    """Return a tree of shortest paths, each item below its predecessor.
 
-    An edge between items that stand there already is a leaf below the later of them, and points to the earlier one.
+    An edge between items already in the tree is a leaf below the later one and points to the earlier one.
     """
     from rich.tree import Tree
 
@@ -123,9 +123,9 @@ def _add_again(
     found: CausalOutput,
     names: Mapping[str, str],
 ) -> None:
-    """Add an edge that no shortest path follows, below the end that is printed later."""
+    """Add an edge that no shortest path uses, below the end that is printed later."""
     paths = {found.item.uid: (), **{item.uid: tuple(item.path) for item in found.items}}
-    order = {uid: place for place, uid in enumerate(_printed(paths))}
+    order = {uid: index for index, uid in enumerate(_printed(paths))}
     earlier, later = sorted((edge.source, edge.target), key=lambda uid: order[uid])
     text = _edge_text(edge, below=later).append(f"edge {edge.confidence:.2f}  ", style="cyan")
     text.append(printable(names[earlier]), style="bold").append("  (see above)", style="not bold dim")
@@ -133,7 +133,7 @@ def _add_again(
 
 
 def _printed(paths: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """Return the uids in the order in which their tree is printed: below each item at once what was reached from it."""
+    """Return the uids in the order of their printed tree: each item directly followed by those reached from it."""
     below: dict[tuple[str, ...], list[str]] = {}
     for uid, path in paths.items():
         if path:
@@ -155,7 +155,7 @@ def _item_text(item: ItemBrief) -> "Text":
 
 
 def _reached_text(item: ReachedItem, edge: EdgeOut, names: Mapping[str, str]) -> "Text":
-    """Return the edge that an item was reached by, with its confidence and, behind others, that of the whole way."""
+    """Return the edge that led to an item, with its confidence and, for longer paths, that of the whole path."""
     way = f", way {item.confidence:.2f}" if item.depth > 1 else ""
     text = _edge_text(edge, below=edge.source if edge.target == item.uid else edge.target)
     text.append(f"edge {edge.confidence:.2f}{way}  ", style="cyan").append_text(_item_text(item))
@@ -165,7 +165,7 @@ def _reached_text(item: ReachedItem, edge: EdgeOut, names: Mapping[str, str]) ->
 
 
 def _edge_text(edge: EdgeOut, *, below: str) -> "Text":
-    """Return the arrow of an edge, seen from the item that it is printed below, and its type."""
+    """Return the type of an edge and its arrow, as seen from the item above it."""
     from rich.text import Text
 
     arrow = "──" if edge.type == "RELATES_TO" else "─▶" if edge.source == below else "◀─"
@@ -180,13 +180,13 @@ def _with_quotes(text: "Text", edge: EdgeOut, names: Mapping[str, str]) -> "Text
 
 
 def quotes_of(edge: EdgeOut, names: Mapping[str, str]) -> list[str]:
-    """Return the quotes of an edge, each behind the name of the item whose words they are."""
+    """Return the quotes of an edge, each after the name of the quoted item."""
     ends = ((edge.source, edge.source_quote), (edge.target, edge.target_quote))
     return [f"{names[uid]}: “{quote}”" for uid, quote in ends if quote]
 
 
 def show_path(found: PathOutput) -> None:
-    """Print the edges of a path, or leave with exit code 1 where there is none."""
+    """Print the edges of a path, or exit with code 1 if there is none."""
     if not found.items:
         say("A limit ended the search for a path." if found.more else "No path connects the two.")
         raise typer.Exit(1)
@@ -231,7 +231,7 @@ def _fact(fact: ContradictingFact) -> str:
 
 
 def show_cycles(found: CycleList) -> None:
-    """Print items that lead back to themselves."""
+    """Print cycles."""
     if found.cycles:
         rows = [(_steps(cycle), f"{cycle.confidence:.2f}") for cycle in found.cycles]
         table(("cycle", "confidence"), rows, ruled=True)

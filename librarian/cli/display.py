@@ -1,4 +1,4 @@
-"""What commands print: tables and items on standard output, progress bars on standard error, by rich."""
+"""Output of commands by rich: tables and items on standard output, progress bars on standard error."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 _MB = 1_000_000
 _SHOWN_CHARS = 300
-# Of the properties, what tells best whom or what an item belongs to.
+# Properties that best identify the origin of an item.
 _WHO = ("author_name", "subject", "agent", "path")
 
 
 def table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None, ruled: bool = False
 ) -> None:
-    """Print a table, without a head where no column has a name; markup in cells means nothing.
+    """Print a table, without a header if no column has a name; markup in cells is printed literally.
 
     `ruled` draws a line between rows, for cells of several lines.
     """
@@ -36,7 +36,7 @@ def table(
 
 
 def printable(cell: object) -> str:
-    """Return a cell without control characters, which could steer the terminal; times to the second."""
+    """Return a cell without control characters, which could control the terminal; times to the second."""
     match cell:
         case None:
             text = ""
@@ -53,14 +53,14 @@ def shortened(text: str, most: int = _SHOWN_CHARS) -> str:
 
 
 def caption(uid: str, kind: str, who: Mapping[str, Any], when: datetime | None) -> str:
-    """Return what an item is, a line for each part; `who` is searched for the author, subject, agent or path."""
+    """Describe an item, one line per part; the author, subject, agent or path comes from `who`."""
     named = next((who[name] for name in _WHO if who.get(name)), None)
     time = when and f"{when:%Y-%m-%d %H:%M}"
     return "\n".join(part for part in (uid, kind, named, time) if part)
 
 
 class Bar:
-    """One progress bar, drawn on a terminal only; `update` has the shape of the callbacks of long work."""
+    """A progress bar, drawn on terminals only; `update` has the signature of progress callbacks."""
 
     def __init__(self, label: str, *, in_bytes: bool = False) -> None:
         from rich import progress
@@ -87,18 +87,18 @@ class Bar:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._progress.stop()
 
 
 class DownloadBar:
-    """Progress of the first download: says the size first, then draws."""
+    """Progress of the first download: announces the size, then draws a bar."""
 
     def __init__(self) -> None:
         self._bar: Bar | None = None
 
     def __call__(self, total: int, done: int) -> None:
-        """Take (bytes to download, bytes done), as graph.local reports them."""
+        """Receive (bytes to download, bytes done) from graph.local."""
         if done == 0 and total:
             say(f"Downloading {total / _MB:.0f} MB of server files, once.")
         if self._bar is None:
@@ -108,7 +108,7 @@ class DownloadBar:
             self.close()
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.__exit__()
             self._bar = None
@@ -116,7 +116,7 @@ class DownloadBar:
 
 @contextmanager
 def downloads() -> Iterator[Any]:
-    """Yield a callback for downloads, whose bar is gone afterwards whatever happens."""
+    """Yield a callback for downloads, whose bar is always removed afterwards."""
     bar = DownloadBar()
     try:
         yield bar

@@ -1,4 +1,4 @@
-"""`librarian embeddings`: seeing, building and switching vectors; and `librarian calibrate`."""
+"""`librarian embeddings`: inspects, builds and switches embedding spaces; and `librarian calibrate`."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -29,7 +29,7 @@ else:
     lab = deferred("librarian.evaluation.lab")
 
 app = new_app()
-embeddings = new_app("See, build and switch the vectors of the graph.")
+embeddings = new_app("List, build and switch embedding spaces.")
 app.add_typer(embeddings, name="embeddings")
 
 _SHOWN_METRICS = ("recall@1", "recall@5", "recall@10", "mrr", "ndcg@10")
@@ -37,12 +37,12 @@ _SHOWN_METRICS = ("recall@1", "recall@5", "recall@10", "mrr", "ndcg@10")
 EncoderOption: TypeAlias = Annotated[
     str | None, typer.Option("--encoder", help="The encoder to build for; default: LIBRARIAN_ENCODER.")
 ]
-YesOption: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+YesOption: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
 @embeddings.command()
 def status(*, as_json: JsonOption = False) -> None:
-    """List the embedding spaces, and how many items still wait for a vector."""
+    """List the embedding spaces, with the number of items that still wait for a vector."""
 
     async def work() -> None:
         async with opened(settings_for(), "embeddings status") as librarian:
@@ -54,7 +54,7 @@ def status(*, as_json: JsonOption = False) -> None:
 
 @embeddings.command()
 def plan(encoder: EncoderOption = None, *, as_json: JsonOption = False) -> None:
-    """Say what building the encoder's space would take: items, time, room on the disk."""
+    """Estimate the cost of building the encoder's space: items, time, disk space."""
 
     async def work() -> None:
         async with _with(encoder, "embeddings plan") as librarian:
@@ -66,7 +66,7 @@ def plan(encoder: EncoderOption = None, *, as_json: JsonOption = False) -> None:
 
 @embeddings.command()
 def build(encoder: EncoderOption = None) -> None:
-    """Encode everything into the encoder's space, beside the active one; goes on where it was interrupted."""
+    """Encode everything into the encoder's space, beside the active one; resumes an interrupted build."""
 
     async def work() -> None:
         async with _with(encoder, "embeddings build") as librarian:
@@ -80,22 +80,22 @@ def build(encoder: EncoderOption = None) -> None:
 @embeddings.command()
 def compare(
     encoder: Annotated[str, typer.Option("--encoder", help="The encoder to compare LIBRARIAN_ENCODER with.")],
-    query: Annotated[list[str] | None, typer.Option("--query", "-q", help="What to ask; may be repeated.")] = None,
-    log: Annotated[Path | None, typer.Option(help="A log of the service as JSON lines: ask its searches.")] = None,
+    query: Annotated[list[str] | None, typer.Option("--query", "-q", help="A query; may be repeated.")] = None,
+    log: Annotated[Path | None, typer.Option(help="A JSON log of the service: repeat its searches.")] = None,
     data: Annotated[
         list[str] | None, typer.Option(metavar="FOLDER", help='Labelled data, or "sample"; may be repeated.')
     ] = None,
-    k: Annotated[int, typer.Option("--limit", "-k", min=1, max=50, help="How many hits to compare.")] = DEFAULT_K,
+    k: Annotated[int, typer.Option("--limit", "-k", min=1, max=50, help="Number of hits to compare.")] = DEFAULT_K,
     namespace: NamespaceOption = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Search two spaces side by side, the configured encoder's and another one's, without switching."""
+    """Compare searches in two spaces, the configured encoder's and another one's, without switching."""
 
     async def work() -> None:
         settings = settings_for()
         if not (query or log or data):
-            raise InvalidInput("nothing is asked", field="--query", remedy="Give --query, --log or --data.")
+            raise InvalidInput("no queries are given", field="--query", remedy="Give --query, --log or --data.")
         where = namespace_or(namespace, settings.namespace)
         async with opened(settings, "embeddings") as configured, _with(encoder, "embeddings compare") as other:
             with Bar("Asking") as bar:
@@ -112,14 +112,12 @@ def compare(
 def switch(
     encoder: EncoderOption = None,
     *,
-    build: Annotated[bool, typer.Option("--build", help="Encode before whatever lacks a vector.")] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Also while items lack vectors: the worker makes them.")
-    ] = False,
+    build: Annotated[bool, typer.Option("--build", help="First encode everything that lacks a vector.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Even if items lack vectors: the worker makes them.")] = False,
 ) -> None:
-    """Make the encoder's space the active one in one step, after encoding what came in since it was built.
+    """Activate the encoder's space in one step, after encoding items added since it was built.
 
-    With --build it need not have been built.
+    With --build it need not be built before.
     """
 
     async def work() -> None:
@@ -133,7 +131,7 @@ def switch(
 
 @embeddings.command()
 def rollback(*, as_json: JsonOption = False) -> None:
-    """Make the space active again that was before the last switch, at once."""
+    """Reactivate the space that was active before the last switch, at once."""
 
     async def work() -> None:
         async with opened(settings_for(), "embeddings rollback") as librarian:
@@ -147,7 +145,7 @@ def rollback(*, as_json: JsonOption = False) -> None:
 def drop(
     space: Annotated[str, typer.Argument(metavar="SPACE", help="Id of the space.")], *, yes: YesOption = False
 ) -> None:
-    """Delete a space that is not the active one, with its vectors and its index."""
+    """Delete a space with its vectors and its index, unless it is active."""
 
     async def work() -> None:
         async with opened(settings_for(), "embeddings drop") as librarian:
@@ -162,19 +160,19 @@ def drop(
 
 @embeddings.command()
 def compact() -> None:
-    """Build the vector index anew, which makes one grown by many small writes fast again."""
+    """Rebuild the vector index, which restores the speed of one grown by many small writes."""
 
     async def work() -> None:
         async with opened(settings_for(), "embeddings compact") as librarian:
             await librarian.embeddings.compact()
-        say("The vector index is built anew.")
+        say("The vector index is rebuilt.")
 
     run_async(work)
 
 
 @asynccontextmanager
 async def _with(encoder: str | None, purpose: str) -> "AsyncIterator[Librarian]":
-    """Yield a Librarian with another encoder than the settings name, if one is given."""
+    """Yield a Librarian with the given encoder, or the configured one."""
     async with opened(_settings(encoder), purpose) as librarian:
         yield librarian
 
@@ -193,7 +191,7 @@ def _settings(encoder: str | None) -> "setting.Settings":
 
 
 def show_spaces(spaces: Sequence[SpaceStatus]) -> None:
-    """Print a row for each space."""
+    """Print one row per space."""
     rows = [
         (
             space.space,
@@ -218,7 +216,7 @@ def show_languages(items: Mapping[str, int]) -> str:
 
 
 def show_plan(plan: SpacePlan) -> None:
-    """Print what there is to do, and what it takes."""
+    """Print the estimated work and its cost."""
     rows = [
         ("space", f"{plan.space} ({plan.dimension} numbers){', active' if plan.active else ''}"),
         ("vectors there", plan.vectors),
@@ -231,7 +229,7 @@ def show_plan(plan: SpacePlan) -> None:
 
 
 def show_comparison(found: SpaceComparison) -> None:
-    """Print what the two spaces share, and the quality of each."""
+    """Print the overlap of the two spaces, and the quality of each."""
     if found.queries is not None:
         show_replay(found.queries)
     rows = [
@@ -266,7 +264,7 @@ def _duration(seconds: float) -> str:
 
 @app.command("calibrate")
 def calibrate(*, as_json: JsonOption = False) -> None:
-    """Measure anew how similar unrelated texts are to the encoder."""
+    """Recalibrate: measure how similar unrelated texts are to the encoder."""
 
     async def work() -> None:
         async with opened(settings_for(), "calibrate") as librarian:

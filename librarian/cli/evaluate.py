@@ -75,12 +75,12 @@ DataOption: TypeAlias = Annotated[
 SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="The same seed draws the same samples.")]
 ReportOption: TypeAlias = Annotated[
     list[Path] | None,
-    typer.Option("--report", metavar="FILE", help="Write a report, in the form of its ending; may be repeated."),
+    typer.Option("--report", metavar="FILE", help="Write a report in the format of its ending; may be repeated."),
 ]
 
 
 def _data_of(option: Sequence[str] | None, settings: "Settings") -> list[str]:
-    """Return the data sets that are named, else the folder of the settings. Raises InvalidInput."""
+    """Return the named data sets, else the configured folder. Raises InvalidInput."""
     if option:
         return list(option)
     if settings.eval_data is None:
@@ -91,17 +91,17 @@ def _data_of(option: Sequence[str] | None, settings: "Settings") -> list[str]:
 
 
 def _check_reports(files: Sequence[Path], *endings: str) -> None:
-    """Refuse a file that no report can be written to, before the work begins. Raises InvalidInput."""
-    known = (".json", *endings)
+    """Refuse an unsuitable report file before the work begins. Raises InvalidInput."""
+    allowed = (".json", *endings)
     for file in files:
-        if file.suffix not in known:
-            raise InvalidInput(f"{file} does not end in {' or '.join(known)}", field="--report")
+        if file.suffix not in allowed:
+            raise InvalidInput(f"{file} does not end in {' or '.join(allowed)}", field="--report")
         if not file.absolute().parent.is_dir():
             raise InvalidInput(f"there is no folder {file.parent}", field="--report")
 
 
 def _write_reports(files: Sequence[Path], report: R, **forms: Callable[[R], str]) -> None:
-    """Write `report` into each of `files`: as JSON, or by what `forms` has for its ending."""
+    """Write `report` to each of `files`: as JSON, or in the format that `forms` has for its ending."""
     for file in files:
         file.write_text(forms.get(file.suffix.removeprefix("."), _as_json)(report), encoding="utf-8")
         say(f"Wrote {file}.")
@@ -112,7 +112,7 @@ def _as_json(report: msgspec.Struct) -> str:
 
 
 def _file_of(option: Path | None, file: Path) -> Path:
-    """Return the labelled file that is named, by itself or by its folder, else `file` of the settings' folder."""
+    """Return the named labelled file, or `file` in the named or configured folder."""
     if option is not None:
         return option / file.name if option.is_dir() else option
     folder = settings_for().eval_data
@@ -135,13 +135,13 @@ def retrieval(
     compare: Annotated[
         tuple[str, str] | None, typer.Option(metavar="A B", help="Two systems to compare question by question.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=50, help="How many hits a system may return.")] = DEFAULT_LIMIT,
+    limit: Annotated[int, typer.Option(min=1, max=50, help="Maximum number of hits of a system.")] = DEFAULT_LIMIT,
     seed: SeedOption = 0,
     report: ReportOption = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask the questions of labelled data of each system, and score what it finds."""
+    """Run each system on the questions of labelled data, and score its hits."""
 
     async def work() -> None:
         _check_reports(report or [], ".md")
@@ -171,15 +171,15 @@ def _show_retrieval(report: EvalReport) -> None:
 
 @evaluate.command()
 def replay(
-    log: Annotated[Path, typer.Argument(metavar="LOG", help="A log of the service, as JSON lines.")],
+    log: Annotated[Path, typer.Argument(metavar="LOG", help="A JSON log of the service.")],
     a: Annotated[str, typer.Argument(metavar="A", help="A search: hybrid, vector or keyword, with options.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
-    k: Annotated[int, typer.Option("--limit", "-k", min=1, max=50, help="How many hits to compare.")] = DEFAULT_K,
+    k: Annotated[int, typer.Option("--limit", "-k", min=1, max=50, help="Number of hits to compare.")] = DEFAULT_K,
     report: ReportOption = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask the searches of a log again of two systems, and compare what they find."""
+    """Repeat the searches of a log on two systems, and compare their hits."""
 
     async def work() -> None:
         _check_reports(report or [])
@@ -193,7 +193,7 @@ def replay(
 
 
 def show_replay(report: ReplayReport) -> None:
-    """Print how much the two share, and the queries that differ most."""
+    """Print the overlap of the two, and the queries that differ most."""
     rows = [
         (f"hits in common of the first {report.k}", f"{report.overlap:.3f}"),
         ("same hits in the same order", f"{report.identical:.3f}"),
@@ -209,12 +209,12 @@ def show_replay(report: ReplayReport) -> None:
         ]
         table(("query", "overlap", "only a", "only b"), changed, title="Most different")
     if report.skipped:
-        say(f"{report.skipped} searches were logged as hashes and cannot be asked again.")
+        say(f"{report.skipped} searches were logged as hashes and cannot be repeated.")
 
 
 @evaluate.command()
 def weights(data: DataOption = None, report: ReportOption = None, *, as_json: JsonOption = False) -> None:
-    """Tune the weights of signals on all conversations but one, and try them on that one, each in turn."""
+    """Tune the weights of signals on all conversations except one, and test them on that one, each in turn."""
 
     async def work() -> None:
         _check_reports(report or [])
@@ -267,7 +267,7 @@ def causal(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Read labelled texts for causal edges, as a sweep reads memories, and score what is found. Needs no database."""
+    """Find causal edges in labelled texts, as a sweep does in memories, and score them. Needs no database."""
 
     async def work() -> None:
         report = causal_edges.evaluate_causal(data or _file_of(None, _WORLDS))
@@ -298,13 +298,13 @@ def _causal_row(name: str, scores: EdgeScores, alarms: str = "") -> tuple[str, .
 def context(
     data: DataOption = None,
     max_tokens: Annotated[
-        int, typer.Option(min=100, max=100_000, help="How many tokens a context pack has at most.")
+        int, typer.Option(min=100, max=100_000, help="Maximum number of tokens of a context pack.")
     ] = DEFAULT_CONTEXT_TOKENS,
     report: ReportOption = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask for the context packs of labelled questions, and score how much of what answers them they hold."""
+    """Get the context packs of labelled questions, and score how much of the evidence they hold."""
 
     async def work() -> None:
         _check_reports(report or [])
@@ -334,7 +334,7 @@ _EVIDENCE_HEAD = ("system", "questions", "precision", "recall", "F1", "size / la
 
 @evaluate.command()
 def evidence(data: DataOption = None, report: ReportOption = None, *, as_json: JsonOption = False) -> None:
-    """Ask the search agent labelled questions, and score the evidence that it selects.
+    """Run the search agent on labelled questions, and score the selected evidence.
 
     Conversations are stored in the graph and searched there; pools of documents need no graph.
     """
@@ -387,7 +387,7 @@ def types(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell the types of labelled memories, and score what is told. Needs no database."""
+    """Classify labelled memories, and score the types. Needs no database."""
 
     async def work() -> None:
         file = _file_of(data, _TYPES_FILE)
@@ -425,20 +425,20 @@ _FILES_NAMESPACE = "eval:files"
 @evaluate.command()
 def files(
     root: Annotated[Path, typer.Option("--root", metavar="DIR", help="A source tree.")],
-    queries: Annotated[int, typer.Option(min=1, max=10_000, help="How many texts to search for.")] = 300,
+    queries: Annotated[int, typer.Option(min=1, max=10_000, help="Number of texts to search for.")] = 300,
     seed: SeedOption = 0,
     namespace: Annotated[
-        str, typer.Option("--namespace", "-n", help="Where the tree is indexed, and stays.")
+        str, typer.Option("--namespace", "-n", help="Namespace in which the tree is indexed, and stays.")
     ] = _FILES_NAMESPACE,
     questions: Annotated[
-        Path | None, typer.Option("--questions", metavar="FILE", help="Rows {query, expected} to ask of locate.")
+        Path | None, typer.Option("--questions", metavar="FILE", help="Rows {query, expected} for locate.")
     ] = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare the search of files with ripgrep on a source tree, and find its files by name.
+    """Compare text search with ripgrep on a source tree, and find its files by name.
 
-    Labelled queries of LIBRARIAN_EVAL_DATA count as far as their files are in the tree.
+    Labelled queries of LIBRARIAN_EVAL_DATA count if their files are in the tree.
     """
 
     async def work() -> None:

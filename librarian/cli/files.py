@@ -1,4 +1,4 @@
-"""Files: finding and reading them, indexing a folder here or by uploading it to a service."""
+"""Files: finds and reads them, and indexes a folder locally or by uploading it to a service."""
 
 import asyncio
 import hashlib
@@ -57,7 +57,7 @@ def show_paths(found: FindFileOutput) -> None:
     for path in found.paths:
         typer.echo(printable(path))
     if not found.paths:
-        say(f"No file is called so in namespace {found.namespace!r}.")
+        say(f"No file has this name in namespace {found.namespace!r}.")
 
 
 def show_lines(found: SearchTextOutput) -> None:
@@ -75,7 +75,7 @@ def show_lines(found: SearchTextOutput) -> None:
 
 
 def show_locations(found: LocateOutput) -> None:
-    """Print lines, paths and parts of files, and how the query was understood."""
+    """Print lines, paths and parts of files, and how the query was interpreted."""
     say(f"{found.shape}: {found.why}.")
     parts = [f"{part.path}:{part.start}-{part.end}" for part in found.parts]
     for line in [*found.lines, *found.paths, *parts]:
@@ -85,12 +85,12 @@ def show_locations(found: LocateOutput) -> None:
 
 
 def show_stale(found: StaleList) -> None:
-    """Print items whose evidence in files does not stand any more."""
+    """Print items whose evidence in files is no longer valid."""
     for item in found.stale:
         location = f"{item.path}:{item.start}-{item.end}"
         typer.echo(printable(f"{item.uid} ({item.kind}: {item.name}): {location} {_STALE_STATES[item.state]}"))
     if not found.stale:
-        say(f"All evidence in files stands, in namespace {found.namespace!r}.")
+        say(f"All evidence in files is valid in namespace {found.namespace!r}.")
     if found.more:
         say("There is more; --limit shows it.")
 
@@ -108,7 +108,7 @@ def open_file(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Print lines of a file as they are stored."""
+    """Print the stored lines of a file."""
     path, span = span_of(location)
     ask(
         lambda librarian, where: librarian.open_file(where, path, span),
@@ -141,15 +141,15 @@ def index(
     root: Annotated[Path, typer.Argument(metavar="PATH", help="The folder.")],
     namespace: NamespaceOption = None,
     *,
-    watch: Annotated[bool, typer.Option("--watch", help="Go on and follow every change until Ctrl-C.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Continue and follow every change until Ctrl-C.")] = False,
     no_embed: NoEmbedOption = False,
     paths_only: Annotated[bool, typer.Option("--paths-only", help="Only paths: files are found by name.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Index the files below a folder, only what changed.
+    """Index the files below a folder, only changed ones.
 
-    What .gitignore and .ignore leave out, hidden names and folders of dependencies are left alone. Interrupted, the
-    same command does the rest. With --remote the files are uploaded.
+    Files in .gitignore and .ignore, hidden names and folders of dependencies are skipped. Repeating an interrupted
+    command does the rest. With --remote the files are uploaded.
     """
 
     async def work() -> None:
@@ -158,7 +158,7 @@ def index(
         if watch and paths_only:
             raise InvalidInput("--watch and --paths-only exclude each other", field="--watch")
         if not root.is_dir():
-            raise InvalidInput("no folder is there", field="PATH")
+            raise InvalidInput("there is no such folder", field="PATH")
         async with reached(settings, "index") as librarian:
             if watch:
                 await _watch(librarian, where, root, no_embed=no_embed)
@@ -184,9 +184,9 @@ async def _indexed(
 
 
 async def _watch(librarian: Connection, namespace: str, root: Path, *, no_embed: bool) -> None:
-    """Follow the folder; vectors are made beside."""
+    """Follow the folder, encoding in parallel."""
     if isinstance(librarian, client.AsyncLibrarianClient):
-        raise InvalidInput("a folder is followed only where the graph is", field="--watch")
+        raise InvalidInput("a folder can be followed only on the machine of the graph", field="--watch")
     encoding = None if no_embed else asyncio.create_task(librarian.work())
     try:
         with Bar("Indexing") as bar:
@@ -224,22 +224,22 @@ async def upload_tree(
     paths_only: bool,
     on_progress: Callable[[int, int], None],
 ) -> IndexReport:
-    """Upload the files of `root` that the service does not have as they are; with `paths_only` their bytes stay here.
+    """Upload new and changed files of `root` to the service; with `paths_only`, without their contents.
 
-    Files that an earlier run uploaded from here and that are gone are deleted.
+    Files uploaded from here by an earlier run that no longer exist are deleted.
     """
     started = time.perf_counter()
     folder = await asyncio.to_thread(root.resolve)
     origin = f"{socket.gethostname()}:{folder.as_posix()}"
     report = IndexReport(root=origin)
-    known = {file.path: file async for file in _stored_files(remote, namespace)}
+    stored = {file.path: file async for file in _stored_files(remote, namespace)}
     found = await asyncio.to_thread(_files_below, folder, report)
     for number, path in enumerate(found):
         on_progress(number, len(found))
         data = await asyncio.to_thread(_read, folder / path, max_bytes, report, path)
         if data is not None:
-            await _upload(remote, namespace, path, b"" if paths_only else data, origin, known.get(path), report)
-    ours = {path for path, file in known.items() if file.root == origin}
+            await _upload(remote, namespace, path, b"" if paths_only else data, origin, stored.get(path), report)
+    ours = {path for path, file in stored.items() if file.root == origin}
     for path in sorted(ours - set(found)):
         await remote.delete_file(namespace, path)
         report.deleted += 1
@@ -283,7 +283,7 @@ async def _upload(
 
 
 def _files_below(root: Path, report: IndexReport) -> list[str]:
-    """Return the paths of the files to upload; what is left out is counted in the report."""
+    """Return the paths of the files to upload; skipped ones are counted in the report."""
     paths = []
     for entry in walking.walk(root):
         if isinstance(entry, walking.Skipped):

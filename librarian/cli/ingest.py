@@ -1,4 +1,4 @@
-"""`librarian ingest`: rows of a file, or what another program exported, and how far an interrupted run came."""
+"""`librarian ingest`: rows of a file, or another program's export, with the progress of interrupted runs."""
 
 import asyncio
 import hashlib
@@ -42,7 +42,7 @@ app = new_app()
 
 _CHUNK_BYTES = 256 * 1024
 _SHOWN_FAILURES = 20
-# What the importers are called; a test compares it with their registry, which the help does not load.
+# Names of the importers; a test compares them with their registry, which the help does not load.
 FORMATS = ("chatgpt", "claude", "graphiti", "langmem", "letta", "markdown", "mcp-memory", "mem0", "slack")
 AUTO = "auto"
 _FOLDER = "ingest"
@@ -57,25 +57,26 @@ def ingest(
         str, typer.Argument(metavar="PATH", help="A JSONL file, - for standard input, or an export: file, zip, folder.")
     ],
     namespace: Annotated[
-        str | None, typer.Option("--namespace", "-n", help="Where rows go that name none; given, they all must.")
+        str | None,
+        typer.Option("--namespace", "-n", help="For rows without a namespace; if given, all rows must be in it."),
     ] = None,
     mapping: Annotated[
         str | None,
         typer.Option("--map", help="For rows of another shape: FILE.toml, a built-in map, or field=source,…"),
     ] = None,
     format_name: Annotated[
-        str, typer.Option("--from", help=f"What an export comes from: {', '.join(FORMATS)}.")
+        str, typer.Option("--from", help=f"Program that wrote the export: {', '.join(FORMATS)}.")
     ] = AUTO,
     *,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run ended.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     even_if_forgotten: EvenIfForgottenOption = False,
     no_embed: NoEmbedOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Store rows of a JSONL file, or what another program exported.
+    """Store the rows of a JSONL file, or another program's export.
 
-    Rows are messages, facts, memories and edges. The same input twice changes nothing. What cannot be taken is reported
-    and loses nothing else; the exit code is 1 then.
+    Rows are messages, facts, memories and edges. Repeating an input changes nothing. Rejected rows are reported and do
+    not affect the others; the exit code is then 1.
     """
 
     async def work() -> int:
@@ -96,7 +97,7 @@ def ingest(
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """The options of the command, as they were given."""
+    """The options of the command."""
 
     path: str
     namespace: str | None
@@ -108,11 +109,13 @@ class _Request:
 
 @contextmanager
 def _input(settings: "Settings", request: _Request) -> Iterator[_Store]:
-    """Yield how to store the input, while its files are open. Raises InvalidInput before anything starts."""
+    """Yield the way to store the input, with its files open. Raises InvalidInput before anything starts."""
     where = namespace_or(request.namespace, settings.namespace)
     if settings.remote.url is not None and request.mapping is not None:
         raise InvalidInput(
-            "rows are mapped only where the graph is", field="--map", remedy="Map them before, or run without --remote."
+            "rows can be mapped only on the machine of the graph",
+            field="--map",
+            remedy="Map them first, or omit --remote.",
         )
     with _export(request) as rows:
         if rows is None:
@@ -136,7 +139,7 @@ def _export(request: _Request) -> "AbstractContextManager[Rows | None]":
 
 
 class IngestProgress(Struct, frozen=True, kw_only=True):
-    """A source and how it was read, and the last line whose row, like all before it, is settled."""
+    """A source, how it was read, and the last line up to which all rows are settled."""
 
     path: str
     size: int
@@ -155,7 +158,7 @@ class Bookmark:
 
     @classmethod
     def of(cls, home: Path, source: Path, *, namespace: str, mapping: str | None) -> "Bookmark":
-        """Return the bookmark of `source` as it is now."""
+        """Return the bookmark of the current state of `source`."""
         path, found = source.resolve(), source.stat()
         identity = "\0".join((str(path), namespace, mapping or ""))
         name = hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:_NAME_CHARS]
@@ -165,7 +168,7 @@ class Bookmark:
         return cls(home / _FOLDER / f"{name}.json", progress)
 
     def last_line(self) -> tuple[int, str]:
-        """Return the line to go on after, and, where that is 0, why the file is read from its start."""
+        """Return the line to continue after, and, if that is 0, why the file is read from its start."""
         try:
             kept = msgspec.json.decode(self.file.read_bytes(), type=IngestProgress)
         except FileNotFoundError:
@@ -177,18 +180,18 @@ class Bookmark:
         return kept.line, ""
 
     def keep(self, line: int) -> None:
-        """Remember that everything up to `line` is settled."""
+        """Record that everything up to `line` is settled."""
         self.file.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
         keys.write_private(self.file, msgspec.json.encode(msgspec.structs.replace(self.source, line=line)))
 
     def remove(self) -> None:
-        """Forget it: the ingest is complete."""
+        """Delete the record, as the ingest is complete."""
         self.file.unlink(missing_ok=True)
 
 
 @dataclass(slots=True)
 class _Source:
-    """One input and how to read it: rows up to `after_line` are settled; `line`, `offset` say how far it is."""
+    """One input and how to read it: rows up to `after_line` are settled; `line` and `offset` are the position."""
 
     file: BinaryIO
     size: int | None
@@ -207,13 +210,13 @@ class _Source:
             yield number, line
 
     async def unsettled_rows(self) -> AsyncIterator[tuple[int, bytes]]:
-        """Yield those that a service is still to get."""
+        """Yield the rows that the service has not received."""
         async for number, line in self.rows():
             if number > self.after_line:
                 yield number, line
 
     def settled(self) -> None:
-        """Everything handed out so far is stored or reported."""
+        """Record that all rows yielded so far are stored or reported."""
         if self.bookmark is not None and self.line > self.after_line:
             self.bookmark.keep(self.line)
 
@@ -250,7 +253,7 @@ def _line_to_resume_after(bookmark: Bookmark) -> int:
 
 
 async def _stored(librarian: Connection, source: _Source, *, even_if_forgotten: bool) -> IngestReport:
-    """Ingest rows and remember how far it came, whatever ends it."""
+    """Ingest rows and record the progress, whatever ends it."""
     last = IngestReport()
     with source.file, Bar("Storing", in_bytes=True) as bar:
 
@@ -284,7 +287,7 @@ async def _stored(librarian: Connection, source: _Source, *, even_if_forgotten: 
 
 
 async def _imported(librarian: Connection, rows: "Rows", namespace: str, *, even_if_forgotten: bool) -> IngestReport:
-    """Ingest an export, whose size is not known before."""
+    """Ingest an export, whose size is not known in advance."""
     last = IngestReport()
     with Bar("Storing") as bar:
 
@@ -335,10 +338,10 @@ def _show(report: IngestReport) -> None:
 
 @contextmanager
 def export_rows(path: Path, format_name: str, *, resume: bool) -> "Iterator[Rows | None]":
-    """Yield the rows of an export while its files are open; None for a file to be read as rows, one a line.
+    """Yield the rows of an export while its files are open; None for a file to be read as rows, one per line.
 
-    `auto` takes a folder, an archive and a file that one of the importers recognises. Raises InvalidInput for what no
-    importer can read.
+    `auto` accepts a folder, an archive, and a file that an importer recognises. Raises InvalidInput if no importer can
+    read it.
     """
     with sources.opened(path) as opened:
         found = _recognised(opened) if format_name == AUTO else format_name

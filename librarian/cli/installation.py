@@ -1,4 +1,4 @@
-"""The installation: `config`, `keys`, `doctor`, `openapi`, `version`; all of them work while the graph is down."""
+"""The installation: `config`, `keys`, `doctor`, `openapi`, `version`; all work while the graph is down."""
 
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version as installed_version
@@ -36,7 +36,7 @@ app.add_typer(config, name="config")
 
 @config.command()
 def show(*, as_json: JsonOption = False) -> None:
-    """Show every setting, its value (secrets masked) and where it came from."""
+    """Show every setting with its value (secrets masked) and its source."""
 
     def work() -> None:
         entries = settings_for().entries
@@ -48,7 +48,7 @@ def show(*, as_json: JsonOption = False) -> None:
     run(work)
 
 
-keys = new_app("Make, list, replace and revoke API keys.")
+keys = new_app("Create, list, rotate and revoke API keys.")
 app.add_typer(keys, name="keys")
 
 IdArgument: TypeAlias = Annotated[str, typer.Argument(metavar="ID", help="As `librarian keys list` shows it.")]
@@ -57,7 +57,7 @@ ExpiresOption: TypeAlias = Annotated[
     typer.Option(metavar="WHEN", help="90 (days), 90d, 12h, or a time; a date ends at its end, UTC. Default: never."),
 ]
 
-# The least that makes a key useful.
+# The smallest useful scope.
 _DEFAULT_SCOPE = "read"
 
 
@@ -76,7 +76,7 @@ def create(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a key. It is shown this once and kept nowhere."""
+    """Create a key. It is shown only once and not stored."""
 
     def work() -> None:
         settings = settings_for()
@@ -93,7 +93,7 @@ def create(
 
 @keys.command("list")
 def list_keys(*, as_json: JsonOption = False) -> None:
-    """List all keys, revoked and expired ones too."""
+    """List all keys, including revoked and expired ones."""
 
     def work() -> None:
         found = [key_files.KeyOut.of(key) for key in key_files.KeyFile(settings_for().keys_file).list()]
@@ -107,7 +107,7 @@ def list_keys(*, as_json: JsonOption = False) -> None:
 
 @keys.command()
 def revoke(key_id: IdArgument) -> None:
-    """Make a key useless, at once and for ever."""
+    """Revoke a key permanently, with immediate effect."""
 
     def work() -> None:
         key = key_files.KeyFile(settings_for().keys_file).revoke(key_id)
@@ -120,7 +120,7 @@ def revoke(key_id: IdArgument) -> None:
 def rotate(
     key_id: IdArgument,
     grace: Annotated[
-        str | None, typer.Option(metavar="SPAN", help="How long both are valid: 24h, 7d. Default: not at all.")
+        str | None, typer.Option(metavar="SPAN", help="How long the old key stays valid: 24h, 7d. Default: not at all.")
     ] = None,
     expires: ExpiresOption = None,
     *,
@@ -148,7 +148,7 @@ def rotate(
 
 @keys.command("show-local")
 def show_local() -> None:
-    """Print this home's admin key, which the first `librarian serve` made."""
+    """Print this home's admin key, created by the first `librarian serve`."""
     run(lambda: typer.echo(key_files.read_admin_key(settings_for().home)))
 
 
@@ -184,15 +184,15 @@ def doctor(
     as_json: JsonOption = False,
     deep: Annotated[bool, typer.Option("--deep", help="Also hash every downloaded file.")] = False,
     adopt_edges: Annotated[
-        bool, typer.Option("--adopt-edges", help="Complete typed edges that were drawn by hand, and check nothing.")
+        bool, typer.Option("--adopt-edges", help="Complete typed edges drawn by hand, without any checks.")
     ] = False,
     namespace: Annotated[
-        str | None, typer.Option("--namespace", "-n", help="Of the edges to adopt. Default: all.")
+        str | None, typer.Option("--namespace", "-n", help="Namespace of the edges to adopt. Default: all.")
     ] = None,
 ) -> None:
     """Check the installation; starts nothing.
 
-    The exit code is 1 where a check failed.
+    The exit code is 1 if a check failed.
     """
 
     async def work() -> int:

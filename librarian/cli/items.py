@@ -1,4 +1,4 @@
-"""Items, edges and namespaces: listing, reading, changing and deleting them."""
+"""Lists, reads, changes and deletes items, edges and namespaces."""
 
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -59,9 +59,11 @@ app = new_app()
 
 T = TypeVar("T")
 
-YesOption: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Delete what the preview shows, unasked.")]
+YesOption: TypeAlias = Annotated[
+    bool, typer.Option("--yes", "-y", help="Delete what the preview shows, without confirmation.")
+]
 
-# Properties that are times.
+# Properties with times.
 _TIMES = frozenset({"expires_at", "sent_at", "updated_at", "valid_from", "valid_to"})
 
 
@@ -80,7 +82,7 @@ def show_items(items: Sequence[ItemOut]) -> None:
 
 
 def show_item(item: ItemOut) -> None:
-    """Print one item with everything that belongs to it."""
+    """Print one item with all its details."""
     head = [
         ("uid", item.uid),
         ("kind", item.kind),
@@ -105,12 +107,12 @@ def show_item(item: ItemOut) -> None:
 
 
 def _property(name: str, value: Any) -> Any:
-    """Return a property as the graph has it: a service sends times as texts."""
+    """Return a property in the graph's type: a service sends times as texts."""
     return datetime.fromisoformat(value) if name in _TIMES and isinstance(value, str) else value
 
 
 def show_history(found: RevisionList) -> None:
-    """Print what an item said before each change."""
+    """Print an item's earlier versions."""
     if not found.revisions:
         say("It was never changed.")
         return
@@ -122,7 +124,7 @@ def show_history(found: RevisionList) -> None:
 
 
 def show_impact(found: ImpactOutput) -> None:
-    """Print what rests on an item."""
+    """Print the items that depend on an item."""
     if not (found.unsupported or found.supported or found.leads_to):
         say("Nothing rests on it.")
     rows = [("unsupported", item.uid, item.kind, item.name, " <- ".join(item.way)) for item in found.unsupported]
@@ -156,7 +158,7 @@ question_of_uid(app, "history", show_history)
 @app.command("impact")
 @takes(ImpactInput)
 def impact(asked: ImpactInput, namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
-    """Show what rests on an item, before you correct or forget it."""
+    """Show what depends on an item, before you correct or forget it."""
     ask(
         lambda librarian, where: librarian.impact(where, asked.uid),
         namespace,
@@ -172,7 +174,7 @@ def impact(asked: ImpactInput, namespace: NamespaceOption = None, *, as_json: Js
 
 
 def show_stored(stored: PutOutput) -> None:
-    """Print the uid of what was stored, and say what became of it."""
+    """Print the uid of the stored item, and the outcome."""
     say(f"{stored.outcome.capitalize()}; version {stored.item.version}.")
     typer.echo(stored.item.uid)
 
@@ -187,7 +189,7 @@ def _store(
     no_embed: bool,
     as_json: bool,
 ) -> None:
-    """Store something, encode what waits for its vector, and show what became of it."""
+    """Store an item, encode pending ones, and show the outcome."""
 
     async def stored(librarian: Connection, where: str) -> T:
         written = await write(librarian, where)
@@ -227,9 +229,9 @@ def correct(
     no_embed: NoEmbedOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what is true instead of a fact or memory.
+    """Correct a fact or memory.
 
-    What is not given is taken over. The old fact stays in the history; a memory's old text is kept as a revision.
+    Omitted fields stay the same. The old fact stays in the history; a memory's old text is kept as a revision.
     """
     _store(
         lambda librarian, where: librarian.correct(where, correction.uid, correction),
@@ -253,7 +255,7 @@ def _show_corrected(corrected: CorrectOutput) -> None:
 @app.command("put")
 def put(
     uid: Annotated[str, typer.Argument(metavar="UID", help="The uid of the item to create or replace.")],
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="One row of JSON, as `ingest` takes them.")],
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="One row of JSON, as for `ingest`.")],
     namespace: NamespaceOption = None,
     if_version: VersionOption = None,
     *,
@@ -326,7 +328,7 @@ def merge_patch(set_: list[str], unset: list[str]) -> dict[str, Any]:
     for path in unset:
         _put(patch, utf8(path, "--unset"), None)
     if not patch:
-        raise InvalidInput("nothing is to be changed", field="--set", remedy="Give --set or --unset.")
+        raise InvalidInput("no change is given", field="--set", remedy="Give --set or --unset.")
     return patch
 
 
@@ -340,7 +342,7 @@ def _put(patch: dict[str, Any], path: str, value: Any) -> None:
 
 
 def _value(path: str, text: str) -> Any:
-    """Return the text as the field's type wants it; the service checks the rest."""
+    """Convert the text to the field's type; the service checks the rest."""
     if "." in path:
         return scalar(text)
     return READERS[path](text, "--set") if path in READERS else text
@@ -368,7 +370,7 @@ READERS: Mapping[str, Callable[[str, str], Any]] = {
 }
 
 
-# Deleting, in two steps: a preview with a token, then exactly what it showed.
+# Deletion in two steps: a preview with a token, then exactly the previewed items.
 
 
 @app.command("forget")
@@ -378,7 +380,7 @@ def forget(
 ) -> None:
     """Delete items by uid or filter, after a preview.
 
-    They leave tombstones, hashes without text: nothing brings them back, until `forgotten lift`.
+    They leave tombstones (hashes without text), which keep them from returning until `forgotten lift`.
     """
 
     async def delete(librarian: Connection, where: str) -> DeleteOutput:
@@ -401,7 +403,7 @@ def forget(
 async def _deleted(
     delete: Callable[[str | None], Awaitable[DeleteOutput]], token: str | None, *, yes: bool, silent: bool
 ) -> DeleteOutput:
-    """Return what `delete` answers to the token; with `yes` its preview is shown (unless `silent`) and confirmed."""
+    """Return the answer of `delete`; with `yes` its preview is shown (unless `silent`) and confirmed."""
     answer = await delete(token)
     if answer.confirm_token is None or not yes:
         return answer
@@ -411,7 +413,7 @@ async def _deleted(
 
 
 def show_deletion(answer: DeleteOutput) -> None:
-    """Print what was deleted, or what would be and how to confirm it."""
+    """Print what was deleted, or a preview and how to confirm it."""
     if answer.deleted:
         table(("", "deleted"), _count_rows(answer.counts))
         if answer.kept:
@@ -439,9 +441,9 @@ def _count_rows(counts: DeleteCounts) -> list[tuple[str, int]]:
     return [*rows, *((name.replace("_", " "), getattr(counts, name)) for name in rest)]
 
 
-# What was forgotten.
+# Tombstones.
 
-forgotten = new_app("See what was forgotten, and let it come back.")
+forgotten = new_app("List forgotten items, and allow them back.")
 app.add_typer(forgotten, name="forgotten")
 
 
@@ -450,7 +452,7 @@ app.add_typer(forgotten, name="forgotten")
 def list_forgotten(
     query: ForgottenQuery, namespace: NamespaceOption = None, *, every: AllOption = False, as_json: JsonOption = False
 ) -> None:
-    """List tombstones, the latest first: of what kind, when, by whom. They hold hashes and no text."""
+    """List tombstones, latest first: kind, time, caller. They hold hashes and no text."""
     list_pages(
         "list_forgotten", query, namespace, "forgotten", _show_forgotten, purpose="forgotten",
         reach=answering_without_encoder, every=every, as_json=as_json,
@@ -460,9 +462,9 @@ def list_forgotten(
 @forgotten.command("lift")
 @takes(LiftInput)
 def lift_forgotten(what: LiftInput, namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
-    """Let items come back, named by the uid that they had, or by the id of their tombstone.
+    """Allow items to return, named by their uid or the id of their tombstone.
 
-    Nothing of them was kept: they are back when they are ingested or imported again.
+    Their contents were not kept: they return when they are ingested or imported again.
     """
     ask(
         lambda librarian, where: librarian.lift_forgotten(where, what),
@@ -511,7 +513,7 @@ def show_link(linked: LinkOutput) -> None:
 listing(app, "edges", EdgeQuery, "edges", show_edges)
 question(app, "link", LinkInput, show_link)
 
-# How an edge can be named: how many words, and the fields that they are.
+# Ways to name an edge: the number of words, and their fields.
 _EDGE_NAMES = {1: ("edge_id",), 3: ("source", "type", "target")}
 
 
@@ -568,7 +570,7 @@ def delete(
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete a namespace with everything in it, after a preview."""
+    """Delete a namespace with all its contents, after a preview."""
 
     async def delete_all(librarian: Connection, where: str) -> DeleteOutput:
         return await _deleted(partial(librarian.delete_namespace, where), confirm, yes=yes, silent=as_json)

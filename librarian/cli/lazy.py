@@ -1,8 +1,8 @@
-"""What loads on first use: commands, so that the help of the top level is a table, and the modules that they work with.
+"""Loads commands and the modules they use on first use, so that the top-level help needs only a table.
 
-For a module that takes long to load a command module writes `if TYPE_CHECKING: from librarian import app as service`
-for the type checker, and in the `else` branch `service = deferred("librarian.app")`; help and remote commands then
-load nothing of what a graph takes.
+For a module that loads slowly, a command module writes `if TYPE_CHECKING: from librarian import app as service` for
+the type checker, and in the `else` branch `service = deferred("librarian.app")`; help and remote commands then load
+nothing that only a graph needs.
 """
 
 import importlib
@@ -24,28 +24,28 @@ SECTIONS: Mapping[str, Commands] = {
         "search-messages": ("search", "Find messages similar to a query."),
         "search-memories": ("search", "Find memories similar to a query."),
         "search-all": ("search", "Find items of all kinds similar to a query."),
-        "ask": ("search", "Answer a question out of what is kept, with citations."),
+        "ask": ("search", "Answer a question from memory, with citations."),
         "relevant": (
             "search",
             "Get the messages, memories and facts that help to answer a question.",
         ),
-        "context": ("search", "Get what a language model should be given about a question."),
-        "why-not": ("search", "Say why a search does not show an item."),
+        "context": ("search", "Get the context that a language model needs to answer a question."),
+        "why-not": ("search", "Explain why a search does not show an item."),
         "search-agent": ("agent", "Find the smallest set of evidence for a question."),
-        "find-file": ("files", "Find files by what they are called."),
+        "find-file": ("files", "Find files by name."),
         "search-text": ("files", "Search the lines of files for an exact text."),
-        "locate": ("files", "Find out where something is in files."),
-        "open": ("files", "Print lines of a file as they are stored."),
-        "stale": ("files", "List facts and memories whose evidence in files does not stand any more."),
-        "list": ("items", "List items by when they were stored, the newest first."),
+        "locate": ("files", "Locate something in files."),
+        "open": ("files", "Print the stored lines of a file."),
+        "stale": ("files", "List facts and memories whose evidence in files is no longer valid."),
+        "list": ("items", "List items by when they were stored, newest first."),
         "get": ("items", "Show one item."),
-        "history": ("items", "Show what an item said before each change, the newest first."),
-        "impact": ("items", "Show what rests on an item, before you correct or forget it."),
-        "edges": ("items", "List typed edges, proposed and rejected ones too."),
-        "changes": ("feed.changes", "Show what became of items, files and edges, and follow it."),
+        "history": ("items", "Show the earlier versions of an item, newest first."),
+        "impact": ("items", "Show what depends on an item, before you correct or forget it."),
+        "edges": ("items", "List typed edges, including proposed and rejected ones."),
+        "changes": ("feed.changes", "Show the changes of items, files and edges, and follow them."),
     },
     "Connect": {
-        "graph": ("causal", "Draw what is around an item, whichever way edges point."),
+        "graph": ("causal", "Draw the neighbourhood of an item, following edges in both directions."),
         "causes": ("causal", "Show what led to an item, down to its root causes."),
         "effects": ("causal", "Show what an item leads to: its blast radius."),
         "blockers": ("causal", "Show what blocks an item, and what blocks that."),
@@ -56,39 +56,39 @@ SECTIONS: Mapping[str, Commands] = {
         "review": ("review", "Accept or reject what sweeps and ingests propose."),
     },
     "Keep and change": {
-        "ingest": ("ingest", "Store rows of a JSONL file, or what another program exported."),
-        "index": ("files", "Index the files below a folder, only what changed."),
+        "ingest": ("ingest", "Store the rows of a JSONL file, or another program's export."),
+        "index": ("files", "Index the files below a folder, only changed ones."),
         "remember": ("items", "Keep one memory or fact."),
-        "correct": ("items", "Say what is true instead of a fact or memory."),
+        "correct": ("items", "Correct a fact or memory."),
         "put": ("items", "Create or replace one item."),
         "edit": ("items", "Change some fields of one item."),
         "forget": ("items", "Delete items by uid or filter, after a preview."),
-        "forgotten": ("items", "See what was forgotten, and let it come back."),
+        "forgotten": ("items", "List forgotten items, and allow them back."),
         "link": ("items", "Connect two items by a typed edge."),
         "unlink": ("items", "Remove a typed edge."),
         "sweep": (
             "sweep",
-            "Tell memories' types, write their sections, connect causes; with a plan first, and back.",
+            "Classify memories, write their sections, connect causes; with a plan first, and an undo.",
         ),
         "namespaces": ("items", "List and delete namespaces."),
-        "webhook": ("feed.webhooks", "Send what is changed to other systems, signed."),
+        "webhook": ("feed.webhooks", "Send signed changes to other systems."),
     },
     "Run": {
         "serve": ("serve", "Serve the HTTP interface until SIGTERM or Ctrl-C."),
-        "hook": ("hooks.commands", "Keep what is said in the sessions of coding agents."),
+        "hook": ("hooks.commands", "Capture the sessions of coding agents."),
         "mcp": ("mcp", "Offer the tools to an MCP client over standard input and output."),
-        "server": ("server", "Start, stop and look at the managed Neo4j server."),
-        "analyst": ("analyst", "Give analysts a read-only copy of the graph, on a server of its own."),
-        "backup": ("transfer", "Write the whole graph to a new file, while everybody goes on working."),
-        "restore": ("transfer", "Make the graph hold what a backup holds, and nothing else."),
+        "server": ("server", "Start, stop and inspect the managed Neo4j server."),
+        "analyst": ("analyst", "Give analysts a read-only copy of the graph, on a separate server."),
+        "backup": ("transfer", "Write the whole graph to a new file, while it stays in use."),
+        "restore": ("transfer", "Replace the contents of the graph by those of a backup."),
         "export": ("transfer", "Write a namespace to a file: items, history, edges, evidence, sweeps."),
-        "import": ("transfer", "Read a file that `export` or `backup` wrote."),
-        "migrate": ("server", "See, check and change the version of the graph's schema."),
-        "embeddings": ("embeddings", "See, build and switch the vectors of the graph."),
-        "calibrate": ("embeddings", "Measure anew how similar unrelated texts are to the encoder."),
+        "import": ("transfer", "Import a file written by `export` or `backup`."),
+        "migrate": ("server", "Show, check and upgrade the version of the graph's schema."),
+        "embeddings": ("embeddings", "List, build and switch embedding spaces."),
+        "calibrate": ("embeddings", "Recalibrate: measure how similar unrelated texts are to the encoder."),
         "professor": ("agent", "Check the Professor's search."),
-        "agent": ("agent", "Replay what the search agent did."),
-        "keys": ("installation", "Make, list, replace and revoke API keys."),
+        "agent": ("agent", "Replay traces of the search agent."),
+        "keys": ("installation", "Create, list, rotate and revoke API keys."),
         "config": ("installation", "Show the settings."),
         "doctor": ("installation", "Check the installation; starts nothing."),
         "openapi": ("installation", "Print the OpenAPI document of the HTTP interface."),
@@ -102,7 +102,7 @@ COMMANDS: Commands = {name: entry for commands in SECTIONS.values() for name, en
 
 
 def new_app(summary: str | None = None) -> typer.Typer:
-    """Make a typer application; `summary` is the help of a group that does nothing alone."""
+    """Create a typer application; `summary` is the help of a group without its own action."""
     return typer.Typer(
         help=Default(None) if summary is None else summary,
         no_args_is_help=summary is not None,
@@ -113,7 +113,7 @@ def new_app(summary: str | None = None) -> typer.Typer:
 
 
 def load(name: str) -> Any:
-    """Return the command or group `name`: its module is imported, and of all commands there only this one is built."""
+    """Return the command or group `name`: imports its module, and builds only this one of its commands."""
     module, summary = COMMANDS[name]
     app = importlib.import_module(f"librarian.cli.{module}").app
     alone = new_app()
@@ -126,7 +126,7 @@ def load(name: str) -> Any:
 
 
 def lazy_group(sections: Mapping[str, Commands]) -> type[TyperGroup]:
-    """Make a group class that lists the commands of `sections` without loading them."""
+    """Create a group class that lists the commands of `sections` without loading them."""
     names = [name for commands in sections.values() for name in commands]
     width = max(map(len, names))
 
@@ -149,8 +149,8 @@ def lazy_group(sections: Mapping[str, Commands]) -> type[TyperGroup]:
 
 
 @dataclass(frozen=True, slots=True)
-class deferred:  # noqa: N801 - reads like the import that it stands for
-    """A module by its name: it is imported when one of its attributes is read."""
+class deferred:  # noqa: N801 - reads like the import that it replaces
+    """A module that is imported when one of its attributes is first read."""
 
     module: str
 
@@ -165,10 +165,10 @@ else:
 
 
 def verb_of(command: str) -> str:
-    """Return the verb, of a Librarian and of clients alike, that a command asks."""
+    """Return the verb of Librarian and clients that a command calls."""
     return next(operation.name for operation in operations.OPERATIONS if operation.cli == command)
 
 
 def asks_services(command: str) -> bool:
-    """Return whether a command asks operations that a service offers; every other command works on this machine."""
+    """Return whether a command can use a service; every other command works on this machine."""
     return any(operation.cli.partition(" ")[0] == command for operation in operations.OPERATIONS)

@@ -1,4 +1,4 @@
-"""`librarian mcp`: the tools for MCP clients, and what the clients want to have in their configuration."""
+"""`librarian mcp`: the tools for MCP clients, and the configuration for those clients."""
 
 import shlex
 import shutil
@@ -40,18 +40,18 @@ app.add_typer(mcp, name="mcp")
 
 _READING: "tuple[Scope, ...]" = ("read", "agent", "sweep")
 _KEY_PLACEHOLDER = "<key of `librarian keys create`>"
-ReadOnlyOption = Annotated[bool, typer.Option("--read-only", help="Offer no tool that changes something.")]
+ReadOnlyOption = Annotated[bool, typer.Option("--read-only", help="Offer only read-only tools.")]
 
 ToolsOption = Annotated[
     str | None,
     typer.Option(
-        "--tools", metavar="SETS", help="Offer these toolsets only: search, keep, graph, files, sweep; with commas."
+        "--tools", metavar="SETS", help="Offer only these toolsets, comma-separated: search, keep, graph, files, sweep."
     ),
 ]
 
 
 class Client(StrEnum):
-    """Programs that speak the protocol, whose configuration is known."""
+    """MCP clients with a known configuration format."""
 
     CLAUDE_DESKTOP = "claude-desktop"
     CLAUDE_CODE = "claude-code"
@@ -109,7 +109,7 @@ def install(
     *,
     read_only: ReadOnlyOption = False,
 ) -> None:
-    """Print what MCP clients want to have in their configuration."""
+    """Print the configuration for MCP clients."""
 
     def work() -> None:
         settings = settings_for()
@@ -127,13 +127,13 @@ def install(
 
 @mcp.command()
 def bundle(
-    file: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write it: NAME.mcpb.")],
+    file: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The bundle to write: NAME.mcpb.")],
     namespace: NamespaceOption = None,
     tools: ToolsOption = None,
     *,
     read_only: ReadOnlyOption = False,
 ) -> None:
-    """Write a bundle that Claude Desktop installs: it starts this very program, on this machine."""
+    """Write a bundle for Claude Desktop, which starts this installation on this machine."""
 
     def work() -> None:
         settings = settings_for()
@@ -148,7 +148,7 @@ def bundle(
 
 
 def connection(namespace: str, *, read_only: bool) -> "keys.ApiKey":
-    """Return the rights of the person whose client has started this process."""
+    """Return the rights of the user whose client started this process."""
     scopes: tuple[Scope, ...] = _READING if read_only else (*_READING, "write")
     return keys.ApiKey(
         id="mcp", name="mcp", sha256="", scopes=scopes, namespaces=(namespace,), created_at=datetime.now(UTC)
@@ -194,7 +194,7 @@ def _gemini(server: Mapping[str, Any]) -> str:
 def _claude_desktop(server: Mapping[str, Any]) -> str:
     if "url" not in server:
         return _servers(server)
-    # It starts programs only; this one passes on what they say to each other.
+    # The client can only start programs; this one relays between it and the service.
     headers = [f"--header={name}: {value}" for name, value in server["headers"].items()]
     return _servers({"command": "npx", "args": ["mcp-remote", server["url"], *headers]})
 
@@ -211,7 +211,7 @@ def _codex(server: Mapping[str, Any]) -> str:
 
 
 def _toml(value: Any) -> str:
-    """Texts, lists and tables of texts: JSON's texts are TOML's."""
+    """Return TOML for texts, lists and tables of texts; JSON strings are valid TOML."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f'"{name}" = {_toml(item)}' for name, item in value.items()) + " }"
     return msgspec.json.encode(value).decode()

@@ -1,4 +1,4 @@
-"""How commands get at a graph: a Librarian of this process, or the client of a service."""
+"""Connects commands to a graph: by a Librarian in this process, or the client of a service."""
 
 import contextlib
 import time
@@ -31,14 +31,14 @@ else:
     errors, verbs, local_client = (deferred(f"librarian.client.{name}") for name in ("errors", "verbs", "local"))
     supervisor = deferred("librarian.runtime.supervisor")
 
-# Whom a command asks: the graph itself, or a service.
+# What a command talks to: the graph itself, or a service.
 Connection: TypeAlias = "app.Librarian | client.AsyncLibrarianClient"
 
 _BOOKMARKS = "bookmarks.json"
-# No member of a cluster that works lags so far behind.
+# No working member of a cluster lags this far behind.
 _KEPT_S = 600
 _CACHE_MODE = 0o700
-# The service cannot answer a command of its own home: it does not know the key, or has enough to do.
+# The home's service cannot answer: it does not know the key, or is overloaded.
 _REFUSALS = frozenset({401, 403, 429})
 _SERVER_ERROR = 500
 
@@ -47,7 +47,7 @@ _SERVER_ERROR = 500
 async def opened(settings: "setting.Settings", purpose: str) -> "AsyncIterator[app.Librarian]":
     """Yield a ready Librarian; the managed server stays up for ten minutes afterwards, for the next command.
 
-    Raises InvalidInput when the command is to ask a service, as what it does needs the graph itself.
+    Raises InvalidInput if a service is configured, as the command needs the graph itself.
     """
     if settings.remote.url is not None:
         raise InvalidInput(
@@ -62,7 +62,7 @@ async def opened(settings: "setting.Settings", purpose: str) -> "AsyncIterator[a
 
 @asynccontextmanager
 async def reached(settings: "setting.Settings", purpose: str) -> AsyncIterator[Connection]:
-    """Yield the client of the service that the settings name, else a ready Librarian."""
+    """Yield the client of the configured service, else a ready Librarian."""
     remote = settings.remote
     if remote.url is None:
         set_up_logging(settings)
@@ -80,7 +80,7 @@ async def reached(settings: "setting.Settings", purpose: str) -> AsyncIterator[C
 
 
 def reached_without_encoder(settings: "setting.Settings", purpose: str) -> AbstractAsyncContextManager[Connection]:
-    """Do what `reached` does for work that needs no vectors: ready sooner by the loading of the encoder."""
+    """Like `reached`, without loading the encoder, for work that needs no vectors."""
     return reached(replace(settings, encoder=setting.EncoderSettings(name="none")), purpose)
 
 
@@ -91,8 +91,8 @@ Reach: TypeAlias = "Callable[[setting.Settings, str], AbstractAsyncContextManage
 async def answering(
     settings: "setting.Settings", purpose: str, *, otherwise: Reach = reached
 ) -> AsyncIterator[Connection]:
-    """Yield who answers questions: the service of this home where one runs with these settings, `otherwise` whom that
-    reaches. A question that the service cannot answer now is asked `otherwise` too, and so is what writes.
+    """Yield the connection for questions: the home's service if one runs with these settings, else that of `otherwise`,
+    which also gets writes, and questions that the service cannot answer now.
     """
     found = None if settings.remote.url is not None or local_option.get() else _own_service(settings)
     async with AsyncExitStack() as stack:
@@ -104,12 +104,12 @@ async def answering(
 
 
 def answering_without_encoder(settings: "setting.Settings", purpose: str) -> AbstractAsyncContextManager[Connection]:
-    """Do what `answering` does for questions that need no vectors."""
+    """Like `answering`, for questions that need no vectors."""
     return answering(settings, purpose, otherwise=reached_without_encoder)
 
 
 def _own_service(settings: "setting.Settings") -> tuple[Path, str] | None:
-    """Return the socket of this home's service and the key for it, or None where there cannot be one."""
+    """Return the socket of this home's service and its key, or None if there is none."""
     path = local_socket.socket_of(settings)
     if path is None or not local_client.is_own_socket(path):
         return None
@@ -120,8 +120,8 @@ def _own_service(settings: "setting.Settings") -> tuple[Path, str] | None:
 
 
 class _ServiceFirst:
-    """Verbs of a Librarian: questions go to the service at a socket, everything else and what that cannot answer to
-    the graph, which is opened then.
+    """Verbs of a Librarian: questions go to the service at a socket; everything else, and questions that it cannot
+    answer, to the graph, which is then opened.
     """
 
     def __init__(self, path: Path, api_key: str, open_graph: Callable[[], Awaitable[Connection]]) -> None:
@@ -147,12 +147,12 @@ def _only_reads(verb: str) -> bool:
 
 
 def _cannot_answer(error: "errors.ApiError") -> bool:
-    """Return whether the graph may answer what the service could not."""
+    """Return whether the graph may answer instead of the service."""
     return isinstance(error, errors.ServiceUnreachable) or error.status in _REFUSALS or error.status >= _SERVER_ERROR
 
 
 async def propose_pending(librarian: Connection) -> None:
-    """Read new messages for facts where that is set, as perhaps no service is there to do it."""
+    """Read new messages for facts if configured, as there may be no service to do it."""
     if not isinstance(librarian, client.AsyncLibrarianClient):
         await librarian.propose_pending()
 
@@ -171,9 +171,9 @@ async def encoding(librarian: Connection, *, unless: bool) -> AsyncIterator[dict
 
 
 async def encode_pending(librarian: Connection, *, unless: bool, before: Mapping[str, int] | None = None) -> int | None:
-    """Encode what waits for its vector, as perhaps no service is there to do it; a service encodes by itself.
+    """Encode pending items, as there may be no service to do it; a remote one encodes on its own.
 
-    Returns how many items still wait, None where nothing was to be done here. It says of how many more items than
+    Returns how many items still wait; None if nothing had to be done here. It says of how many more items than
     `before` the encoder does not read the language.
     """
     if unless or isinstance(librarian, client.AsyncLibrarianClient):
@@ -182,16 +182,16 @@ async def encode_pending(librarian: Connection, *, unless: bool, before: Mapping
     with Bar("Encoding") as bar:
         await librarian.embed_pending(on_progress=bar.update)
     for language, items in (await librarian.unread_items()).items():
-        if items > (known := before.get(language, 0)):
+        if items > (earlier := before.get(language, 0)):
             say(
-                f"{items - known:,} items in {language!r} get no vector, as the encoder does not read that language: "
+                f"{items - earlier:,} items in {language!r} get no vector, as the encoder does not read that language: "
                 "words find them. `librarian doctor` says more."
             )
     return await librarian.pending_embeddings()
 
 
 class SeenBookmark(Struct, frozen=True):
-    """A client's bookmark, and when it was written down (Unix time)."""
+    """A client's bookmark, and when it was saved (Unix time)."""
 
     bookmark: str
     at: float
@@ -199,21 +199,21 @@ class SeenBookmark(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class LastSeen:
-    """What the last commands wrote through one service, so that the next one reads it, whichever replica answers.
+    """Bookmark of the last commands' writes through one service, so that the next command reads them from any replica.
 
-    It is noted in the cache; a note that cannot be read or written does not matter.
+    It is saved in the cache; failures to read or write it are ignored.
     """
 
     cache: Path
     url: str
 
     def bookmark(self) -> str:
-        """Return the bookmark of what the last commands wrote, or an empty text."""
+        """Return the bookmark of the last commands' writes, or an empty text."""
         noted = self._all().get(self.url)
         return "" if noted is None else noted.bookmark
 
     def keep(self, bookmark: str) -> None:
-        """Note a bookmark for the next command; an empty one removes the note."""
+        """Save a bookmark for the next command; an empty one deletes it."""
         noted = self._all()
         before = noted.pop(self.url, None)
         if bookmark == ("" if before is None else before.bookmark):

@@ -1,6 +1,6 @@
-"""How each contract is given on the command line: one entry for each field, in the order of the help.
+"""The command-line form of each contract: one entry per field, in the order of the help.
 
-A command gets the struct itself by `@takes(Contract)`; msgspec checks it, and errors name the option.
+`@takes(Contract)` gives a command the struct; msgspec checks it, and errors name the option.
 """
 
 import functools
@@ -30,23 +30,23 @@ NamespaceOption: TypeAlias = Annotated[
 ]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AllOption: TypeAlias = Annotated[
-    bool, typer.Option("--all", help="All pages, of --limit each; with --json one line for each.")
+    bool, typer.Option("--all", help="All pages, of --limit each; with --json one line per entry.")
 ]
 NoEmbedOption: TypeAlias = Annotated[bool, typer.Option("--no-embed", help="Leave the encoding to the service.")]
 EvenIfForgottenOption: TypeAlias = Annotated[
-    bool, typer.Option("--even-if-forgotten", help="Take back what was forgotten before: its tombstones are lifted.")
+    bool, typer.Option("--even-if-forgotten", help="Also store forgotten items and lift their tombstones.")
 ]
 VersionOption: TypeAlias = Annotated[
     int | None, typer.Option("--if-version", help="Only if the item is still at this version.")
 ]
-UidArgument: TypeAlias = Annotated[str, typer.Argument(metavar="UID", help="The item's uid, as searches show it.")]
+UidArgument: TypeAlias = Annotated[str, typer.Argument(metavar="UID", help="The item's uid, as shown by searches.")]
 
 
 @dataclass(frozen=True, slots=True)
 class OptionSpec:
-    """How one field of a contract is given: by an option where `name` begins with "-", by position otherwise.
+    """The command-line form of one field: an option if `name` begins with "-", else a positional argument.
 
-    `read` takes the text (all texts where there may be `many`) and the option's name, and returns the field's value.
+    `read` takes the text (or list of texts, if `many`) and the option's name, and returns the field's value.
     """
 
     name: str
@@ -70,7 +70,7 @@ class OptionSpec:
 
 _TIME = "2026-03-01 or a full ISO 8601 time"
 _EDGE_TYPES = "CAUSES, BLOCKS, ENABLES or RELATES_TO"
-_CURSOR = OptionSpec("--cursor", "Where the page before ended, with the same conditions.")
+_CURSOR = OptionSpec("--cursor", "Cursor of the previous page, with the same conditions.")
 _PAGE = OptionSpec("--limit", "How many, 1 to 500; default 50.", type=int, short="-k")
 
 Options: TypeAlias = Mapping[str, OptionSpec]
@@ -87,26 +87,26 @@ FILTERS: Options = {
     "session_id": OptionSpec("--session", "Id of the session."),
     "person_id": OptionSpec("--person", "Id of the person that facts are about."),
     "domain": OptionSpec("--domain", "Domain."),
-    "tags": OptionSpec("--tag", "A tag; may be repeated: all must be there.", many=True),
+    "tags": OptionSpec("--tag", "A tag; may be repeated: all must match.", many=True),
     "agent": OptionSpec("--agent", "The agent that keeps the memory."),
     "path_prefix": OptionSpec("--path-prefix", "Start of a file's path."),
-    "occurred_from": OptionSpec("--from", f"When it happened at the earliest: {_TIME}.", read=moment),
+    "occurred_from": OptionSpec("--from", f"Earliest time: {_TIME}.", read=moment),
     "occurred_to": OptionSpec("--to", "The last day or moment.", read=last_moment),
-    "as_of": OptionSpec("--as-of", "What held then: facts valid then, and what had happened.", read=moment),
-    "known_at": OptionSpec("--known-at", "What was on file then, as it was then.", read=moment),
-    "expired": OptionSpec("--expired", "What has expired too.", type=bool),
-    "resembling": OptionSpec("--resembling", "Only what may say in other words what was forgotten.", type=bool),
+    "as_of": OptionSpec("--as-of", "Only what was true then: facts valid then, and earlier events.", read=moment),
+    "known_at": OptionSpec("--known-at", "Only what was stored by then, in its wording of that time.", read=moment),
+    "expired": OptionSpec("--expired", "Include expired items.", type=bool),
+    "resembling": OptionSpec("--resembling", "Only items that may restate something forgotten.", type=bool),
 }
 
 _CORRECTION: Options = {
     "text": OptionSpec("--text", "The new text; - reads standard input.", read=text_or_stdin),
     "subject": OptionSpec("--subject", "Who or what the fact is about."),
-    "predicate": OptionSpec("--predicate", "What is said of it."),
-    "object": OptionSpec("--object", "The fact's other end."),
+    "predicate": OptionSpec("--predicate", "The relation, such as 'lives in'."),
+    "object": OptionSpec("--object", "The fact's object."),
     "attributes": OptionSpec("--attribute", "name=value; may be repeated.", many=True, read=pairs),
     "confidence": OptionSpec("--confidence", "How sure, 0 to 1.", type=float),
     "valid_from": OptionSpec("--valid-from", f"Since when it is true; default: now. {_TIME}.", read=moment),
-    "evidence": OptionSpec("--evidence", "Uid or message id of what supports it; may be repeated.", many=True),
+    "evidence": OptionSpec("--evidence", "Uid or message id of its evidence; may be repeated.", many=True),
     "reason": OptionSpec("--reason", "Why; kept in the history."),
 }
 
@@ -117,7 +117,7 @@ _HITS = at_most(
 
 _NOW: Options = {
     "now": OptionSpec(
-        "--now", f"What words such as yesterday are seen from; default: the clock. {_TIME}.", read=moment
+        "--now", f"Reference time for words such as yesterday; default: the clock. {_TIME}.", read=moment
     ),
 }
 
@@ -134,7 +134,7 @@ _QUESTION: Options = {
     ),
     "answer_over_question": OptionSpec(
         "--answer-over-question",
-        "yes (default): what tells before what asks; no: the order of the search.",
+        "yes (default): statements before questions; no: the order of the search.",
         read=yes_no,
     ),
     **_NOW,
@@ -154,13 +154,15 @@ _SEARCH: Options = {
     ),
     "adaptive_threshold_min": OptionSpec("--adaptive-min", "Where it ends; default .35.", type=float),
     "fusion_method": OptionSpec("--fusion", "How rankings become one: linear (default), rrf, score_sum or score_max."),
-    "multi_query_boost": OptionSpec("--multi-query-boost", "Favour for what several queries find, 0 to 1.", type=float),
+    "multi_query_boost": OptionSpec(
+        "--multi-query-boost", "Bonus for items that several queries find, 0 to 1.", type=float
+    ),
     "enable_reranking": OptionSpec(
         "--rerank", "yes (default): the reranker orders the best hits, if there is one; no.", read=yes_no
     ),
-    "rerank_query": OptionSpec("--rerank-query", "What the reranker is asked; default: the first query."),
+    "rerank_query": OptionSpec("--rerank-query", "Query for the reranker; default: the first query."),
     **_NOW,
-    "explain": OptionSpec("--explain", "Say why each hit stands where it stands.", type=bool),
+    "explain": OptionSpec("--explain", "Explain the rank of each hit.", type=bool),
 }
 
 _NAMESPACES: Options = {
@@ -168,11 +170,11 @@ _NAMESPACES: Options = {
 }
 
 _PROPOSED: Options = {
-    "include_proposed": OptionSpec("--include-proposed", "Proposed edges too, which nobody has accepted.", type=bool),
+    "include_proposed": OptionSpec("--include-proposed", "Also proposed edges that are not accepted yet.", type=bool),
 }
 
 _WALK: Options = {
-    "uid": OptionSpec("UID", "The item that is asked about.", required=True),
+    "uid": OptionSpec("UID", "The item in question.", required=True),
     "types": OptionSpec("--type", f"{_EDGE_TYPES}; may be repeated.", many=True),
     "max_depth": OptionSpec("--max-depth", "How many edges away, 1 to 10; default 5.", type=int, short="-d"),
     "limit": OptionSpec("--limit", "How many items, 1 to 500; default 50.", type=int, short="-k"),
@@ -185,7 +187,7 @@ OPTIONS: Mapping[str, Options] = {
     "AnswerInput": _QUESTION,
     "ContextInput": {
         "query": OptionSpec("QUESTION", "The question.", required=True),
-        "max_tokens": OptionSpec("--max-tokens", "How many tokens the text has at most; default 2000.", type=int),
+        "max_tokens": OptionSpec("--max-tokens", "Maximum number of tokens; default 2000.", type=int),
         **_NOW,
         **_MOMENTS,
     },
@@ -203,31 +205,31 @@ OPTIONS: Mapping[str, Options] = {
         ),
     },
     "SweepScope": {
-        "domains": OptionSpec("--domains", "Only memories of these domains, parted by commas.", read=comma_separated),
-        "limit": OptionSpec(
-            "--limit", "Look at no more than this many memories, the oldest first.", type=int, short="-k"
-        ),
+        "domains": OptionSpec("--domains", "Only memories of these domains, comma-separated.", read=comma_separated),
+        "limit": OptionSpec("--limit", "Read at most this many memories, oldest first.", type=int, short="-k"),
         "min_importance": OptionSpec(
             "--min-importance", "Only memories of this importance or more, 1 to 10.", type=int
         ),
         **FILTERS,
     },
     "WhyNotInput": {
-        "uid": OptionSpec("UID", "The item that the search was to find.", required=True),
+        "uid": OptionSpec("UID", "The item that the search should have found.", required=True),
         **_SEARCH,
         **_NAMESPACES,
-        "queries": OptionSpec("QUERY", "What was searched for: one query, or several.", many=True, required=True),
+        "queries": OptionSpec("QUERY", "The query or queries of the search.", many=True, required=True),
     },
     "FindFileInput": {
         "name": OptionSpec("NAME", "A path or its end, a file name, or words of it.", required=True),
         "limit": OptionSpec("--limit", "How many paths, 1 to 100; default 10.", type=int, short="-k"),
     },
     "SearchTextInput": {
-        "query": OptionSpec("TEXT", "What to look for in lines.", required=True),
+        "query": OptionSpec("TEXT", "The text to find in lines.", required=True),
         "regex": OptionSpec("--regex", "TEXT is a regular expression, in the syntax of RE2.", type=bool, short="-e"),
-        "ignore_case": OptionSpec("--ignore-case", "Capital and small letters are the same.", type=bool, short="-i"),
+        "ignore_case": OptionSpec("--ignore-case", "Ignore upper and lower case.", type=bool, short="-i"),
         "word": OptionSpec("--word", "Whole words only.", type=bool, short="-w"),
-        "globs": OptionSpec("--glob", "Only such files: '*.py', 'src/**', or '!tests/**'; may be repeated.", many=True),
+        "globs": OptionSpec(
+            "--glob", "Only matching files: '*.py', 'src/**', or '!tests/**'; may be repeated.", many=True
+        ),
         "languages": OptionSpec("--language", "Only files in this language; may be repeated.", many=True),
         "context": OptionSpec("--context", "Lines around each hit, 0 to 20; default 0.", type=int, short="-C"),
         "limit": OptionSpec("--limit", "How many lines, 1 to 1000; default 50.", type=int, short="-k"),
@@ -254,26 +256,26 @@ OPTIONS: Mapping[str, Options] = {
         "confirm_token": OptionSpec("--confirm", "Delete what the preview with this token showed."),
     },
     "ChangeQuery": {
-        "after": OptionSpec("--after", "What was changed behind this cursor; 0 is the beginning."),
+        "after": OptionSpec("--after", "Changes after this cursor; 0 is the beginning."),
         "limit": OptionSpec("--limit", "How many at once, 1 to 500; default 100.", type=int, short="-k"),
     },
     "WebhookIn": {
-        "url": OptionSpec("URL", "Where changes are sent: https, and no private address."),
+        "url": OptionSpec("URL", "Address to send changes to: https, not private."),
         "kinds": OptionSpec("--kind", "Only changes of this kind of thing; may be repeated. Default: all.", many=True),
     },
     "ForgottenQuery": {"limit": _PAGE, "cursor": _CURSOR},
     "LiftInput": {
-        "uids": OptionSpec("UID", "Uids that the items had.", many=True),
+        "uids": OptionSpec("UID", "Uids of the forgotten items.", many=True),
         "tombstone_ids": OptionSpec("--tombstone", "Id of a tombstone; may be repeated.", many=True),
     },
     "RememberInput": {
         "text": OptionSpec("TEXT", "What to keep; - reads standard input.", read=text_or_stdin),
         "kind": OptionSpec("--kind", "memory (default) or fact."),
-        "uid": OptionSpec("--uid", "A stable id of yours; default: made from the content."),
+        "uid": OptionSpec("--uid", "Your own stable id; default: derived from the content."),
         "domain": FILTERS["domain"],
         "tags": OptionSpec("--tag", "A tag; may be repeated.", many=True),
-        "expires_at": OptionSpec("--expires", f"When it ceases to be found: {_TIME}.", read=moment),
-        "pinned": OptionSpec("--pin", "Keep it, whatever the rules of retention say.", type=bool),
+        "expires_at": OptionSpec("--expires", f"When it expires: {_TIME}.", read=moment),
+        "pinned": OptionSpec("--pin", "Keep it regardless of retention rules.", type=bool),
         "type": OptionSpec(
             "--type", "Of a memory: Pattern, Decision, Problem, Insight, Exception, Reference or Unknown."
         ),
@@ -282,8 +284,8 @@ OPTIONS: Mapping[str, Options] = {
         "source": OptionSpec("--source", "Where the memory comes from."),
         "occurred_at": OptionSpec("--at", f"When it happened: {_TIME}.", read=moment),
         "subject": OptionSpec("--subject", "Of a fact: who or what it is about."),
-        "predicate": OptionSpec("--predicate", "Of a fact: what is said of it."),
-        "object": OptionSpec("--object", "Of a fact: its other end."),
+        "predicate": OptionSpec("--predicate", "Of a fact: the relation, such as 'lives in'."),
+        "object": OptionSpec("--object", "Of a fact: its object."),
         "person_id": FILTERS["person_id"],
         "fact_type": OptionSpec("--fact-type", "Of a fact: its type, such as preference."),
         "confidence": OptionSpec("--confidence", "Of a fact: how sure, 0 to 1.", type=float),
@@ -292,16 +294,16 @@ OPTIONS: Mapping[str, Options] = {
         "evidence": _CORRECTION["evidence"],
     },
     "CorrectInput": {"uid": OptionSpec("UID", "The fact or memory that is wrong.", required=True), **_CORRECTION},
-    "ImpactInput": {"uid": OptionSpec("UID", "The item that may be corrected or forgotten.", required=True)},
+    "ImpactInput": {"uid": OptionSpec("UID", "The item to correct or forget.", required=True)},
     "FindEvidenceInput": {
-        "question": OptionSpec("--question", "What is asked.", required=True, short="-q"),
+        "question": OptionSpec("--question", "The question.", required=True, short="-q"),
         "target_items": OptionSpec(
             "--target", "What the evidence has to show, such as formula; may be repeated.", many=True, required=True
         ),
         "max_retries": OptionSpec("--max-retries", "How often the search is refined, 0 to 20; default 3.", type=int),
-        "intent": OptionSpec("--intent", "What sort of answer is wanted."),
+        "intent": OptionSpec("--intent", "The kind of answer wanted."),
         "context": OptionSpec("--context", "Where the question was asked: a lecture, a document, a topic."),
-        "stop_conditions": OptionSpec("--stop", "When enough is found, in words."),
+        "stop_conditions": OptionSpec("--stop", "When to stop, in words."),
     },
     "LinkInput": {
         "source": OptionSpec("SOURCE", "Uid of the item that the edge leaves.", required=True),
@@ -313,7 +315,7 @@ OPTIONS: Mapping[str, Options] = {
         "target_quote": OptionSpec("--target-quote", "Where the target shows it."),
     },
     "UnlinkInput": {
-        "edge_id": OptionSpec("EDGE_ID", "As `librarian edges` shows it."),
+        "edge_id": OptionSpec("EDGE_ID", "The edge's id, from `librarian edges`."),
         "source": OptionSpec("SOURCE", "Uid of the item that the edge leaves."),
         "type": OptionSpec("TYPE", f"{_EDGE_TYPES}."),
         "target": OptionSpec("TARGET", "Uid of the item that the edge enters."),
@@ -321,7 +323,7 @@ OPTIONS: Mapping[str, Options] = {
     "CausalInput": {
         **_WALK,
         "types": OptionSpec(
-            "--type", "CAUSES, BLOCKS or ENABLES instead of what it is about; may be repeated.", many=True
+            "--type", "CAUSES, BLOCKS or ENABLES instead of the question's own types; may be repeated.", many=True
         ),
     },
     "NeighbourhoodQuery": {
@@ -333,12 +335,12 @@ OPTIONS: Mapping[str, Options] = {
         "target": OptionSpec("TARGET", "Uid of the item where it ends.", required=True),
         **{field: spec for field, spec in _WALK.items() if field not in ("uid", "limit")},
         "max_depth": OptionSpec("--max-depth", "How many edges at most, 1 to 10; default 6.", type=int, short="-d"),
-        "directed": OptionSpec("--directed", "Only the way that edges point.", type=bool),
+        "directed": OptionSpec("--directed", "Only in the direction of the edges.", type=bool),
     },
     "ContradictionQuery": {
         "person_id": FILTERS["person_id"],
         "as_of": OptionSpec("--as-of", "Only facts that were valid then.", read=moment),
-        "limit": OptionSpec("--limit", "How many of each sort, 1 to 500; default 50.", type=int, short="-k"),
+        "limit": OptionSpec("--limit", "How many of each kind, 1 to 500; default 50.", type=int, short="-k"),
         **_PROPOSED,
     },
     "CycleQuery": {
@@ -351,20 +353,20 @@ OPTIONS: Mapping[str, Options] = {
         "states": OptionSpec(
             "--state", "open (default), unreviewed, accepted or rejected; may be repeated.", many=True
         ),
-        "because": OptionSpec("--because", "How the reason of the proposal begins, as `review reasons` shows it."),
+        "because": OptionSpec("--because", "Start of the proposal's reason, as shown by `review reasons`."),
         "limit": _PAGE,
         "cursor": _CURSOR,
     },
     "ReviewInput": {
         "verdict": OptionSpec("VERDICT", "accept or reject.", required=True),
         "reason": OptionSpec("--reason", "Why; kept with the decision."),
-        "type": OptionSpec("--type", "Of a flagged memory, if another than the sweep proposes."),
-        "revise": OptionSpec("--revise", "Decide otherwise than before; takes a reason.", type=bool),
+        "type": OptionSpec("--type", "Type for a flagged memory, if not the proposed one."),
+        "revise": OptionSpec("--revise", "Change an earlier decision; takes a reason.", type=bool),
     },
     "ReviewManyInput": {
         "verdict": OptionSpec("VERDICT", "accept or reject.", required=True),
         "because": OptionSpec(
-            "--because", "How the reason of the proposals begins, as `review reasons` shows it.", required=True
+            "--because", "Start of the proposals' reason, as shown by `review reasons`.", required=True
         ),
         "sorts": OptionSpec("--sort", "Only edge, supersede, flag, merge or fact; may be repeated.", many=True),
         "states": OptionSpec("--state", "open (default) or unreviewed; may be repeated.", many=True),
@@ -382,11 +384,11 @@ OPTIONS: Mapping[str, Options] = {
         "cursor": _CURSOR,
     },
 }
-"""Name of a contract -> its fields (those of nested `filters` among them) -> how each is given."""
+"""Contract name -> its fields (including those of nested `filters`) -> their command-line form."""
 
 
 def takes(contract: type[Struct]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Let a command's first parameter be a struct of `contract`, which typer sees as the options of its fields."""
+    """Make a command's first parameter a struct of `contract`, which typer sees as the options of its fields."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
@@ -401,7 +403,7 @@ def takes(contract: type[Struct]) -> Callable[[Callable[..., None]], Callable[..
 
 
 def struct_of(contract: type[S], values: Mapping[str, Any]) -> S:
-    """Return the struct of the given values; None, False and [] mean that an option was not given.
+    """Return the struct of the given values; None, False and [] mean that an option was omitted.
 
     Raises InvalidInput, which names the option.
     """
@@ -423,9 +425,9 @@ def struct_of(contract: type[S], values: Mapping[str, Any]) -> S:
 
 
 def name_option(error: "LibrarianError | errors.ApiError", contract: type[Struct]) -> OptionSpec | None:
-    """Let the error name the option in place of the contract's field, or nothing where it means no single one.
+    """Make the error name the option instead of the contract's field, or nothing if it concerns no single one.
 
-    Returns how that option is given.
+    Returns that option's specification.
     """
     fields = _NAMES_IN_PATH.findall(error.field or "")
     specs = OPTIONS[contract.__name__]

@@ -1,4 +1,4 @@
-"""`librarian review`: what sweeps propose, shown, decided by keys or one by one, and exported as labelled texts."""
+"""`librarian review`: shows proposals, decides them by keys or one by one, and exports decisions as labelled texts."""
 
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -47,9 +47,9 @@ app = new_app()
 reviews = new_app()
 app.add_typer(reviews, name="review")
 
-ReviewArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the review, as the list shows it.")]
+ReviewArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the review, from the list.")]
 ReasonOption = Annotated[str | None, typer.Option("--reason", help="Why; kept with the decision.")]
-ReviseOption = Annotated[bool, typer.Option("--revise", help="Decide otherwise than before; takes a reason.")]
+ReviseOption = Annotated[bool, typer.Option("--revise", help="Change an earlier decision; takes a reason.")]
 
 
 @reviews.callback(invoke_without_command=True)
@@ -92,14 +92,14 @@ def accept(
     review_id: ReviewArgument,
     reason: ReasonOption = None,
     type_: Annotated[
-        str | None, typer.Option("--type", help="Of a flagged memory, if another than the sweep proposes.")
+        str | None, typer.Option("--type", help="Type for a flagged memory, if not the proposed one.")
     ] = None,
     namespace: NamespaceOption = None,
     *,
     revise: ReviseOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Accept one: the edge, type, merge or fact that it proposes is right."""
+    """Accept a proposal: its edge, type, merge or fact is right."""
     values = {"verdict": "accept", "reason": reason, "type": type_, "revise": revise or None}
     _decide(review_id, values, namespace, as_json=as_json)
 
@@ -113,14 +113,14 @@ def reject(
     revise: ReviseOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Reject one: no sweep proposes it again."""
+    """Reject a proposal: no sweep proposes it again."""
     values = {"verdict": "reject", "reason": reason, "revise": revise or None}
     _decide(review_id, values, namespace, as_json=as_json)
 
 
 @reviews.command("reasons")
 def list_reasons(namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
-    """List for which kinds of reasons something was proposed, and what humans said of them."""
+    """List the kinds of reasons for proposals, with the decisions on them."""
     ask(
         lambda librarian, where: librarian.list_review_reasons(where),
         namespace,
@@ -137,10 +137,12 @@ def decide_all(
     given: ReviewManyInput,
     namespace: NamespaceOption = None,
     *,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Decide what the preview shows, unasked.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Decide what the preview shows, without confirmation.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Accept or reject all of one kind of reason, after a preview."""
+    """Accept or reject all proposals of one kind of reason, after a preview."""
 
     async def decide(librarian: Connection, where: str) -> ReviewManyOutput:
         answer = await librarian.review_many(where, given)
@@ -175,7 +177,7 @@ def _at_a_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-# Deciding by keys.
+# Interactive review.
 
 _HELP = "a accept · r reject · A, R with a reason · t another type · f full texts · s skip · q quit"
 
@@ -187,7 +189,7 @@ def _read_line(question: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Keyboard:
-    """Where decisions come from: single keys, and lines that answer a question."""
+    """Source of decisions: single keys, and lines that answer a prompt."""
 
     key: Callable[[], str] = typer.getchar
     line: Callable[[str], str] = _read_line
@@ -196,7 +198,7 @@ class Keyboard:
 async def decide_by_keys(
     librarian: Connection, namespace: str, *, query: ReviewQuery, keyboard: Keyboard | None = None
 ) -> None:
-    """Show one review after the other, and do what each key says."""
+    """Show reviews in turn, and act on each key."""
     session = _Session(librarian, namespace, keyboard or Keyboard())
     say(_HELP)
     async for page in pages(partial(librarian.list_reviews, namespace), query, every=True):
@@ -216,7 +218,7 @@ class _Session:
     decided: int = 0
 
     async def decide(self, proposal: ReviewOut) -> bool:
-        """Let the human decide about a proposal; false when they quit."""
+        """Let the human decide on a proposal; return false if they quit."""
         self.seen += 1
         show_review(proposal, self.seen)
         while True:
@@ -233,7 +235,7 @@ class _Session:
                 return True
 
     def end(self) -> None:
-        """Say what was done."""
+        """Print a summary."""
         say(f"{self.decided} of {self.seen} decided." if self.seen else "There is nothing to review.")
 
     async def accept(self, proposal: ReviewOut) -> bool:
@@ -245,11 +247,11 @@ class _Session:
         return await self._send(proposal, verdict="reject")
 
     async def accept_with_reason(self, proposal: ReviewOut) -> bool:
-        """Accept it and say why."""
+        """Accept it with a reason."""
         return await self._send(proposal, verdict="accept", reason=self.keyboard.line("Why"))
 
     async def reject_with_reason(self, proposal: ReviewOut) -> bool:
-        """Reject it and say why."""
+        """Reject it with a reason."""
         return await self._send(proposal, verdict="reject", reason=self.keyboard.line("Why"))
 
     async def retype(self, proposal: ReviewOut) -> bool:
@@ -257,14 +259,14 @@ class _Session:
         return await self._send(proposal, verdict="accept", type=self.keyboard.line("Type").capitalize())
 
     async def show_texts(self, proposal: ReviewOut) -> bool:
-        """Show the whole texts; it is still to be decided."""
+        """Show the whole texts, without deciding."""
         for item in (proposal.item, proposal.other):
             if item is not None:
                 typer.echo(f"\n{item.uid}\n{(await self.librarian.get_item(self.namespace, item.uid)).text}")
         return False
 
     async def _send(self, proposal: ReviewOut, **values: Any) -> bool:
-        """Send a decision; one that cannot be taken is said, and may be made anew."""
+        """Send a decision; a refused one is reported and may be repeated."""
         try:
             decision = convert({name: value for name, value in values.items() if value}, ReviewInput)
             done = await self.librarian.review(self.namespace, proposal.review_id, decision)
@@ -294,9 +296,9 @@ _LABEL_FILES = {CausalLabel: "causal.jsonl", TypeLabel: "types.jsonl", MergeLabe
 
 
 async def write_labels(folder: Path, labels: AsyncIterator[CausalLabel | TypeLabel | MergeLabel]) -> dict[Path, int]:
-    """Write each sort of label into its file of the folder, in place of an older one; returns how many went where.
+    """Write each kind of label to its file in the folder, replacing an older one; return the counts by file.
 
-    Raises CannotWrite; the older ones stay then.
+    Raises CannotWrite, keeping the older files.
     """
     paths = {sort: folder / name for sort, name in _LABEL_FILES.items()}
     written = dict.fromkeys(paths.values(), 0)
@@ -325,7 +327,7 @@ def show_list(found: Sequence[ReviewOut]) -> None:
 
 
 def show_decision(done: ReviewOutput) -> None:
-    """Say what was decided."""
+    """Print the decision."""
     before = "" if done.decided else " It was before."
     say(f"{done.review.state.capitalize()}: {claim(done.review)}.{before}")
     for note in done.notes:
@@ -333,7 +335,7 @@ def show_decision(done: ReviewOutput) -> None:
 
 
 def show_many(done: ReviewManyOutput, *, verdict: str) -> None:
-    """Print what was decided, or what would be and how to confirm it."""
+    """Print what was decided, or a preview and how to confirm it."""
     if done.confirm_token is not None:
         say(f"{done.matched} would be {verdict}ed{', and there are more' if done.more else ''}. The first of them:")
         show_list(done.sample)
@@ -365,7 +367,7 @@ def _lesson(kind: ReasonOut) -> str:
 
 
 def show_review(proposal: ReviewOut, number: int) -> None:
-    """Print one review with the texts and quotes that it is about."""
+    """Print one review with its texts and quotes."""
     from rich.console import Console
     from rich.text import Text
 
@@ -385,7 +387,7 @@ def show_review(proposal: ReviewOut, number: int) -> None:
 
 
 def claim(proposal: ReviewOut) -> str:
-    """Return what a proposal says in one line."""
+    """Describe a proposal in one line."""
     other = proposal.other.name if proposal.other else ""
     match proposal.sort:
         case "edge" if proposal.edge is not None:

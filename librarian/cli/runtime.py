@@ -1,4 +1,4 @@
-"""What every command shares: settings, logs, one message and an exit code for an error, no traceback."""
+"""Shared by all commands: settings, logs, and errors as one message and an exit code, without a traceback."""
 
 import asyncio
 import os
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from librarian.base import audit, logs, problems
     from librarian.base.settings import settings, values
 else:
-    # `problems` knows every class of error, and thereby the database driver; it is needed when there is an error.
+    # `problems` imports every class of error, and with them the database driver; it is needed only for errors.
     audit, logs, problems = (deferred(f"librarian.base.{name}") for name in ("audit", "logs", "problems"))
     settings, values = (deferred(f"librarian.base.settings.{name}") for name in ("settings", "values"))
 
 T = TypeVar("T")
 
-# Whom audit events name.
+# The caller in audit events.
 ACTOR = "cli"
 EXIT_INTERRUPTED = 130
 _EXIT_BROKEN_PIPE = 141
 
-# The service that --remote names; LIBRARIAN_REMOTE counts without it.
+# The service named by --remote; LIBRARIAN_REMOTE applies without it.
 remote_option: ContextVar[str | None] = ContextVar("remote", default=None)
-# Whether --local keeps commands from asking any service.
+# Whether --local keeps commands from using any service.
 local_option: ContextVar[bool] = ContextVar("local", default=False)
 
 
 def settings_for(level: "values.LogLevel" = "warning") -> "settings.Settings":
-    """Read the settings, set up logging, and say what is odd about the environment."""
+    """Read the settings, set up logging, and print warnings about the environment."""
     found = settings_of_question()
     if found.remote.url is None:
         set_up_logging(found, level)
@@ -44,8 +44,8 @@ def settings_for(level: "values.LogLevel" = "warning") -> "settings.Settings":
 
 
 def settings_of_question() -> "settings.Settings":
-    """Read the settings as `settings_for` does, for a command that may only ask a service: such a one has nothing to
-    log, unless a level is set.
+    """Read the settings like `settings_for`, for a command that may only need a service, which has nothing to log
+    unless a level is set.
     """
     found = settings.Settings.from_env().with_remote(remote_option.get())
     if local_option.get():
@@ -58,12 +58,12 @@ def settings_of_question() -> "settings.Settings":
 
 
 def set_up_logging(found: "settings.Settings", level: "values.LogLevel" = "warning") -> None:
-    """Let this process log to standard error; `level` counts where the settings name none."""
+    """Set up logging to standard error; `level` applies if the settings name none."""
     logs.configure(found.log, default_level=level)
 
 
 class _ExitCode:
-    """Ends the program with the exit code that the error of its block stands for, after saying what it is."""
+    """Prints an error of its block and ends the program with its exit code."""
 
     def __enter__(self) -> None:
         audit.actor.set(ACTOR)
@@ -77,7 +77,7 @@ class _ExitCode:
             case KeyboardInterrupt():
                 say("Interrupted.")
                 raise typer.Exit(EXIT_INTERRUPTED) from None
-            case BrokenPipeError():  # the reader of our output, such as `head`, has left
+            case BrokenPipeError():  # the reader of our output, such as `head`, has exited
                 _discard_output()
                 raise typer.Exit(_EXIT_BROKEN_PIPE) from None
             case Exception():
@@ -85,13 +85,13 @@ class _ExitCode:
 
 
 def finished(work: Callable[[], T]) -> T:
-    """Return what `work` returns; where it fails, leave with the exit code that its error stands for."""
+    """Return the result of `work`, or exit with the code of its error."""
     with _ExitCode():
         return work()
 
 
 def run(work: Callable[[], int | None]) -> None:
-    """Call `work` and leave with the exit code that it returns, or that its error stands for."""
+    """Call `work` and exit with the code that it returns, or that of its error."""
     raise typer.Exit(finished(work) or 0)
 
 
@@ -99,7 +99,7 @@ def run_async(
     work: Callable[[], Coroutine[Any, Any, int | None]],
     loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
 ) -> None:
-    """Call `work` as `run` does, for a coroutine function; `loop_factory` makes its event loop, else asyncio does."""
+    """Like `run`, for a coroutine function; `loop_factory` creates its event loop, by default asyncio."""
 
     def run_in_loop() -> int | None:
         with asyncio.Runner(loop_factory=loop_factory) as runner:
@@ -117,7 +117,7 @@ def report(error: Exception) -> int:
     if isinstance(error, OSError) and error.filename is not None:
         say(f"error: {error.filename}: {error.strerror}")
         return os.EX_NOINPUT
-    if isinstance(error, UnicodeEncodeError):  # bytes that are not text came in as an argument
+    if isinstance(error, UnicodeEncodeError):  # an argument contained bytes that are not text
         say("error: an argument is not valid UTF-8")
         return os.EX_DATAERR
     say(f"error: {problems.message_of(error)}")
@@ -127,12 +127,12 @@ def report(error: Exception) -> int:
 
 
 def _discard_output() -> None:
-    """Send what is still buffered for standard output nowhere: it would fail again when the process ends."""
+    """Discard buffered standard output, which would fail again when the process ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(message: str) -> None:
-    """Print a line for the human, on standard error."""
+    """Print a line for people on standard error."""
     typer.echo(message, err=True)
 
 
@@ -152,7 +152,7 @@ def print_answer(answer: T, show: Callable[[T], None], *, as_json: bool) -> None
 
 
 def namespace_or(option: str | None, default: str) -> str:
-    """Return the checked namespace of an option, or the setting's."""
+    """Return the checked namespace of an option, or the configured one."""
     if option is None:
         return default
     try:

@@ -1,4 +1,4 @@
-"""Searching: `search`, the semantic searches by kind, `ask`, `relevant`, `context`, `why-not`."""
+"""Search commands: `search`, the semantic searches by kind, `ask`, `relevant`, `context`, `why-not`."""
 
 from collections.abc import Sequence
 
@@ -37,7 +37,7 @@ _CAUSE_CHARS = 100
 
 
 def show_hits(found: SearchOutput) -> None:
-    """Print hits of all kinds, best first, and the remarks below."""
+    """Print hits of all kinds, best first, followed by notes."""
     rows = [(rank, _hit_caption(hit), _hit_text(hit)) for rank, hit in enumerate(found.results, start=1)]
     if rows:
         table(("", "item", "text"), rows, ruled=True)
@@ -65,7 +65,7 @@ def _led_by(causes: Sequence[Cause]) -> list[str]:
 
 
 def explained(why: Explanation) -> list[str]:
-    """Return where each arm had the hit, and a bar for what each signal added or took."""
+    """Return the rank of the hit in each arm, and a bar for the share of each signal."""
     shares = {share.signal: share.share for share in why.signals if share.share}
     arms = [f"query {arm.query + 1}: {arm.arm} rank {arm.rank}{_added(arm.share)}" for arm in why.arms]
     longest = max((abs(share) for share in shares.values()), default=1.0)
@@ -77,7 +77,7 @@ def _added(share: float) -> str:
 
 
 def _bar(part: float) -> str:
-    """Return a bar of up to ten blocks; what takes away is drawn lighter."""
+    """Return a bar of up to ten blocks; negative ones are drawn lighter."""
     return ("█" if part > 0 else "░") * max(1, round(abs(part) * 10))
 
 
@@ -93,7 +93,7 @@ def _say_arms(arms: dict[str, str], notes: list[str]) -> None:
 
 
 def show_similar(found: SemanticSearchOutput) -> None:
-    """Print the hits of a semantic search, with the evidence of facts, and the remarks below."""
+    """Print the hits of a semantic search, with the evidence of facts, followed by notes."""
     rows = [
         ("" if hit.similarity_score is None else f"{hit.similarity_score:.2f}", _result_caption(hit), _result_text(hit))
         for hit in found.results
@@ -128,7 +128,7 @@ def _result_text(hit: FactResult | MessageResult | MemoryResult | ChunkResult) -
 
 
 def show_answer(answer: AnswerOutput) -> None:
-    """Print an answer with the texts that it cites, or why there is none."""
+    """Print an answer with its cited texts, or why there is none."""
     if answer.status == "refused":
         say(f"No answer: {answer.reason}.")
     else:
@@ -150,7 +150,7 @@ def show_answer(answer: AnswerOutput) -> None:
 
 
 def show_relevant(found: RelevantOutput) -> None:
-    """Print what helps to answer a question, best first."""
+    """Print the evidence for a question, best first."""
     rows = [
         (f"{hit.score:.3f}", caption(hit.uid, hit.kind, {"author_name": hit.author_name}, hit.sent_at), text)
         for hit in found.hits
@@ -164,7 +164,7 @@ def show_relevant(found: RelevantOutput) -> None:
 
 
 def show_context(found: ContextOutput) -> None:
-    """Print the text, ready to be given to a model, and what it takes."""
+    """Print the text for a model, and its number of tokens."""
     typer.echo(printable(found.text))
     say(f"{found.tokens} of {found.max_tokens} tokens ({found.counted_by})")
     _say_arms(found.arms, found.notes)

@@ -1,4 +1,4 @@
-"""`librarian serve`; with the sample it prints the web page, a search to paste, and the way to the commands."""
+"""`librarian serve`; with the sample it prints the web page, a search to paste, and the command help."""
 
 import asyncio
 import json
@@ -73,7 +73,7 @@ def serve(
 ) -> None:
     """Serve the HTTP interface until SIGTERM or Ctrl-C.
 
-    It answers /healthz at once and /readyz when the graph can be used.
+    It answers /healthz at once and /readyz once the graph is available.
     """
     slot = None if worker is None else http_workers.WorkerSlot.of(worker)
     work = partial(_serve, host, port, with_sample=with_sample, agent_only=agent_only, slot=slot)
@@ -84,7 +84,7 @@ async def _serve(
     host: str | None, port: int | None, *, with_sample: bool, agent_only: bool, slot: "http_workers.WorkerSlot | None"
 ) -> int | None:
     if agent_only and with_sample:
-        raise InvalidInput("it does not go with --agent-only, which keeps nothing", field="--with-sample")
+        raise InvalidInput("it cannot be combined with --agent-only, which keeps nothing", field="--with-sample")
     settings = settings_for("warning" if with_sample else "info").with_address(host, port)
     keys = key_files.KeyFile(settings.keys_file)
     if slot is not None:
@@ -93,10 +93,10 @@ async def _serve(
         return None
     several = settings.http.workers > 1
     if several and with_sample:
-        raise InvalidInput("it goes with LIBRARIAN_WORKERS=1 only", field="--with-sample")
+        raise InvalidInput("it requires LIBRARIAN_WORKERS=1", field="--with-sample")
     with http_server.listen(settings.http) as listening:
         if not (agent_only or settings.neo4j.uri):
-            homes.make_home(settings.home)  # one that is refused would never become ready
+            homes.make_home(settings.home)  # with an unusable home the service would never become ready
         _make_admin_key(settings, keys)
         say(
             f"Listening on {_url_of(listening, settings)}; {'the search agent' if agent_only else 'the graph'} starts …"
@@ -108,9 +108,11 @@ async def _serve(
 
 
 async def _serve_by_workers(listening: "socket.socket", settings: "Settings", *, agent_only: bool) -> int:
-    """Serve by processes of this command; return the exit code."""
+    """Serve by worker processes of this command; return the exit code."""
     if not agent_only:
-        web_session.cookie_secret(settings.cookie_secret_file)  # of all workers: made before the first one starts
+        web_session.cookie_secret(
+            settings.cookie_secret_file
+        )  # shared by all workers, so created before the first one starts
     also = ["--agent-only"] if agent_only else []
     workers = http_workers.Workers(
         lambda slot: [sys.executable, "-P", "-c", _MAIN, "serve", "--worker", str(slot), *also],
@@ -179,7 +181,7 @@ async def _greeted(opening: Opening, greet: Greet) -> "AsyncIterator[Librarian]"
 
 
 async def _reported(greet: Greet, librarian: "Librarian") -> None:
-    """Greet; a failure is reported to the operator, and the service goes on answering /readyz with its reason."""
+    """Greet; a failure is reported to the operator, and the service keeps answering /readyz with its reason."""
     error = await problems.caught(greet(librarian))
     if error is not None:
         report(error)
@@ -187,7 +189,7 @@ async def _reported(greet: Greet, librarian: "Librarian") -> None:
 
 
 async def _listen_for_commands(server: "http_server.Server", settings: "Settings") -> None:
-    """Let commands of this home ask this service. Where that cannot be, they open the graph themselves."""
+    """Let commands of this home use this service. If that is not possible, they open the graph themselves."""
     path = local_socket.socket_of(settings)
     if path is None:
         return
@@ -208,7 +210,7 @@ def _greet(librarian: "Librarian", base_url: str, keys: "key_files.KeyFile", *, 
 
 
 def _sample_headers(settings: "Settings", keys: "key_files.KeyFile") -> list[str]:
-    """Return the headers of a request to the sample as curl takes them: in a file, where a key could be made."""
+    """Return the headers of a request to the sample for curl: in a file, if a key could be created."""
     try:
         return [f"@{key_files.ensure_sample_headers(keys, settings.home, items.SAMPLE_NAMESPACE)}"]
     except KeysFileError:
@@ -216,20 +218,20 @@ def _sample_headers(settings: "Settings", keys: "key_files.KeyFile") -> list[str
 
 
 async def _load_sample(librarian: "Librarian") -> None:
-    """Load the sample data, and make it searchable by both arms."""
+    """Load the sample data, and encode it."""
     await librarian.load_sample()
     await librarian.embed_pending()
 
 
 async def _sweep_sample(librarian: "Librarian") -> None:
-    """Sweep the sample once. It comes after the greeting: nobody's first search waits for it."""
+    """Sweep the sample once, after the greeting, so that the first search does not wait for it."""
     with suppress(graph_errors.LeaseHeld):  # another service of this home sweeps it
         await librarian.sweep_sample()
 
 
 def _make_admin_key(settings: "Settings", keys: "key_files.KeyFile") -> None:
-    """Make the local admin key; a key file that others manage and we cannot write to needs none."""
-    with suppress(OSError):  # the key that does not fit in is told of
+    """Create the local admin key, unless the key file is managed by others and not writable."""
+    with suppress(OSError):  # creating the key reports the error
         settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         key_files.ensure_admin_key(keys, settings.home)
@@ -240,7 +242,7 @@ def _make_admin_key(settings: "Settings", keys: "key_files.KeyFile") -> None:
 
 
 def _sessions(settings: "Settings") -> "web_session.Sessions":
-    """Return the sessions of the web page; in a home that nobody can write to they end with this process."""
+    """Return the sessions of the web page; in a read-only home they end with this process."""
     try:
         return web_session.Sessions(web_session.cookie_secret(settings.cookie_secret_file))
     except SettingsError as error:
@@ -262,9 +264,9 @@ def _url_of(listening: "socket.socket", settings: "Settings") -> str:
 
 
 def greeting(base_url: str, headers: Sequence[str], *, home: Path | None) -> Iterator[str]:
-    """Lines that lead on: the web page, a search with `headers` as curl takes them, and the commands.
+    """Yield next steps: the web page, a search with `headers` for curl, and the commands.
 
-    Each command can be pasted into a shell; `home` is named in them where it is not the default.
+    Each command can be pasted into a shell and names `home` if it is not the default.
     """
     command = shlex.quote(own_command())
     if home is not None:
@@ -283,7 +285,7 @@ def curl_line(base_url: str, headers: Sequence[str], query: str) -> str:
 
 
 def own_command() -> str:
-    """Return how to call this program again from here: its path, short where it lies under the working directory."""
+    """Return the command of this program, with a relative path below the working directory."""
     running = Path(sys.argv[0]).absolute()
     if not os.access(running, os.X_OK):  # started by `python -m` or from another program
         return "librarian"

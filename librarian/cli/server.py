@@ -34,7 +34,7 @@ else:
     managed, assembly = deferred("graph.local.server"), deferred("librarian.runtime.assembly")
 
 app = new_app()
-server = new_app("Start, stop and look at the managed Neo4j server.")
+server = new_app("Start, stop and inspect the managed Neo4j server.")
 app.add_typer(server, name="server")
 
 
@@ -55,7 +55,7 @@ def start() -> None:
 
 @server.command()
 def stop() -> None:
-    """Stop the server, whoever uses it, and wait until it is down."""
+    """Stop the server, even if it is in use, and wait until it is down."""
 
     async def work() -> None:
         stopped = await managed_server(settings_for()).stop()
@@ -66,7 +66,7 @@ def stop() -> None:
 
 @server.command()
 def status(*, as_json: JsonOption = False) -> None:
-    """Show what is known of the server; starts nothing."""
+    """Show the state of the server; starts nothing."""
 
     def work() -> None:
         found = managed_server(settings_for()).status()
@@ -79,7 +79,7 @@ def status(*, as_json: JsonOption = False) -> None:
 
 
 @server.command()
-def logs(lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many of the last lines.")] = 100) -> None:
+def logs(lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="Number of last lines.")] = 100) -> None:
     """Print the last lines of the server's log."""
     run(lambda: typer.echo(managed_server(settings_for()).logs(lines)))
 
@@ -94,7 +94,7 @@ def password() -> None:
 def browser(
     namespace: NamespaceOption = None,
     service: ServiceOption = None,
-    save: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write the pack there, and do no more.")] = None,
+    save: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Only write the pack to FOLDER.")] = None,
     *,
     opening: OpeningOption = None,
     show_password: ShowPasswordOption = False,
@@ -118,7 +118,7 @@ def browser(
 
 
 def managed_server(settings: "Settings") -> "managed.ManagedServer":
-    """Return the server of these settings. Raises SettingsError where they name another one."""
+    """Return the managed server of these settings. Raises SettingsError if they name another server."""
     if settings.neo4j.uri is not None:
         raise SettingsError(
             "NEO4J_URI is set, so Librarian uses that server and manages none.",
@@ -154,13 +154,13 @@ def _status_rows(found: "managed.ServerStatus") -> list[tuple[str, object]]:
     return [(name, value) for name, value in rows if value not in (None, "")]
 
 
-migrate = new_app("See, check and change the version of the graph's schema.")
+migrate = new_app("Show, check and upgrade the version of the graph's schema.")
 app.add_typer(migrate, name="migrate")
 
 
 @migrate.command("status")
 def list_migrations(*, as_json: JsonOption = False) -> None:
-    """List every migration and where it stands."""
+    """List every migration with its state."""
 
     async def work() -> None:
         async with _migrator() as migrator:
@@ -176,7 +176,7 @@ def list_migrations(*, as_json: JsonOption = False) -> None:
 
 @migrate.command("plan")
 def show_plan() -> None:
-    """Print what `apply` would do; changes nothing."""
+    """Print the effect of `apply` without changing anything."""
 
     async def work() -> None:
         async with _migrator() as migrator:
@@ -194,7 +194,7 @@ def show_plan() -> None:
 
 @migrate.command()
 def apply() -> None:
-    """Apply what is pending."""
+    """Apply pending migrations."""
 
     async def work() -> None:
         async with _migrator() as migrator:
@@ -206,7 +206,7 @@ def apply() -> None:
 
 @migrate.command()
 def validate() -> None:
-    """Check that the graph's schema is exactly this version's; exit code 1 where it is not."""
+    """Check that the graph's schema is exactly this version's; exit code 1 if it is not."""
 
     async def work() -> int:
         async with _migrator() as migrator:
@@ -222,9 +222,7 @@ def validate() -> None:
 
 @migrate.command()
 def repair(
-    accept: Annotated[
-        str, typer.Option(metavar="VERSION", help="The migration to accept as it stands in its file now.")
-    ],
+    accept: Annotated[str, typer.Option(metavar="VERSION", help="The migration to accept in its current form.")],
 ) -> None:
     """Accept an edited or interrupted migration, after you have made sure that the graph is right."""
 

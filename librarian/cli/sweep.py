@@ -1,4 +1,4 @@
-"""`librarian sweep`: sweeping with a plan first, undoing, listing."""
+"""`librarian sweep`: plans, applies, undoes and lists sweeps."""
 
 import os
 import sys
@@ -51,16 +51,14 @@ _SAMPLES = 12
 _MOST_REFUSED = 1000
 _BLOCK = 1 << 16
 _ROOM = "Make room there, or make it writable."
-_TEMPORARY_ROOM = "Make room there, or let TMPDIR name a folder that can be written."
+_TEMPORARY_ROOM = "Make room there, or set TMPDIR to a writable folder."
 
 
 class ReportFile:
-    """Changes of a sweep as they come, in a file of its own that nobody else may read: however many there are, memory
-    holds a few of them.
+    """Collects the changes of a sweep in a private file, so that memory holds only a few of them.
 
-    The file lies in `plans` where a plan is to be kept there, else where temporary files do; with `whole` false nobody
-    asks for more than the first changes, and there is none. What cannot be written raises CannotWrite: as early as can
-    be, so that no plan is made in vain.
+    The file is in `plans` if a plan is to be kept there, else in the temporary folder; with `whole` false only the
+    first changes are needed, and there is no file. Raises CannotWrite as early as possible, before planning.
     """
 
     def __init__(self, plans: Path | None, *, whole: bool = True) -> None:
@@ -80,8 +78,8 @@ class ReportFile:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Forget the changes; a plan that was kept stays."""
-        with suppress(OSError):  # what did not fit does not fit now either
+        """Delete the file; a saved plan stays."""
+        with suppress(OSError):  # flushing fails again on a full disk
             self._changes.close()
 
     def add(self, changes: Sequence[SweepChange], refused: Sequence[SweepRefusal]) -> None:
@@ -100,7 +98,7 @@ class ReportFile:
         return self._samples
 
     def keep(self, report: SweepReport) -> Path:
-        """Save the report as a plan, whole or not at all and for its owner only, and return its path."""
+        """Save the report atomically as a private plan, and return its path."""
         if self._plans is None:
             raise AssertionError("no plan is to be kept")
         path = self._plans / f"{report.namespace.replace(':', '_')}-{report.sweep_id}.plan.json"
@@ -117,7 +115,7 @@ class ReportFile:
 
     @contextmanager
     def _cannot_write(self) -> Iterator[None]:
-        """Raise CannotWrite that names what cannot be written, and what to do."""
+        """Raise CannotWrite naming the target and a remedy."""
         target, remedy = (self._plans, _ROOM) if self._plans else ("the folder for temporary files", _TEMPORARY_ROOM)
         try:
             yield
@@ -128,7 +126,7 @@ class ReportFile:
             raise CannotWrite(f"{target} cannot be written: {error.strerror}", remedy=remedy) from error
 
     def _blocks(self, report: SweepReport) -> Iterator[bytes]:
-        """Yield the report as JSON, with the changes where they belong."""
+        """Yield the report as JSON, with all changes inserted."""
         before, behind = msgspec.json.encode(report).split(b'"changes":[]', 1)
         yield before + b'"changes":['
         self._changes.seek(0)
@@ -139,7 +137,7 @@ class ReportFile:
 
 RetentionOption: TypeAlias = Annotated[
     str | None,
-    typer.Option(metavar="RULES", help="Which items expire, as JSON, instead of what LIBRARIAN_RETENTION says."),
+    typer.Option(metavar="RULES", help="Retention rules as JSON, instead of LIBRARIAN_RETENTION."),
 ]
 
 
@@ -149,20 +147,18 @@ def sweep(
     scope: SweepScope,
     ctx: typer.Context,
     namespace: NamespaceOption = None,
-    resume: Annotated[str | None, typer.Option(metavar="RUN", help="Go on with an interrupted sweep.")] = None,
+    resume: Annotated[str | None, typer.Option(metavar="RUN", help="Continue an interrupted sweep.")] = None,
     apply: Annotated[
-        Path | None, typer.Option(metavar="PLAN.json", help="Change exactly what a dry run's plan lists.")
+        Path | None, typer.Option(metavar="PLAN.json", help="Apply exactly the plan of a dry run.")
     ] = None,
     retention: RetentionOption = None,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; print and save the plan.")] = False,
-    llm: Annotated[
-        bool, typer.Option("--llm", help="Ask the language model about what the rules cannot tell.")
-    ] = False,
-    facts: Annotated[bool, typer.Option("--facts", help="Also read messages for what people state.")] = False,
+    llm: Annotated[bool, typer.Option("--llm", help="Ask the language model where the rules are undecided.")] = False,
+    facts: Annotated[bool, typer.Option("--facts", help="Also read messages for stated facts.")] = False,
     json_report: Annotated[bool, typer.Option("--json-report", help="Print the whole report as JSON.")] = False,
 ) -> None:
-    """Tell memories' types, write their sections, connect causes; with a plan first, and back."""
+    """Classify memories, write their sections, connect causes; with a plan first, and an undo."""
     if ctx.invoked_subcommand is not None:
         return
 
@@ -194,7 +190,7 @@ def undo(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Take back what a sweep changed, except what was changed since."""
+    """Undo a sweep, except for later changes."""
 
     async def take_back(librarian: Connection, where: str) -> SweepUndoOutput:
         done = SweepUndoOutput(sweep_id=run, status="undoing")
@@ -213,7 +209,7 @@ def undo(
 
 @sweeps.command("list")
 def list_(namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
-    """List the sweeps of a namespace, the newest first; dry runs are not kept."""
+    """List the sweeps of a namespace, newest first; dry runs are not kept."""
     ask(
         lambda librarian, where: librarian.list_sweeps(where, SweepQuery()),
         namespace,
@@ -225,7 +221,7 @@ def list_(namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> 
 
 
 async def _swept(librarian: Connection, where: str, request: SweepRequest, file: ReportFile) -> SweepReport:
-    """Return the report of a sweep, whose changes go into `file` as they come; say what to resume if it ends early."""
+    """Return the report of a sweep, streaming its changes to `file`; print how to resume if it ends early."""
     interrupted = None
     try:
         with Bar("Sweeping") as bar:
@@ -249,7 +245,7 @@ async def _swept(librarian: Connection, where: str, request: SweepRequest, file:
 
 
 def _show(report: SweepReport, file: ReportFile, *, as_json: bool) -> None:
-    """Print the report; where that fails, say what was done all the same."""
+    """Print the report; if that fails, still print what was done."""
     try:
         if as_json:
             file.print(report)
@@ -283,7 +279,7 @@ def _plan(path: Path) -> SweepReport:
 
 
 def show_report(report: SweepReport, samples: Sequence[SweepChange]) -> None:
-    """Print what a sweep did, or would do."""
+    """Print the results of a sweep or dry run."""
     typer.echo(f"{report.sweep_id} ({'dry run, nothing is changed' if report.dry_run else report.status})")
     summary, findings = report.summary, report.findings
     rows = [
@@ -324,7 +320,7 @@ def show_report(report: SweepReport, samples: Sequence[SweepChange]) -> None:
 
 
 def _read(findings: SweepFindings) -> list[tuple[str, int]]:
-    """Return what was read of messages; nothing where none was to be read."""
+    """Return the rows on facts read from messages; none unless messages were read."""
     if not (findings.messages_read or findings.facts_accepted or findings.facts_proposed):
         return []
     return [
@@ -335,7 +331,7 @@ def _read(findings: SweepFindings) -> list[tuple[str, int]]:
 
 
 def estimate(llm: SweepLlm) -> str:
-    """Return what a language model will be asked, in one line."""
+    """Return the estimated requests to a language model, in one line."""
     minutes = llm.seconds_expected / 60
     return (
         f"About {llm.calls_expected} questions to {llm.model}: some {llm.tokens_expected} tokens of text and "
@@ -354,7 +350,7 @@ def show_sweeps(found: SweepList) -> None:
 
 
 def show_undo(done: SweepUndoOutput) -> None:
-    """Print what an undo took back."""
+    """Print the results of an undo."""
     rows = [
         ("memories restored", done.memories_restored),
         ("edges removed", done.edges_removed),
@@ -368,9 +364,9 @@ def show_undo(done: SweepUndoOutput) -> None:
 
 
 def _show_llm(llm: SweepLlm) -> None:
-    agreed = f"{llm.agreed} of {llm.examined} known types told rightly"
-    trust = "trusted" if llm.trusted else "not trusted: what it says is only proposed"
-    say(f"{llm.model} was asked {llm.calls} times, {llm.unusable} answers of no use; {agreed}, {trust}.")
+    agreed = f"{llm.agreed} of {llm.examined} known types recognised"
+    trust = "trusted" if llm.trusted else "not trusted: its answers are only proposed"
+    say(f"{llm.model} was asked {llm.calls} times, {llm.unusable} answers unusable; {agreed}, {trust}.")
 
 
 def _described(change: SweepChange) -> str:

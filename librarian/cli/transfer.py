@@ -43,19 +43,19 @@ STDOUT = "-"
 @app.command("export")
 def export(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Where to write; zipped if it ends in .gz. - is standard output.")
+        str, typer.Argument(metavar="FILE", help="File to write; gzipped if it ends in .gz. - is standard output.")
     ],
     namespace: NamespaceOption = None,
     *,
     everything: Annotated[bool, typer.Option("--all", help="Every namespace.")] = False,
     vectors: Annotated[
-        bool, typer.Option("--vectors", help="With the vectors; without them they are made anew after an import.")
+        bool, typer.Option("--vectors", help="Include the vectors; without them an import computes them again.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Write a namespace to a file: items, history, edges, evidence, sweeps.
 
-    Others may go on writing: the file is of one moment. It appears when it is whole.
+    Others may continue to write: the file represents one moment. It appears only when it is complete.
     """
 
     async def work() -> None:
@@ -78,7 +78,7 @@ def export(
 
 
 def _described_export(report: ExportReport) -> list[str]:
-    """Return what was written, for the human."""
+    """Return a summary for people."""
     held = ", ".join(f"{count:,} {name}s" for name, count in report.rows.items()) or "nothing"
     lines = [f"Wrote {held} ({report.bytes / 1e6:,.1f} MB), as of {report.moment:%Y-%m-%d %H:%M:%S} UTC."]
     if not report.exact:
@@ -103,22 +103,24 @@ async def _export(
 
 @app.command("import")
 def import_export(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="What `librarian export` wrote. - is standard input.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="File written by `librarian export`. - is standard input.")
+    ],
     namespace: Annotated[
-        str | None, typer.Option("--namespace", "-n", help="The name its only namespace gets. Default: as it was.")
+        str | None, typer.Option("--namespace", "-n", help="New name of its only namespace. Default: unchanged.")
     ] = None,
     existing: Annotated[
         Existing,
-        typer.Option(help="Where the namespace holds something: refuse, skip (add the rest), or replace (delete it)."),
+        typer.Option(help="If the namespace is not empty: refuse, skip (add the rest), or replace (delete it)."),
     ] = "refuse",
     *,
     even_if_forgotten: EvenIfForgottenOption = False,
     no_embed: NoEmbedOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a file that `export` or `backup` wrote.
+    """Import a file written by `export` or `backup`.
 
-    The whole file is checked before anything is written. Interrupted, the same command goes on where it stopped.
+    The whole file is checked before anything is written. Repeating an interrupted command resumes it.
     """
 
     async def work() -> None:
@@ -153,40 +155,36 @@ def _readable(file: str) -> Iterator[BinaryIO]:
 
 
 def _described_import(report: ImportReport) -> list[str]:
-    """Return what was written, for the human."""
-    lines = ["Went on where an earlier import was interrupted."] if report.resumed else []
+    """Return a summary for people."""
+    lines = ["Resumed an interrupted import."] if report.resumed else []
     created = ", ".join(f"{count:,} {name}s" for name, count in report.created.items() if count) or "nothing"
     lines.append(f"Created {created} in {', '.join(report.namespaces) or 'no namespace'}.")
     if report.skipped:
         left = ", ".join(f"{count:,} {name}s" for name, count in report.skipped.items())
-        lines.append(f"Left out, as they were there or lacked an end: {left}.")
+        lines.append(f"Skipped, as they existed or lacked an end: {left}.")
     if report.held_back:
         lines.append(
             f"Held back {report.held_back:,} items that were forgotten before: see `librarian forgotten list`."
         )
     if report.resembling:
-        lines.append(
-            f"{report.resembling:,} items may say in other words what was forgotten: see `librarian list --resembling`."
-        )
+        lines.append(f"{report.resembling:,} items may restate something forgotten: see `librarian list --resembling`.")
     return lines
 
 
 @app.command("backup")
 def backup(
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="Where to. Default: LIBRARIAN_BACKUP_DIR.")
-    ] = None,
-    keep: Annotated[int | None, typer.Option(min=1, help="Then delete all but the newest N there.")] = None,
-    keep_days: Annotated[int | None, typer.Option(min=1, help="Delete none that is younger.")] = None,
+    folder: Annotated[Path | None, typer.Argument(metavar="DIR", help="Folder. Default: LIBRARIAN_BACKUP_DIR.")] = None,
+    keep: Annotated[int | None, typer.Option(min=1, help="Then delete all except the newest N there.")] = None,
+    keep_days: Annotated[int | None, typer.Option(min=1, help="Keep all younger ones.")] = None,
     *,
     dump: Annotated[
-        bool, typer.Option("--dump", help="Neo4j's own dump of the managed server, which is down meanwhile.")
+        bool, typer.Option("--dump", help="Write Neo4j's own dump of the managed server, which stops meanwhile.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the whole graph to a new file, while everybody goes on working.
+    """Write the whole graph to a new file, while it stays in use.
 
-    It holds every namespace with its vectors; no API keys. Without --keep and --keep-days no older backup is deleted.
+    It holds every namespace with its vectors, but no API keys. Without --keep and --keep-days no older one is deleted.
     """
 
     async def work() -> None:
@@ -233,7 +231,7 @@ def _show_backup(made: BackupReport) -> None:
         say("Something changed each time it was read: what changed is in it as before or as after.")
     for path in made.removed:
         say(f"Deleted {path}.")
-    say("API keys are not in it: they stand in LIBRARIAN_KEYS_FILE.")
+    say("API keys are not in it: they are in LIBRARIAN_KEYS_FILE.")
 
 
 @app.command("restore")
@@ -241,17 +239,17 @@ def restore(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A backup, an export, or a dump.")],
     *,
     replace: Annotated[
-        bool, typer.Option("--replace", help="In the place of what is there, which is backed up first.")
+        bool, typer.Option("--replace", help="Replace the current graph, which is backed up first.")
     ] = False,
     even_if_forgotten: EvenIfForgottenOption = False,
     no_embed: NoEmbedOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make the graph hold what a backup holds, and nothing else.
+    """Replace the contents of the graph by those of a backup.
 
-    What was forgotten since is held back, but by a dump, which takes the place of the tombstones too.
+    Items forgotten since are held back, except with a dump, which replaces the tombstones too.
 
-    The whole file is checked before anything changes. A graph that holds something is refused without --replace.
+    The whole file is checked before anything changes. A graph that is not empty is refused without --replace.
     """
 
     async def work() -> None:
@@ -278,8 +276,8 @@ async def _load(settings: "Settings", source: Path, *, replace: bool) -> Restore
         await server.prepare(progress)
     if server.holds_a_graph and not replace:
         raise Conflict(
-            f"{settings.home} holds a graph already; nothing was changed",
-            remedy="Restore into an empty LIBRARIAN_HOME, or with --replace (a dump of what is there is made first).",
+            f"{settings.home} already holds a graph; nothing was changed",
+            remedy="Restore into an empty LIBRARIAN_HOME, or with --replace (the graph is dumped first).",
         )
     safety = None
     async with server.kept_down("A restore") as offline:
@@ -296,6 +294,6 @@ async def _load(settings: "Settings", source: Path, *, replace: bool) -> Restore
 
 def _show_restore(done: RestoreReport) -> None:
     if done.safety_backup is not None:
-        say(f"What was there is in {done.safety_backup}.")
+        say(f"The previous contents are in {done.safety_backup}.")
     for line in _described_import(done.restored) if done.restored.namespaces else ["Restored."]:
         say(line)

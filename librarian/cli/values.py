@@ -1,4 +1,4 @@
-"""Texts of the command line as values: each reader raises InvalidInput, which names the option."""
+"""Readers of command-line texts; each raises InvalidInput naming the option."""
 
 import re
 import sys
@@ -30,7 +30,7 @@ def moment(text: str, option: str) -> datetime:
 
 
 def last_moment(text: str, option: str) -> datetime:
-    """Return a time as `moment` reads it, but for a date its last moment."""
+    """Return a time like `moment`, but for a date its last moment."""
     return _moment(text, option, time.max)
 
 
@@ -53,7 +53,7 @@ def end_of(text: str, option: str, now: datetime) -> datetime:
 
 
 def utf8(text: str, option: str) -> str:
-    """Return the text. Raises InvalidInput where it did not come in as UTF-8."""
+    """Return the text. Raises InvalidInput if it was not UTF-8."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -62,7 +62,7 @@ def utf8(text: str, option: str) -> str:
 
 
 def text_or_stdin(text: str, option: str) -> str:
-    """Return the text, or all of standard input for "-", without its last line break."""
+    """Return the text, or all of standard input for "-", without its final newline."""
     if text != STDIN:
         return text
     try:
@@ -72,7 +72,7 @@ def text_or_stdin(text: str, option: str) -> str:
 
 
 def yes_no(text: str, option: str) -> bool:
-    """Return yes or no, in the words that settings take too."""
+    """Return the truth value of yes or no, or the synonyms that settings accept."""
     try:
         return values.flag(text)
     except ValueError:
@@ -80,7 +80,7 @@ def yes_no(text: str, option: str) -> bool:
 
 
 def at_most(most: int, remedy: str) -> Callable[[int, str], int]:
-    """Return a reader of how many hits are wanted, which says what to do instead of asking for more than `most`."""
+    """Return a reader of the number of hits, whose error for more than `most` gives the remedy."""
 
     def read(wanted: int, option: str) -> int:
         if wanted > most:

@@ -1,4 +1,4 @@
-"""The graph: whether it answers, its clock, schema, indexes, embedding spaces, and edges drawn by hand."""
+"""Checks of the graph: connection, clock, schema, indexes, embedding spaces, and edges drawn by hand."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ from librarian.base.settings.settings import Settings
 from migrations.runner import Migrator
 
 MAX_CLOCK_S = 60.0
-"""Key expiries, timestamps and "yesterday" in a question go by one clock, those of new items by the other."""
+"""Tolerated difference: key expiries, timestamps and "yesterday" follow one clock, times of new items the other."""
 
 MULTILINGUAL = "sentence-transformers:intfloat/multilingual-e5-small"
-"""The encoder to name where the active one does not read most texts."""
+"""The encoder to recommend if the active one does not read most texts."""
 
 _ATTACH_S = 2.0
 _SERVE = "serve"
@@ -32,7 +32,7 @@ _SERVE = "serve"
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """The graph under examination; `users` are the purposes of the managed server's leases, None for another server."""
+    """The graph to check; `users` are the purposes of the managed server's leases, None for another server."""
 
     executor: Executor
     users: frozenset[str] | None
@@ -42,7 +42,7 @@ Look = Callable[[_Graph], Awaitable[Check]]
 
 
 async def database_checks(settings: Settings) -> list[Check]:
-    """Return all findings about the graph; where it is not running, each check was skipped."""
+    """Return all findings about the graph; if it is not running, every check is skipped."""
     later: dict[str, Look] = {
         "clock": _clock,
         "schema": _schema,
@@ -54,9 +54,9 @@ async def database_checks(settings: Settings) -> list[Check]:
     }
     first = await look("database", partial(_database, settings))
     if first.status != "ok":
-        return [first, *(Check(name, "skipped", "the database cannot be asked") for name in later)]
+        return [first, *(Check(name, "skipped", "the database is unreachable") for name in later)]
     config = await running(settings)
-    if isinstance(config, str):  # stopped this very moment
+    if isinstance(config, str):  # stopped just now
         return [first, *(Check(name, "skipped", config) for name in later)]
     async with open_driver(config) as driver:
         graph = _Graph(Executor(driver, database=config.database), _users(settings))
@@ -64,7 +64,7 @@ async def database_checks(settings: Settings) -> list[Check]:
 
 
 async def running(settings: Settings) -> GraphConfig | str:
-    """Return how to reach the database, or why it cannot be reached now."""
+    """Return how to reach the database, or why it is unreachable."""
     neo4j = settings.neo4j
     if neo4j.uri is not None:
         return GraphConfig(neo4j.uri, neo4j.username, neo4j.password, neo4j.database, retry_window_s=_ATTACH_S)
@@ -142,14 +142,14 @@ async def _vectors(settings: Settings, graph: _Graph, active: SpaceRecord, other
         return Check("embeddings", "warning", detail, "`librarian serve` or the next `librarian ingest` encodes them.")
     counts = {space.model: await count_vectors(graph.executor, space.space) for space in others}
     if kept := ", ".join(f"{count:,} of {model}" for model, count in counts.items() if count):
-        remedy = "They are kept for going back with `librarian embeddings switch`; they only cost room."
+        remedy = "They are kept for switching back with `librarian embeddings switch`; they only use disk space."
         return Check("embeddings", "warning", f"{active.model} is active; beside it there are vectors: {kept}", remedy)
     held = await count_vectors(graph.executor, active.space)
     return Check("embeddings", "ok", f"{held:,} vectors of {active.model}, which is active; {pending:,} items wait")
 
 
 async def _languages(graph: _Graph) -> Check:
-    """Check whether the active encoder reads what is stored, as far as it has looked at it."""
+    """Check whether the active encoder reads the stored texts, as far as it has processed them."""
     active = next((space for space in await list_spaces(graph.executor) if space.active), None)
     if active is None:
         return Check("languages", "ok", "no embedding space yet")
@@ -179,25 +179,23 @@ async def _edges(graph: _Graph) -> Check:
     if any(group.fault is None for group in drawn):
         remedies.append("`librarian doctor --adopt-edges` completes those to adopt.")
     if any(group.fault for group in drawn):
-        remedies.append(
-            "Others count for nothing in Librarian: delete them, or draw them between items of a namespace."
-        )
+        remedies.append("Librarian ignores the others: delete them, or draw them between items of a namespace.")
     return Check("edges", "warning", detail, " ".join(remedies))
 
 
 async def _imports(graph: _Graph) -> Check:
-    """Look for unfinished imports; running ones count too, as they cannot be told from killed ones."""
+    """Check for unfinished imports, including running ones, which look the same as killed ones."""
     if unfinished := await unfinished_imports(graph.executor):
         detail = f"not complete: {', '.join(unfinished)}"
-        remedy = "Unless it still runs, `librarian import` with the same file goes on; or delete the namespace."
+        remedy = "Unless it still runs, resume with `librarian import` and the same file, or delete the namespace."
         return Check("imports", "warning", detail, remedy)
     return Check("imports", "ok", "no namespace holds part of a file")
 
 
 async def _webhooks(graph: _Graph) -> Check:
-    """Look for webhooks that nothing is sent to any more."""
+    """Check for paused webhooks."""
     if found := await paused(graph.executor):
         detail = ", ".join(f"{webhook_id} of {namespace}: {error}" for namespace, webhook_id, error in found)
-        remedy = "Mend the receiver, then `librarian webhook test` each; or `librarian webhook remove`."
+        remedy = "Fix the receiver, then run `librarian webhook test` for each; or `librarian webhook remove`."
         return Check("webhooks", "warning", f"paused: {detail}", remedy)
     return Check("webhooks", "ok", "none is paused")

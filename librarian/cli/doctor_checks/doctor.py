@@ -8,7 +8,7 @@ from librarian.cli.doctor_checks.machine import machine_checks
 
 
 async def examine(settings: Settings, *, deep: bool = False) -> list[Check]:
-    """Run every check, in an order in which the first fault is likely the cause of the later ones.
+    """Run every check, ordered so that the first fault is the likely cause of later ones.
 
     `deep` reads every downloaded file and compares it with the lock file.
     """

@@ -1,4 +1,4 @@
-"""The program itself: its packages, its text files, its settings, and the files it brought here."""
+"""Checks of the program itself: packages, text files, settings, and downloaded files."""
 
 import hashlib
 import importlib.util
@@ -26,7 +26,7 @@ _MB = 1_000_000
 
 
 def installation_checks(settings: Settings, *, deep: bool) -> dict[str, Look]:
-    """Return the checks by name, in their order; `deep` reads every downloaded file."""
+    """Return the checks by name, in order; `deep` reads every downloaded file."""
     return {
         "packages": _packages,
         "text files": _text_files,
@@ -38,7 +38,7 @@ def installation_checks(settings: Settings, *, deep: bool) -> dict[str, Look]:
 
 
 def _packages() -> Check:
-    # The command line does not even start where another distribution provides one.
+    # The command line would not even start if another distribution provided one.
     if conflicts := conflicting_distributions():
         return Check("packages", "failed", "; ".join(conflicts), REMEDY)
     return Check("packages", "ok", f"librarian {version('librarian')} in {ROOT}")
@@ -105,7 +105,7 @@ def _artifacts(name: str, group: Group, cache: Path, *, deep: bool) -> Check:
     folder = group.folder(cache)
     present = {path.name: path.stat().st_size for path in folder.glob("*")}
     if missing := sum(jar.size for jar in group.jars if present.get(jar.name) != jar.size):
-        detail = f"{missing / _MB:.0f} MB are not here yet"
+        detail = f"{missing / _MB:.0f} MB are not downloaded yet"
         return Check(name, "warning", detail, "They are downloaded at the first start.")
     if deep and (damaged := [jar.name for jar in group.jars if not _is_sound(folder, jar)]):
         return _damaged(name, damaged, folder)

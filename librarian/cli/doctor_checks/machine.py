@@ -1,4 +1,4 @@
-"""The machine: the home and its files, the keys, and the port."""
+"""Checks of the machine: the home and its files, the keys, and the port."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ from librarian.http.middleware import REQUEST_ID_HEADER
 from librarian.transfer.retention import backups_in, overdue
 
 LOW_DISK_MB = 2_048
-"""The server's transaction log alone may take 512 MB, and a checkpoint needs room beside the store."""
+"""The server's transaction log alone may take 512 MB, and a checkpoint needs space beside the store."""
 
 FULL_DISK_MB = 256
 _MIB = 2**20
@@ -27,7 +27,7 @@ _ASK_S = 5.0
 
 
 def machine_checks(settings: Settings) -> dict[str, Look]:
-    """Return the checks by name, in their order."""
+    """Return the checks by name, in order."""
     return {
         "home": partial(_home, settings),
         "disk": partial(_disk, settings),
@@ -82,7 +82,7 @@ def _keys(settings: Settings) -> Check:
 
 
 async def _port(http: HttpSettings) -> Check:
-    """Check whether `serve` could listen, or who listens already."""
+    """Check whether `serve` could listen, or what is listening already."""
     address = f"{http.host}:{http.port}"
     if http.port == 0:
         return Check("port", "ok", "any free one")
@@ -119,7 +119,7 @@ def _is_free(http: HttpSettings) -> bool:
 
 
 async def _phase_of_ours(http: HttpSettings) -> str | None:
-    """Return the phase of the Librarian service on the port; None when another program listens."""
+    """Return the phase of the Librarian service on the port; None if another program listens."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(http.host, http.host)  # noqa: S104 - compared, not bound
     scheme = "http" if http.tls_cert is None else "https"
     url = f"{scheme}://[{host}]:{http.port}/readyz" if ":" in host else f"{scheme}://{host}:{http.port}/readyz"
@@ -136,7 +136,7 @@ async def _phase_of_ours(http: HttpSettings) -> str | None:
 
 
 def _nearest(path: Path) -> Path:
-    """Return the folder itself, or the nearest one above it that is there."""
+    """Return the folder itself, or its nearest existing ancestor."""
     return next(each for each in (path, *path.parents) if each.exists())
 
 

@@ -1,11 +1,11 @@
-"""Finds packages of ours that another distribution has installed under the same name."""
+"""Finds our packages that another distribution shadows."""
 
 import importlib.util
 from pathlib import Path
 
 PACKAGES = ("cypher", "graph", "librarian", "librarian_agents", "migrations", "retrieval")
 ROOT = Path(__file__).resolve().parents[3]
-REMEDY = "Remove the other distribution, or use an environment of its own."
+REMEDY = "Remove the other distribution, or use a separate environment."
 
 
 def conflicting_distributions() -> list[str]:

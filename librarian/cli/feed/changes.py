@@ -1,4 +1,4 @@
-"""`librarian changes`: what became of items, files and edges."""
+"""`librarian changes`: the changes of items, files and edges."""
 
 import asyncio
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ def changes(
     namespace: NamespaceOption = None,
     *,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on until Ctrl-C; with --json one line for each change.")
+        bool, typer.Option("--follow", "-f", help="Continue until Ctrl-C; with --json one line per change.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what became of items, files and edges, and follow it.
+    """Show the changes of items, files and edges, and follow them.
 
-    Each change comes once, in the order of commits. Without --after it shows where the feed stands, and with --follow
-    what happens from now on.
+    Each change comes once, in commit order. Without --after it shows the current position of the feed, and with
+    --follow changes from now on.
     """
 
     async def work(librarian: Connection, where: str) -> None:

@@ -1,4 +1,4 @@
-"""`librarian webhook`: changes that are sent to other systems."""
+"""`librarian webhook`: sends changes to other systems."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -14,7 +14,7 @@ from librarian.cli.runtime import say
 from librarian.transfer.feed.contracts import WebhookCreated, WebhookIn, WebhookOut, WebhookTest
 
 app = new_app()
-webhook = new_app("Send what is changed to other systems, signed.")
+webhook = new_app("Send signed changes to other systems.")
 app.add_typer(webhook, name="webhook")
 
 WebhookArgument = Annotated[
@@ -25,9 +25,9 @@ WebhookArgument = Annotated[
 @webhook.command("add")
 @takes(WebhookIn)
 def add(what: WebhookIn, namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
-    """Send what is changed from now on to URL; prints the secret that the receiver checks signatures with, once.
+    """Send changes from now on to URL; prints the secret for checking signatures, once.
 
-    A service sends: deliveries are tried again until the receiver answers with a 2xx.
+    A running service sends them and retries until the receiver answers with a 2xx.
     """
     ask(
         lambda librarian, where: librarian.add_webhook(where, what),
@@ -42,7 +42,7 @@ def add(what: WebhookIn, namespace: NamespaceOption = None, *, as_json: JsonOpti
 
 @webhook.command("list")
 def list_webhooks(namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
-    """List the webhooks of a namespace: whether they are active or paused, and why."""
+    """List the webhooks of a namespace: active or paused, and why."""
     ask(
         lambda librarian, where: librarian.list_webhooks(where),
         namespace,
@@ -55,11 +55,11 @@ def list_webhooks(namespace: NamespaceOption = None, *, as_json: JsonOption = Fa
 
 @webhook.command("remove")
 def remove(webhook_id: WebhookArgument, namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
-    """Remove a webhook; its secret is worth nothing any more."""
+    """Remove a webhook; its secret becomes useless."""
     ask(
         lambda librarian, where: librarian.remove_webhook(where, webhook_id),
         namespace,
-        lambda removed: say(f"Removed; it had sent what was changed up to {removed.cursor}."),
+        lambda removed: say(f"Removed; it had sent the changes up to {removed.cursor}."),
         purpose="webhook",
         reach=reached_without_encoder,
         as_json=as_json,
@@ -68,7 +68,7 @@ def remove(webhook_id: WebhookArgument, namespace: NamespaceOption = None, *, as
 
 @webhook.command("test")
 def send_test(webhook_id: WebhookArgument, namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
-    """Send a test delivery now; when it is taken, a webhook that was paused goes on."""
+    """Send a test delivery now; if it succeeds, a paused webhook resumes."""
     ask(
         lambda librarian, where: librarian.test_webhook(where, webhook_id),
         namespace,

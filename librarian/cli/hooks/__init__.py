@@ -1,1 +1,1 @@
-"""`librarian hook`: the hooks of coding agents, which keep what is said in their sessions."""
+"""`librarian hook`: hooks that capture the sessions of coding agents."""

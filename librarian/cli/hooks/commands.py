@@ -31,15 +31,15 @@ else:
     search = deferred("librarian.search.contracts")
 
 app = new_app()
-hook = new_app("Keep what is said in the sessions of coding agents.")
+hook = new_app("Capture the sessions of coding agents.")
 app.add_typer(hook, name="hook")
 
 ProgramArgument: TypeAlias = Annotated[Program, typer.Argument(help="The coding agent.")]
 ProjectOption: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--project", metavar="FOLDER", help="Only in this project. Default: in everything you do."),
+    typer.Option("--project", metavar="FOLDER", help="Only in this project. Default: in all projects."),
 ]
-YesOption: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Write it without a question.")]
+YesOption: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Write without confirmation.")]
 _RECALL = "What was decided, what is open and how is it done in {project}?"
 _RECALLED_TOKENS = 1500
 _LAST_MESSAGES = 8
@@ -58,8 +58,8 @@ def install(
 ) -> None:
     """Write hooks into the configuration of a coding agent, after showing them.
 
-    From then on every turn of its sessions is kept, and at the start of a session it is given what is known about the
-    project. Secrets of well-known kinds are masked before anything is written. The same command again changes nothing.
+    From then on every turn of its sessions is captured, and each session starts with what is known about the project.
+    Secrets of known formats are masked before anything is written. Repeating the command changes nothing.
     """
 
     def work() -> None:
@@ -81,7 +81,7 @@ def install(
 
 @hook.command()
 def remove(program: ProgramArgument, project: ProjectOption = None, *, yes: YesOption = False) -> None:
-    """Take Librarian's hooks out of the configuration of a coding agent, after showing what changes."""
+    """Remove Librarian's hooks from the configuration of a coding agent, after showing the changes."""
 
     def work() -> None:
         found = Configuration.read(configuration.file_of(program, project, os.environ))
@@ -97,7 +97,7 @@ def remove(program: ProgramArgument, project: ProjectOption = None, *, yes: YesO
 
 @hook.command()
 def status(project: ProjectOption = None, *, as_json: JsonOption = False) -> None:
-    """Show where hooks are installed, and what waits to be delivered."""
+    """Show where hooks are installed, and how many turns wait for delivery."""
 
     def work() -> None:
         spool = delivery.status_of(settings_for().home)
@@ -127,7 +127,7 @@ def _state(found: Configuration) -> str:
 
 @hook.command()
 def deliver(*, as_json: JsonOption = False) -> None:
-    """Store what hooks have kept. A running service of this home does so by itself, within a second."""
+    """Store captured turns. A running service of this home does so on its own within a second."""
 
     async def work() -> int:
         settings = settings_for()
@@ -141,9 +141,9 @@ def deliver(*, as_json: JsonOption = False) -> None:
 
 @hook.command()
 def context(program: ProgramArgument, namespace: NamespaceOption = None) -> None:  # noqa: ARG001 - names the caller
-    """Print what is known about a project, as a coding agent expects it at the start of a session.
+    """Print what is known about a project, in the format that a coding agent expects at the start of a session.
 
-    It reads the event from standard input, and asks a service only: without one it prints nothing.
+    It reads the event from standard input, and only uses a service: without one it prints nothing.
     """
 
     async def work() -> None:
@@ -164,7 +164,7 @@ def context(program: ProgramArgument, namespace: NamespaceOption = None) -> None
 
 @asynccontextmanager
 async def _service_only(settings: "Settings", purpose: str) -> AsyncIterator[Connection]:
-    """Yield the client of a remote service, which no turn has been delivered to yet; raise NotReady without one."""
+    """Yield the client of a remote service, without delivering turns first; raise NotReady without one."""
     if settings.remote.url is None:
         raise NotReady("no service runs")
     async with reached_without_encoder(settings, purpose) as librarian:
@@ -183,21 +183,21 @@ def _event() -> dict[str, Any]:
     try:
         return msgspec.json.decode(sys.stdin.buffer.read(), type=dict[str, Any])
     except msgspec.DecodeError:
-        raise InvalidInput("standard input holds no event of a hook", field="PROGRAM") from None
+        raise InvalidInput("standard input does not hold an event of a hook", field="PROGRAM") from None
 
 
 async def _recalled(librarian: Connection, namespace: str, event: dict[str, Any]) -> str:
-    """Return the pack of a session's project between fences, empty where nothing is known."""
+    """Return the context pack of a session's project between fences; empty if nothing is known."""
     project = Path(str(event.get("cwd") or "")).name
     asked = search.ContextInput(query=_RECALL.format(project=project or namespace), max_tokens=_RECALLED_TOKENS)
-    known = await librarian.context(namespace, asked)
+    pack = await librarian.context(namespace, asked)
     latest = items.ItemQuery(kinds=["memory", "fact"], order="latest", limit=_LAST_KEPT)
     kept = (await librarian.list_items(namespace, latest)).items
     query = items.ItemQuery(kinds=["message"], domain=project or None, order="latest", limit=_LAST_MESSAGES)
     said = (await librarian.list_items(namespace, query)).items
-    found = {item.uid for item in known.items}
+    found = {item.uid for item in pack.items}
     parts = [
-        known.text if known.items else "",
+        pack.text if pack.items else "",
         _listed("Kept last:", [_kept_line(item) for item in kept if item.uid not in found and _holds(item)]),
         _listed("Said last:", [_said_line(item) for item in said if _session(item) != event.get("session_id")]),
     ]
@@ -206,7 +206,7 @@ async def _recalled(librarian: Connection, namespace: str, event: dict[str, Any]
 
 
 def _listed(title: str, lines: list[str]) -> str:
-    """Return lines, which come with the newest first, under a title with the newest last; empty without any."""
+    """Return lines, given newest first, under a title and newest last; empty without any."""
     return "\n".join([title, *reversed(lines)]) if lines else ""
 
 
@@ -224,7 +224,7 @@ def _session(item: "items.ItemOut") -> Any:
 
 
 def _holds(item: "items.ItemOut") -> bool:
-    """Return whether an item is no fact that has ended."""
+    """Return whether an item is still valid: not a fact that has ended."""
     ended = item.properties.get("valid_to")
     return ended is None or datetime.fromisoformat(str(ended)) > datetime.now(UTC)
 

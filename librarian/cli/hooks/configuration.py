@@ -1,4 +1,4 @@
-"""The hook configuration of coding agents: what Librarian writes into it, and takes out again.
+"""The hook configuration of coding agents: adds and removes Librarian's hooks.
 
 Formats: https://code.claude.com/docs/en/hooks, https://developers.openai.com/codex/hooks,
 https://geminicli.com/docs/hooks/reference. All three have `{"hooks": {EVENT: [{"hooks": [HANDLER, …]}, …]}}`.
@@ -23,12 +23,12 @@ _START = "SessionStart"
 _TIMEOUT_S = 10
 _CONTEXT_TIMEOUT_S = 20
 _NEW_MODE = 0o600
-# What every command of ours holds, and no other.
+# Parts that identify our commands.
 _OURS = ("items/capture/keep.py", " hook context ")
 
 
 class Program(StrEnum):
-    """Coding agents whose hooks are known."""
+    """Coding agents with supported hooks."""
 
     CLAUDE_CODE = "claude-code"
     CODEX = "codex"
@@ -37,7 +37,7 @@ class Program(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """Where a program's configuration lies (below the home, and below a project) and which events tell of turns."""
+    """The location of a program's configuration (below the home and a project) and its events that report turns."""
 
     variable: str
     folder: str
@@ -76,29 +76,29 @@ _FORMATS: Mapping[Program, _Format] = {
 
 
 def note_of(program: Program) -> str:
-    """Return what a user has to do besides, or an empty text."""
+    """Return what else the user has to do, or an empty text."""
     return _FORMATS[program].note
 
 
 def file_of(program: Program, project: Path | None, environment: Mapping[str, str]) -> Path:
-    """Return the file with the program's hooks: those of a project, or of everything that the user does."""
-    known = _FORMATS[program]
+    """Return the file with the program's hooks: of a project, or the user's."""
+    form = _FORMATS[program]
     if project is not None:
-        return project / known.folder / known.project_file
-    named = environment.get(known.variable)
-    return (Path(named) if named else Path.home() / known.folder) / known.user_file
+        return project / form.folder / form.project_file
+    named = environment.get(form.variable)
+    return (Path(named) if named else Path.home() / form.folder) / form.user_file
 
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """The command that keeps a turn, and the one that recalls at the start of a session."""
+    """The command that captures a turn, and the one that recalls at the start of a session."""
 
     keep: str
     recall: str
 
     @classmethod
     def of(cls, program: Program, folder: Path, namespace: str, own: list[str]) -> "Commands":
-        """Return the commands for the spool in `folder`; `own` is how this program is called."""
+        """Return the commands for the spool in `folder`; `own` is the command of this program."""
         keep = [
             sys.executable,
             "-I",
@@ -113,42 +113,42 @@ class Commands:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The text of one file, empty where there is none."""
+    """The text of one file, empty if it does not exist."""
 
     path: Path
     text: str
 
     @classmethod
     def read(cls, path: Path) -> "Configuration":
-        """Return what stands at `path`, or where a link there leads."""
+        """Read the file at `path`, following links."""
         path = path.resolve()
         return cls(path, path.read_text(encoding="utf-8") if path.exists() else "")
 
     @property
     def is_installed(self) -> bool:
-        """Whether our hooks stand in it."""
+        """Whether it contains our hooks."""
         return any(_is_ours(handler) for handlers in self._groups().values() for handler in _handlers(handlers))
 
     @property
     def is_broken(self) -> bool:
-        """Whether our hooks lead to a script that is gone, as after Librarian was installed elsewhere."""
+        """Whether our hooks lead to a missing script, for instance after Librarian was moved."""
         handlers = [handler for groups in self._groups().values() for handler in _handlers(groups) if _is_ours(handler)]
         scripts = [word for handler in handlers for word in shlex.split(handler["command"]) if word.endswith(_OURS[0])]
         return not all(Path(script).exists() for script in scripts)
 
     def with_hooks(self, program: Program, commands: Commands) -> str:
-        """Return the text with our hooks, and only once. Raises InvalidInput for what is not JSON."""
-        known = _FORMATS[program]
+        """Return the text with our hooks, added once. Raises InvalidInput for invalid JSON."""
+        form = _FORMATS[program]
         content, groups = self._content(), self._without_ours()
-        for event in known.events:
-            handlers = [_handler(commands.keep, _TIMEOUT_S * known.per_second)]
+        for event in form.events:
+            handlers = [_handler(commands.keep, _TIMEOUT_S * form.per_second)]
             if event == _START:
-                handlers.append(_handler(commands.recall, _CONTEXT_TIMEOUT_S * known.per_second))
+                handlers.append(_handler(commands.recall, _CONTEXT_TIMEOUT_S * form.per_second))
             groups.setdefault(event, []).append({"hooks": handlers})
         return _written(content | {"hooks": groups})
 
     def without_hooks(self) -> str:
-        """Return the text without our hooks. Raises InvalidInput for what is not JSON."""
+        """Return the text without our hooks. Raises InvalidInput for invalid JSON."""
         if not self.is_installed:
             return self.text
         content, groups = self._content(), self._without_ours()
@@ -156,13 +156,13 @@ class Configuration:
         return _written(left) if left else ""
 
     def difference(self, text: str) -> str:
-        """Return what changes when `text` takes the place of this one."""
+        """Return the diff to `text`."""
         name = str(self.path)
         lines = difflib.unified_diff(self.text.splitlines(), text.splitlines(), name, name, lineterm="")
         return "\n".join(lines)
 
     def replace(self, text: str) -> None:
-        """Write `text` in its place, whole or not at all; an empty one removes the file."""
+        """Replace the file's text atomically; an empty one removes the file."""
         if not text:
             self.path.unlink(missing_ok=True)
             return
@@ -181,7 +181,7 @@ class Configuration:
             raise InvalidInput(
                 f"{self.path} cannot be read as JSON: {error}",
                 field="PROGRAM",
-                remedy="Mend the file, or write the hooks that `librarian hook install --print` shows into it.",
+                remedy="Fix the file, or add the hooks shown by `librarian hook install --print` to it.",
             ) from None
 
     def _groups(self) -> dict[str, list[Any]]:
@@ -191,7 +191,7 @@ class Configuration:
         return {event: list(groups) if isinstance(groups, list) else [groups] for event, groups in hooks.items()}
 
     def _without_ours(self) -> dict[str, Any]:
-        """Return the groups of each event without our handlers; what they leave empty goes too."""
+        """Return the groups of each event without our handlers, dropping groups that become empty."""
         left: dict[str, Any] = {}
         for event, groups in self._groups().items():
             kept = [_rest(group) for group in groups]
@@ -218,7 +218,7 @@ def _is_ours(handler: Any) -> bool:
 
 
 def _rest(group: Any) -> Any:
-    """Return a group without our handlers; None where they were all that it had."""
+    """Return a group without our handlers; None if it had no others."""
     if not isinstance(group, dict) or not any(map(_is_ours, _listed(group.get("hooks")))):
         return group
     left = [handler for handler in group["hooks"] if not _is_ours(handler)]
