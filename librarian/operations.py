@@ -155,7 +155,7 @@ class Operation:
 
     @property
     def tool_name(self) -> str:
-        """The name of its tool, empty where it is none."""
+        """The name of its tool, empty without one."""
         return "" if self.tool is None else self.tool.name or self.name
 
 
@@ -412,7 +412,7 @@ OPERATIONS: tuple[Operation, ...] = (
         tool=Tool(
             "Delete items by uid or filter, in two steps: without `confirm_token` nothing is deleted and the "
             "answer says what would go, with a token; call again with the same arguments and that token to "
-            "delete. What is deleted cannot be kept again unless a human allows it.",
+            "delete. Deleted items cannot be kept again unless a human allows it.",
             name="forget",
             read_only=False,
             destructive=True,
@@ -463,7 +463,7 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=(NotFound, Conflict, ItemBusy, ItemForgotten),
         http=Http("POST", "/v1/items/{uid}:correct", id="correct_item"),
         tool=Tool(
-            "Say what is true instead of a stored fact or memory. The old fact stays in the history and is no"
+            "Correct a stored fact or memory: say what is true instead. The old fact stays in the history and is no"
             " longer found; a memory's old text is kept as a revision. Prefer this to forgetting.",
             input=items.CorrectInput,
             read_only=False,
@@ -491,8 +491,8 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=(NotFound,),
         http=Http("GET", "/v1/items/{uid}/impact", id="get_impact"),
         tool=Tool(
-            "See what rests on an item before you correct or forget it: the facts and memories that nothing would "
-            "support any more, those that keep other support, and what edges say it leads to.",
+            "See what depends on an item before you correct or forget it: facts and memories that would lose all "
+            "support, those that keep other support, and what edges say it leads to.",
             call=lambda app: app.items.impact_of,
             input=items.ImpactInput,
         ),
@@ -766,7 +766,7 @@ OPERATIONS: tuple[Operation, ...] = (
         output=files.FindFileOutput,
         http=Http("POST", "/v1/files/find"),
         tool=Tool(
-            "Find files by what they are called: a path or its end, a file name, a name without its ending or its "
+            "Find files by name: a path or its end, a file name, a name without its ending or its "
             "beginning, words of it and of its folders, or a name that it defines; one typo is forgiven. The answer is "
             "a list of paths, best first, with the reason for each."
         ),

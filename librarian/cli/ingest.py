@@ -58,7 +58,7 @@ def ingest(
     ],
     namespace: Annotated[
         str | None,
-        typer.Option("--namespace", "-n", help="For rows without a namespace; if given, all rows must be in it."),
+        typer.Option("--namespace", "-n", help="For rows that name none; if given, all rows must match."),
     ] = None,
     mapping: Annotated[
         str | None,

@@ -98,7 +98,7 @@ def show_item(item: ItemOut) -> None:
     if item.unsupported:
         lost = item.unsupported
         way = f" ({' <- '.join(lost.way)})" if lost.way else ""
-        say(f"Unsupported since {lost.since:%Y-%m-%d}: what it rests on was {lost.because}{way}.")
+        say(f"Unsupported since {lost.since:%Y-%m-%d}: its support was {lost.because}{way}.")
     if item.superseded_by:
         say(f"{item.superseded_by} holds instead.")
     if item.evidence:

@@ -159,8 +159,8 @@ async def propose_pending(librarian: Connection) -> None:
 
 @asynccontextmanager
 async def encoding(librarian: Connection, *, unless: bool) -> AsyncIterator[dict[str, int] | None]:
-    """Encode while the block stores, what it has stored so far. Yields how many items of which language the encoder did
-    not read before, for `encode_pending`, which does the rest.
+    """Encode items as the block stores them. Yields the earlier counts of items in languages that the encoder does not
+    read, for `encode_pending`, which encodes the rest.
     """
     if unless or isinstance(librarian, client.AsyncLibrarianClient):
         yield None
@@ -173,8 +173,8 @@ async def encoding(librarian: Connection, *, unless: bool) -> AsyncIterator[dict
 async def encode_pending(librarian: Connection, *, unless: bool, before: Mapping[str, int] | None = None) -> int | None:
     """Encode pending items, as there may be no service to do it; a remote one encodes on its own.
 
-    Returns how many items still wait; None if nothing had to be done here. It says of how many more items than
-    `before` the encoder does not read the language.
+    Returns how many items still wait; None if nothing had to be done here. Prints how many more items than `before`
+    are in languages that the encoder does not read.
     """
     if unless or isinstance(librarian, client.AsyncLibrarianClient):
         return None

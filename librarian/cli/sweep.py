@@ -240,7 +240,7 @@ async def _swept(librarian: Connection, where: str, request: SweepRequest, file:
     finally:
         if interrupted is not None:
             resume = f"librarian sweep --resume {interrupted}"
-            say(f"{interrupted} is not finished. What it has done is kept; this goes on: {resume}")
+            say(f"{interrupted} is not finished. Its changes so far are kept; to continue: {resume}")
     raise RuntimeError("a sweep ends with its report")
 
 

@@ -226,7 +226,7 @@ async def _dump(settings: "Settings", folder: Path, kept: "retention.Retention")
 def _show_backup(made: BackupReport) -> None:
     say(f"Wrote {made.file} ({made.bytes / 1e6:,.1f} MB).")
     if made.kind == "dump":
-        say(f"What it is says {dumps.facts_file(Path(made.file)).name}: keep the two together.")
+        say(f"{dumps.facts_file(Path(made.file)).name} describes it: keep the two together.")
     if not made.exact:
         say("Something changed each time it was read: what changed is in it as before or as after.")
     for path in made.removed:

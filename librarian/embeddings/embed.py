@@ -111,15 +111,15 @@ async def _encode_leased(
     on_done: Callable[[int], Awaitable[None]],
     done: int,
 ) -> int:
-    """Encode until nothing lacks a vector; what was encoded is stored while the next items are. Returns how many are
-    done, those before included.
+    """Encode until nothing lacks a vector, storing each batch while the next is encoded. Returns the number encoded,
+    including `done`.
     """
     held: set[tuple[str, str, int]] = set()
     writing: asyncio.Task[int] | None = None
     try:
         while True:
             items = await following(executor, space.space, ITEMS_AT_ONCE + len(held))
-            # What is being stored now may be among them.
+            # Items being stored may be among them.
             fresh = [item for item in items if _version(item) not in held][:ITEMS_AT_ONCE]
             found = await _encode(space, encoder, fresh)
             if writing is not None:

@@ -35,7 +35,7 @@ from librarian.items.succession import Declared, audited, proposals, with_succes
 from librarian_agents.sweep.memory_types import MemoryType
 from librarian_agents.sweep.sections import retagged
 
-_READ_AGAIN = "Read it again and decide anew."
+_READ_AGAIN = "Read it again before you retry."
 _ITEM = cast("type[ItemIn]", ItemIn)  # a union of classes decodes like one
 
 
@@ -263,7 +263,7 @@ def corrected_memory(stored: Memory, correction: Correction) -> ItemIn:
 def _superseding(namespace: str, stored: Fact, correction: Correction, valid_from: datetime | None) -> FactIn:
     given: dict[str, Any] = {name: value for name in _CONTENT if (value := getattr(correction, name)) is not None}
     if not given:
-        raise InvalidInput("say what is true instead", field="$.text")
+        raise InvalidInput("the correction is missing", field="$.text")
     if any(name in given for name in _TRIPLE):
         given.setdefault("text", None)
     elif "text" in given:

@@ -37,7 +37,7 @@ async def delete_item(
         if version is None:
             raise no_item(namespace)
         if if_version not in (None, version):
-            raise PreconditionFailed(f"the item is at version {version}", remedy="Read it again and decide anew.")
+            raise PreconditionFailed(f"the item is at version {version}", remedy="Read it again before you retry.")
 
     by = _forgetting() if forgotten else None
     gone = await graph.delete_item(executor, namespace, uid, check, forgotten=by)

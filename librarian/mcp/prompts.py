@@ -68,7 +68,7 @@ JOBS = (
         "Find out why the problem below happened.\n\n"
         "1. Find the item that describes it with `semantic_search_memories`.\n"
         "2. Follow `causes_of` from there to the root causes, and read the quotations of every edge: one whose "
-        "quotations do not say it is no cause.\n"
+        "quotations do not say so is not a cause.\n"
         "3. Ask `effects_of` for what else they led to, and `blockers_of` for what stands in the way of a "
         "remedy.\n"
         "4. Report the chain from root cause to problem, each step with its uids and quotations, and say "

@@ -136,7 +136,7 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True)
 class RerankerSettings:
-    """The reranker, and the share of searches (0..1) that use it; the others show what it changes."""
+    """The reranker, and the share of searches (0..1) that use it; the others are the control group."""
 
     enabled: Annotated[bool, Env("RERANKER_ENABLED")] = True
     base_url: Annotated[str, Env("RERANKER_BASE_URL"), http_url] = _RERANKER.base_url
@@ -359,7 +359,7 @@ class Settings:
     def from_env(cls, env: Mapping[str, str] | None = None) -> "Settings":
         """Read the settings of `env` (default: the process's environment); an empty variable counts as unset.
 
-        Raises SettingsError, which names the variable, what is wrong with its value, and the remedy.
+        Raises SettingsError, which names the variable, the fault in its value, and the remedy.
         """
         reader = Reader(os.environ if env is None else env)
         settings = reader.read(cls)

@@ -104,8 +104,6 @@ def _show_test(done: WebhookTest) -> None:
     if not done.delivered:
         say(f"Not taken: {done.error}{'' if done.status is None else f' {done.status}'}.")
     elif done.changes_gone:
-        say(
-            "Taken. What it had not sent is not kept any more: it goes on from now, and the receiver has to begin anew."
-        )
+        say("Accepted. Its unsent changes are no longer kept: it continues from now, and the receiver must start over.")
     else:
         say("Taken.")

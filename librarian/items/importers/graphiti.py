@@ -48,7 +48,7 @@ def recognises(source: Source) -> bool:
 
 
 def entries(source: Source) -> Iterator[Entry]:
-    """Yield messages, memories, then facts. Raises InvalidInput when there is no JSON file."""
+    """Yield messages, memories, then facts. Raises InvalidInput if there is no JSON file."""
     if not source.files(*_SUFFIXES):
         raise InvalidInput(f"{source.name} holds no JSON file of a Graphiti or Zep graph")
     return _all(source)

@@ -108,7 +108,7 @@ async def test_a_report_that_does_not_fit_leaves_a_sweep_that_goes_on(cli, memor
     assert (code, out) == (73, "")
     assert "the folder for temporary files cannot be written: File too large" in err
     assert "TMPDIR" in err
-    sweep_id = err.split("this goes on: librarian sweep --resume ")[1].split()[0]
+    sweep_id = err.split("to continue: librarian sweep --resume ")[1].split()[0]
     code, out, _ = await cli("--resume", sweep_id, limit="ulimit -f 1;")
     assert (code, out.split()[:2]) == (0, [sweep_id, "(applied)"])
     code, out, _ = await cli("undo", sweep_id, "--json")
