@@ -57,8 +57,7 @@ def ingest(
         str, typer.Argument(metavar="PATH", help="A JSONL file, - for standard input, or an export: file, zip, folder.")
     ],
     namespace: Annotated[
-        str | None,
-        typer.Option("--namespace", "-n", help="For rows that name none; if given, all rows must match."),
+        str | None, typer.Option("--namespace", "-n", help="For rows that name none; if given, all rows must match.")
     ] = None,
     mapping: Annotated[
         str | None,
