@@ -188,7 +188,7 @@ RETURN collect([path, defines]) AS found
 
 // name: find_files_by_words
 // purpose: files whose paths hold these words, or words like them, and files whose outline holds some
-// params: namespace, words (Lucene text for paths), told (Lucene text for outlines), stems (how the words begin, each behind a blank), limit (of each)
+// params: namespace, words (Lucene text for paths), outlines (Lucene text), stems (beginnings of words, each after a blank), limit (of each)
 // returns: found (list of [path, indexes of the words that its outline holds])
 // access: read
 // scope: namespace
@@ -198,7 +198,7 @@ CALL () {
   WHERE f.namespace = $namespace
   RETURN f
   UNION
-  MATCH (f:File) SEARCH f IN (FULLTEXT INDEX file_outline FOR $told LIMIT $limit)
+  MATCH (f:File) SEARCH f IN (FULLTEXT INDEX file_outline FOR $outlines LIMIT $limit)
   WHERE f.namespace = $namespace
   RETURN f
 }
@@ -207,22 +207,22 @@ RETURN collect([f.path, [number IN range(0, size($stems) - 1) WHERE outline CONT
 
 // name: find_files_by_outline
 // purpose: files whose outline holds some of these words, and files whose path does, each best first
-// params: namespace, told (Lucene text for outlines), words (Lucene text for paths), limit (of each)
+// params: namespace, outlines (Lucene text), words (Lucene text for paths), limit (of each)
 // returns: found (list of [path, whether it is here for its outline])
 // access: read
 // scope: namespace
 CYPHER 25
 CALL () {
-  MATCH (f:File) SEARCH f IN (FULLTEXT INDEX file_outline FOR $told LIMIT $limit) SCORE AS score
+  MATCH (f:File) SEARCH f IN (FULLTEXT INDEX file_outline FOR $outlines LIMIT $limit) SCORE AS score
   WHERE f.namespace = $namespace
-  RETURN f.path AS path, score, true AS told
+  RETURN f.path AS path, score, true AS by_outline
   UNION ALL
   MATCH (f:File) SEARCH f IN (FULLTEXT INDEX file_words FOR $words LIMIT $limit) SCORE AS score
   WHERE f.namespace = $namespace
-  RETURN f.path AS path, score, false AS told
+  RETURN f.path AS path, score, false AS by_outline
 }
-WITH path, told, score ORDER BY score DESC, size(path), path
-RETURN collect([path, told]) AS found
+WITH path, by_outline, score ORDER BY score DESC, size(path), path
+RETURN collect([path, by_outline]) AS found
 
 // fragment: chunk_filters
 ($languages IS NULL OR c.language IN $languages)

@@ -1,4 +1,4 @@
-"""A copy of the graph for analysts: what is different about it."""
+"""Marks a copy of the graph as one for analysts."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ _SETTLED_AT_ONCE = 5000
 async def stamp_copy(
     executor: Executor, name: str, *, taken_at: datetime, namespaces: Sequence[str], items: int
 ) -> None:
-    """Make a graph that was just filled a copy: a node says so, and no item waits for a vector that will not come."""
+    """Mark a freshly filled graph as a copy for analysts; its items stop waiting for vectors, which will not come."""
     while True:
         found = await executor.write("settle_copy", {"limit": _SETTLED_AT_ONCE})
         if found[0]["settled"] < _SETTLED_AT_ONCE:

@@ -1,7 +1,7 @@
-"""Bookmarks: marks of committed work, with which a later statement waits until the server that runs it knows that work.
+"""Bookmarks of committed work: a later statement waits until its server has seen that work.
 
-A cluster's members follow one another, so a read may reach one that has not heard of a write yet. Statements of one
-executor know of one another; work of another process is known by the bookmarks that it hands on (`Chain`).
+Members of a cluster lag behind one another, so a read may reach one that has not seen a write yet. Statements of one
+executor see one another's work; that of other processes is known by the bookmarks they pass on (`Chain`).
 """
 
 import time
@@ -14,9 +14,9 @@ KEPT_S = 30.0
 
 
 class Chain:
-    """What one piece of work, such as a request, builds on, and what it has committed itself.
+    """Bookmarks that one piece of work, such as a request, depends on, its own commits included.
 
-    `known` holds bookmarks that stand for all of it; `wrote` says whether it has committed a write.
+    `known` holds bookmarks that cover all of it; `wrote` tells whether it has committed a write.
     """
 
     def __init__(self) -> None:
@@ -24,23 +24,23 @@ class Chain:
         self.wrote = False
 
     def follow(self, bookmarks: Collection[str]) -> None:
-        """Build on work of others."""
+        """Wait for the work behind `bookmarks` too."""
         self.known |= frozenset(bookmarks)
 
     def replace(self, before: Collection[str], after: Collection[str]) -> None:
-        """`after` stands for `before` and for what was done since."""
+        """Replace `before` by `after`, which also covers the work done since."""
         self.known = (self.known - frozenset(before)) | frozenset(after)
 
 
 chain: ContextVar[Chain | None] = ContextVar("chain", default=None)
-"""The chain of this context's work; None: it hands nothing on."""
+"""The chain of the current context; None: no bookmarks are passed on."""
 
 
 class Causality(AsyncBookmarkManager):
-    """The bookmarks of one executor, and of the chain in whose context a statement runs.
+    """Bookmarks of one executor and of the chain in whose context a statement runs.
 
-    What the executor has seen counts for KEPT_S seconds: a member that lags longer is broken, and a database that was
-    restored meanwhile would be waited for in vain.
+    Those of the executor count for KEPT_S seconds: a member that lags longer is broken, and bookmarks of a database
+    restored since would never be reached.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -49,13 +49,13 @@ class Causality(AsyncBookmarkManager):
         self._seen_at = clock()
 
     async def get_bookmarks(self) -> frozenset[str]:
-        """Return what the next statement has to wait for; asked by the driver."""
+        """Return the bookmarks the next statement waits for; called by the driver."""
         self._drop_old()
         current = chain.get()
         return self._own.known if current is None else self._own.known | current.known
 
     async def update_bookmarks(self, previous_bookmarks: Collection[str], new_bookmarks: Collection[str]) -> None:
-        """A statement that waited for `previous_bookmarks` has ended; told by the driver."""
+        """Record the end of a statement that waited for `previous_bookmarks`; called by the driver."""
         self._drop_old()
         self._seen_at = self._clock()
         self._own.replace(previous_bookmarks, new_bookmarks)
@@ -63,7 +63,7 @@ class Causality(AsyncBookmarkManager):
             current.replace(previous_bookmarks, new_bookmarks)
 
     def forget(self) -> None:
-        """The database may be another one than before: nothing is to be waited for."""
+        """Drop all bookmarks: the database may have been replaced."""
         self._own = Chain()
 
     def _drop_old(self) -> None:
@@ -72,6 +72,6 @@ class Causality(AsyncBookmarkManager):
 
 
 def wrote() -> None:
-    """A write was committed in this context."""
+    """Record that this context has committed a write."""
     if (current := chain.get()) is not None:
         current.wrote = True

@@ -1,4 +1,4 @@
-"""Whether a server can run our statements, proven by asking it to plan one and not by its version."""
+"""Checks whether a server can run our statements by asking it to plan one, not by its version."""
 
 from cypher.loader import load
 from graph.errors import SchemaMismatch, StatementFailed, UnsupportedServer

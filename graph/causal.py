@@ -1,7 +1,7 @@
-"""Walks along typed edges, level by level, with a bound on what each level may read.
+"""Walks along typed edges, level by level, with a limit on the reads of each level.
 
-A walk reaches every item by its shortest path, and among equally short ones by the surest: the confidence of a path is
-the product of those of its edges.
+A walk reaches every item by its shortest path, and among equally short ones by the most confident: the confidence of a
+path is the product of those of its edges.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,14 +14,14 @@ from graph.edges import StoredEdge, stored_edges
 from graph.executor import Executor, Row
 from graph.types import FOREVER, UNKNOWN_TIME, native
 
-# What one level may read; of an item with more edges the surest are followed.
+# Edges read per level; of an item with more edges the most confident are followed.
 _LEVEL_EDGES = 5_000
-# Edges beside those of the paths, for each item reached.
+# Edges returned besides those of the paths, per item reached.
 _EDGES_PER_ITEM = 4
 
 
 class Direction(StrEnum):
-    """Which way edges are followed; the value is the statement that makes one step."""
+    """Direction in which edges are followed; the value names the statement that makes one step."""
 
     OUT = "causal_step_out"
     IN = "causal_step_in"
@@ -33,8 +33,8 @@ _BACK = {Direction.OUT: Direction.IN, Direction.IN: Direction.OUT, Direction.EIT
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """Which edges are followed; None means any. Items that happened outside of the time are not entered; one without a
-    time happened before everything.
+    """Edges to follow; None means any. Items that happened outside the period are not entered; items without a time
+    count as earlier than everything.
     """
 
     direction: Direction
@@ -46,7 +46,7 @@ class Follow:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What is shown of an item; `text` is the start of its text."""
+    """Summary of an item; `text` is the start of its text."""
 
     uid: str
     kind: str
@@ -58,9 +58,9 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """An item on a walk, `depth` edges from its start: `path` is their ids in order, `confidence` their product.
+    """An item on a walk, `depth` edges from its start: `path` holds their ids in order, `confidence` is their product.
 
-    `is_end`: nothing leads on from it; None where the walk did not look.
+    `is_end`: no edge leads on from it; None where the walk did not look.
     """
 
     item: Brief
@@ -72,7 +72,9 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What a walk reached, nearest and surest first, and the edges between that; `more`: a limit cut something off."""
+    """Items that a walk reached, nearest and most confident first, and the edges between them; `more`: a limit cut some
+    off.
+    """
 
     start: Brief
     reached: Sequence[Reached]
@@ -82,7 +84,7 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """The shortest path between two items, the surest of equally short ones."""
+    """The shortest path between two items, the most confident of equally short ones."""
 
     items: Sequence[Brief]
     edges: Sequence[StoredEdge]
@@ -99,7 +101,7 @@ class _Hop:
 
 
 async def items(executor: Executor, namespace: str, uids: Sequence[str]) -> dict[str, Brief]:
-    """Return what is shown of items; what is none of `namespace` is left out."""
+    """Return summaries of those items that belong to `namespace`, by uid."""
     rows = await executor.fetch_all("causal_items", {"namespace": namespace, "uids": list(uids)})
     return {row["item"]["uid"]: Brief(**native(row["item"])) for row in rows}
 
@@ -110,7 +112,7 @@ async def walk(executor: Executor, namespace: str, start: Brief, follow: Follow,
     edges: dict[str, StoredEdge] = {}
     frontier, ends, more = [start.uid], set[str](), False
     looked: set[str] = set()
-    # One level beyond the last is read, to tell ends from what is only cut off.
+    # Reads one level beyond the last, to tell ends from items that were cut off.
     for level in range(1, depth + 2):
         if not frontier:
             break
@@ -132,10 +134,10 @@ async def walk(executor: Executor, namespace: str, start: Brief, follow: Follow,
 async def shortest_path(
     executor: Executor, namespace: str, source: Brief, target: Brief, follow: Follow, *, depth: int
 ) -> tuple[Path | None, bool]:
-    """Return the path of at most `depth` edges, None where there is none; and whether a limit cut something off, so
-    that there may be one after all.
+    """Return the path of at most `depth` edges, or None; and whether a limit cut the search off, so that a path may
+    still exist.
 
-    It is looked for from both ends, from that with fewer items to go on from, until they meet.
+    Searches from both ends, each time from the one with fewer items to go on from, until they meet.
     """
     ahead, behind = _Side(source, follow), _Side(target, replace(follow, direction=_BACK[follow.direction]))
     more = False
@@ -159,7 +161,7 @@ class _Side:
         self.edges: dict[str, StoredEdge] = {}
 
     async def advance(self, executor: Executor, namespace: str) -> bool:
-        """Go one edge further; returns whether a limit cut something off."""
+        """Go one edge further and return whether a limit cut something off."""
         hops, cut = await _step(executor, namespace, self.frontier, self.follow)
         new = _entered(self.reached, hops)
         self.reached |= {reached_item.item.uid: reached_item for reached_item in new}
@@ -190,7 +192,7 @@ def _hops(rows: Sequence[Row]) -> list[_Hop]:
 
 
 def _entered(reached: Mapping[str, Reached], hops: Sequence[_Hop]) -> list[Reached]:
-    """Return the items that hops enter for the first time, each by its surest path, the surest first."""
+    """Return the items that hops enter for the first time, each by its most confident path, most confident first."""
     best: dict[str, Reached] = {}
     for hop in hops:
         uid = hop.item.uid
@@ -209,7 +211,7 @@ def _with_end(reached: Reached, looked: set[str], ends: set[str]) -> Reached:
 
 
 def _shown(edges: Mapping[str, StoredEdge], found: Sequence[Reached]) -> tuple[list[StoredEdge], bool]:
-    """Return the edges of the paths and as many others as there is room for, and whether that is all."""
+    """Return the edges of the paths and as many others as there is room for, and whether these are all."""
     on_paths = {edge_id for reached in found for edge_id in reached.path}
     others = [edge for edge_id, edge in edges.items() if edge_id not in on_paths]
     room = _EDGES_PER_ITEM * len(found)
@@ -224,8 +226,8 @@ def _joined(ahead: _Side, behind: _Side, met: set[str]) -> Path:
 
     middle = min(met, key=rank)
     first, second = ahead.reached[middle], behind.reached[middle]
-    known = ahead.edges | behind.edges
-    edges = [known[edge_id] for edge_id in (*first.path, *reversed(second.path))]
+    by_id = ahead.edges | behind.edges
+    edges = [by_id[edge_id] for edge_id in (*first.path, *reversed(second.path))]
     briefs = {uid: reached.item for side in (behind, ahead) for uid, reached in side.reached.items()}
     uids = [next(iter(ahead.reached))]
     for edge in edges:

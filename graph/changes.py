@@ -1,4 +1,4 @@
-"""What a transaction tells the change feed, as texts without the words of any item."""
+"""Encodes the changes of a transaction for the change feed, without any text of an item."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -10,19 +10,19 @@ _ENDS = frozenset({"forgotten", "deleted"})
 
 
 def encoded_changes(changes: Iterable[Change]) -> list[str]:
-    """Return the changes of one transaction as JSON texts, each once, in their order.
+    """Return the changes of one transaction as JSON texts, in order and without duplicates.
 
-    Of a thing that goes only that is told, and that it changed only where nothing tells how.
+    Of a removed item only the removal is reported; a plain "changed" is dropped where another change says more.
     """
-    told = list(dict.fromkeys(changes))
+    unique = list(dict.fromkeys(changes))
     by_thing: dict[tuple[str, str], set[str]] = {}
-    for change in told:
+    for change in unique:
         by_thing.setdefault((change.kind, change.uid), set()).add(change.action)
-    return [_encoded(change) for change in told if _counts(change, by_thing[change.kind, change.uid])]
+    return [_encoded(change) for change in unique if _counts(change, by_thing[change.kind, change.uid])]
 
 
 def decoded_changes(texts: Sequence[str]) -> list[Change]:
-    """Return what `encoded_changes` made of changes."""
+    """Return the changes that `encoded_changes` encoded."""
     return [Change(**json.loads(text)) for text in texts]
 
 
@@ -35,5 +35,5 @@ def _counts(change: Change, actions: set[str]) -> bool:
 
 
 def _encoded(change: Change) -> str:
-    said = {name: value for name, value in asdict(change).items() if value is not None}
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+    payload = {name: value for name, value in asdict(change).items() if value is not None}
+    return json.dumps(payload, ensure_ascii=False, separators=(",", ":"))

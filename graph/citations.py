@@ -1,4 +1,4 @@
-"""Lines of files that facts and memories cite as evidence, and what became of them."""
+"""Lines of files that facts and memories cite as evidence, and whether they still stand."""
 
 import hashlib
 import re
@@ -14,7 +14,7 @@ from graph.item import Fact, Memory, NewItem
 from graph.types import native
 
 PREFIX = "file:"
-"""What a reference to a file begins with, in place of the uid of an item."""
+"""Prefix of a reference to a file, which stands in place of an item's uid."""
 
 MAX_CITED_LINES = 500
 
@@ -23,8 +23,8 @@ _KEPT_CHARS = 1_000
 
 
 class CitationState(StrEnum):
-    """Where cited lines are: in their file, perhaps moved; no more as they were; gone with the file; or they were never
-    found, because no such file or line was indexed.
+    """State of cited lines: in their file, perhaps moved; changed; gone with the file; or never found, because no such
+    file or line was indexed.
     """
 
     CURRENT = "current"
@@ -38,8 +38,8 @@ STALE = (CitationState.CHANGED, CitationState.GONE, CitationState.NOT_FOUND)
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """What an item cites. `sha256` is that of the lines as they were first found, with line feeds between them; `text`
-    is what they begin with; both are None until then.
+    """A citation of an item. `sha256` is that of the lines as first found, joined by line feeds; `text` is how they
+    begin; both are None until then.
     """
 
     uid: str
@@ -54,7 +54,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class StaleCitation:
-    """An item whose evidence does not stand where it was found; lines and `text` are those of then."""
+    """An item whose cited lines no longer stand; lines and `text` are as they were last found."""
 
     uid: str
     kind: str
@@ -69,10 +69,9 @@ class StaleCitation:
 
 
 def cited_lines(ref: str) -> Lines | None:
-    """Return the lines that `file:PATH#L12-L20`, `file:PATH#L12` or `file:PATH:12-20` names; None for another
-    reference.
+    """Return the lines named by `file:PATH#L12-L20`, `file:PATH#L12` or `file:PATH:12-20`; None for other references.
 
-    Raises ValueError for one that begins like these and names no lines, or more than 500.
+    Raises ValueError for one that starts like these but names no lines, or more than 500.
     """
     if not ref.startswith(PREFIX):
         return None
@@ -87,7 +86,7 @@ def cited_lines(ref: str) -> Lines | None:
 
 
 def settled(citation: Citation, lines: Sequence[str]) -> Citation:
-    """Return the citation for a file that holds `lines` now; of several places the nearest to where it was."""
+    """Return the citation for a file that now holds `lines`; of several matches the nearest to its old position."""
     if citation.sha256 is None:
         if citation.end_line > len(lines):
             return citation
@@ -102,7 +101,7 @@ def settled(citation: Citation, lines: Sequence[str]) -> Citation:
 
 
 async def put_citations(transaction: Transaction, namespace: str, items: Sequence[NewItem]) -> None:
-    """Let locked items cite the lines that their references name, and no others; they are looked up at once."""
+    """Store the citations that the references of locked items name, in place of earlier ones, and look them up."""
     referring = [new.item for new in items if isinstance(new.item, Memory | Fact)]
     cited = {item.uid: _cited(item) for item in referring}
     if not cited:
@@ -125,7 +124,7 @@ async def put_citations(transaction: Transaction, namespace: str, items: Sequenc
 
 
 async def settle_citations(transaction: Transaction, namespace: str, paths: Sequence[str]) -> None:
-    """Look up again what is cited of files that the transaction has locked or deleted."""
+    """Look up again the citations of files that the transaction has locked or deleted."""
     rows = await transaction.run("list_citations", {"namespace": namespace, "paths": list(paths)})
     citations = [Citation(**row) for row in rows]
     if not citations:
@@ -139,7 +138,7 @@ async def settle_citations(transaction: Transaction, namespace: str, paths: Sequ
 
 
 async def list_stale(executor: Executor, namespace: str, limit: int) -> list[StaleCitation]:
-    """Return at most `limit` citations whose lines do not stand where they were found, by path and line."""
+    """Return at most `limit` citations whose lines no longer stand, by path and line."""
     params = {"namespace": namespace, "states": [state.value for state in STALE], "limit": limit}
     return [
         StaleCitation(

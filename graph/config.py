@@ -6,7 +6,7 @@ from neo4j import Auth, basic_auth
 
 CONNECT_TIMEOUT_S = 5.0
 ACQUISITION_TIMEOUT_S = 10.0
-# A pooled connection idle for longer is asked for a sign of life first: NAT boxes and Aura drop idle ones silently.
+# Connections idle for longer are probed before use: NAT boxes and Aura drop idle ones silently.
 LIVENESS_CHECK_S = 30.0
 RETRY_WINDOW_S = 15.0
 QUERY_TIMEOUT_S = 30.0
@@ -14,10 +14,9 @@ QUERY_TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class GraphConfig:
-    """Where the graph is and how long to wait for it. Times are seconds.
+    """Address of the graph, and time limits in seconds.
 
-    `retry_window_s` bounds how long a managed transaction is repeated on retryable errors; `query_timeout_s` is given
-    to the server with each transaction.
+    `retry_window_s` bounds the retries of a managed transaction; `query_timeout_s` is the server's limit for each one.
     """
 
     uri: str
@@ -29,5 +28,5 @@ class GraphConfig:
     max_connections: int = 50
 
     def auth(self) -> Auth:
-        """Basic authentication for the driver."""
+        """Return basic authentication for the driver."""
         return basic_auth(self.username, self.password)

@@ -1,4 +1,4 @@
-"""Cycles of a directed graph: which nodes are on one, and the shortest ones. Pure functions."""
+"""Cycles of a directed graph: the nodes on them, and the shortest ones. Pure functions."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,8 +7,8 @@ Graph = Mapping[str, Sequence[str]]
 
 
 def shortest_cycles(links: Iterable[tuple[str, str]], limit: int) -> tuple[list[list[str]], bool]:
-    """Return up to `limit` cycles as nodes in order, each beginning with its smallest one: for nodes on cycles the
-    shortest cycle through them, without repetition. Also whether nodes on cycles are left that were not looked at.
+    """Return up to `limit` cycles as nodes in order, each starting with its smallest: for every node on a cycle the
+    shortest one through it, without duplicates. Also return whether nodes on cycles were left unsearched.
     """
     graph = _graph(links)
     found: dict[tuple[str, ...], None] = {}

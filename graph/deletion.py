@@ -1,24 +1,24 @@
-"""Deleting items with all that hangs on them."""
+"""Deletion of items with everything attached to them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
 from graph.executor import Executor, Row, Transaction
-from graph.ingest import tell_relinked
+from graph.ingest import report_relinked
 from graph.patience import Patience
 from graph.search import filter_params
 from graph.support import settle
-from graph.tombstones import leave, told_by
+from graph.tombstones import leave, read_texts
 from graph.types import Cascade, Change, ItemAction, ItemFilter, Kind, Provenance
 
 CHUNK_ITEMS = 1000
-"""Items a transaction takes: its memory stays small, and others wait for its locks no longer than a second."""
+"""Items per transaction: its memory stays small, and others wait for its locks for at most a second."""
 
 
 async def select_items(executor: Executor, where: ItemFilter, uids: Sequence[str] | None = None) -> dict[str, int]:
-    """Return version by uid of every item that passes `where`, superseded facts too unless `as_of` says otherwise; with
-    `uids` only of these. In the order of uids.
+    """Return version by uid of every item that passes `where`, ordered by uid; superseded facts included unless `as_of`
+    excludes them. With `uids` only those are considered.
     """
     params = filter_params(where)
     if uids is None:
@@ -29,13 +29,13 @@ async def select_items(executor: Executor, where: ItemFilter, uids: Sequence[str
 
 
 async def versions_of(executor: Executor, namespace: str, uids: Iterable[str]) -> dict[str, int]:
-    """Return version by uid of those of `uids` that exist, in the order of uids."""
+    """Return version by uid of those of `uids` that exist, ordered by uid."""
     rows = await executor.fetch_all("versions_of_items", {"namespace": namespace, "uids": list(uids)})
     return {row["uid"]: row["version"] for row in rows}
 
 
 async def count_cascade(executor: Executor, namespace: str, uids: Iterable[str]) -> Cascade:
-    """Return what a deletion of `uids` would take away."""
+    """Return what a deletion of `uids` would remove."""
     (row,) = await executor.fetch_all("count_cascade", {"namespace": namespace, "uids": list(uids)})
     return cascade_of({Kind(count["kind"]): count["items"] for count in row["by_kind"]}, row)
 
@@ -48,9 +48,10 @@ async def delete_items(
     forgotten: Provenance | None = None,
     words: bool = True,
 ) -> tuple[Cascade, int]:
-    """Delete each item that still has the version named beside its uid, a thousand a transaction, in the order given;
-    `forgotten` by somebody they leave tombstones, of their uids alone unless their `words` count too. Returns what
-    went, and how many items stay because they have another version.
+    """Delete each item that still has its version in `versions`, a thousand per transaction, in the given order.
+
+    With `forgotten` they leave tombstones, of their uids alone unless `words`. Returns what was deleted, and how many
+    items stay because their version has changed.
     """
     gone, kept = Cascade({}), 0
     left = iter(versions.items())
@@ -68,25 +69,25 @@ async def delete_item(
     *,
     forgotten: Provenance | None = None,
 ) -> Cascade:
-    """Delete one item; `forgotten` by somebody it leaves a tombstone. `check` gets its version, None where there is no
-    such item, and may raise to keep it. Raises ItemBusy.
+    """Delete one item; with `forgotten` it leaves a tombstone. `check` gets its version, or None if there is no such
+    item, and may raise to keep it. Raises ItemBusy.
     """
     patience = Patience()
 
     async def work(transaction: Transaction) -> Cascade:
-        told = await told_by(transaction, namespace, [uid]) if forgotten else None
+        texts = await read_texts(transaction, namespace, [uid]) if forgotten else None
         async with patience.waiting():
             rows = await _lock(transaction, namespace, [uid])
         check(rows[0]["version"] if rows else None)
         if forgotten:
-            await leave(transaction, namespace, _versions(rows), told, forgotten.actor)
+            await leave(transaction, namespace, _versions(rows), texts, forgotten.actor)
         return await _delete(transaction, namespace, rows, forgotten)
 
     return await executor.transaction("delete_item", work)
 
 
 async def take_away(transaction: Transaction, namespace: str, uids: Sequence[str]) -> None:
-    """Delete items within a transaction; they leave no tombstone."""
+    """Delete items within a transaction, without tombstones."""
     await _delete(transaction, namespace, await _lock(transaction, namespace, sorted(uids)), None)
 
 
@@ -94,11 +95,11 @@ async def _delete_chunk(
     executor: Executor, namespace: str, versions: Mapping[str, int], forgotten: Provenance | None, *, words: bool
 ) -> tuple[Cascade, int]:
     async def work(transaction: Transaction) -> tuple[Cascade, int]:
-        told = await told_by(transaction, namespace, list(versions)) if forgotten and words else None
+        texts = await read_texts(transaction, namespace, list(versions)) if forgotten and words else None
         rows = await _lock(transaction, namespace, sorted(versions))
         doomed = [row for row in rows if row["version"] == versions[row["uid"]]]
         if forgotten:
-            await leave(transaction, namespace, _versions(doomed), told, forgotten.actor)
+            await leave(transaction, namespace, _versions(doomed), texts, forgotten.actor)
         return await _delete(transaction, namespace, doomed, forgotten), len(rows) - len(doomed)
 
     return await executor.transaction("delete_items", work)
@@ -117,17 +118,17 @@ async def _delete(
 ) -> Cascade:
     params = {"namespace": namespace, "doomed": [row["uid"] for row in locked]}
     (row,) = await transaction.run("delete_items", params)
-    # What superseded the same facts as a deleted one did closes them anew.
+    # Facts that superseded the same ones as a deleted fact close them again.
     await transaction.run("link_references", {"namespace": namespace})
     action: ItemAction = "forgotten" if forgotten else "deleted"
     transaction.changed(namespace, (Change(action, row["kind"], row["uid"]) for row in locked if row["kind"]))
-    await tell_relinked(transaction, namespace)
+    await report_relinked(transaction, namespace)
     await settle(transaction, namespace)
     return cascade_of(Counter(Kind(row["kind"]) for row in locked if row["kind"]), row)
 
 
 def cascade_of(by_kind: Mapping[Kind, int], row: Row) -> Cascade:
-    """Return what the statement `delete_items` or `count_cascade` has counted in `row`."""
+    """Return the counts in a row of the statement `delete_items` or `count_cascade`."""
     return Cascade(
         by_kind=by_kind,
         edges=row["edges"],

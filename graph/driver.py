@@ -1,4 +1,4 @@
-"""The async driver, opened once a process and closed explicitly."""
+"""The async driver, opened once per process and closed explicitly."""
 
 from neo4j import AsyncDriver, AsyncGraphDatabase, NotificationDisabledClassification, NotificationMinimumSeverity
 from neo4j import exceptions as driver_errors
@@ -11,7 +11,7 @@ _DRIVER_ERRORS = (driver_errors.Neo4jError, driver_errors.DriverError)
 
 
 def open_driver(config: GraphConfig) -> AsyncDriver:
-    """Return a driver for `config`; nothing is connected before the first use. The caller closes it."""
+    """Return a driver for `config`, which connects on first use. The caller closes it."""
     return AsyncGraphDatabase.driver(
         config.uri,
         auth=config.auth(),
@@ -21,7 +21,7 @@ def open_driver(config: GraphConfig) -> AsyncDriver:
         max_connection_pool_size=config.max_connections,
         max_transaction_retry_time=config.retry_window_s,
         notifications_min_severity=NotificationMinimumSeverity.WARNING,
-        # An empty database knows none of our labels yet; that is no fault of the statement.
+        # An empty database has none of our labels yet; the statement is not at fault.
         notifications_disabled_classifications=[NotificationDisabledClassification.UNRECOGNIZED],
         telemetry_disabled=True,
         user_agent=USER_AGENT,
@@ -29,7 +29,7 @@ def open_driver(config: GraphConfig) -> AsyncDriver:
 
 
 async def verify(driver: AsyncDriver) -> None:
-    """Raise DatabaseUnavailable or DatabaseAuthFailed unless the server answers and lets us in."""
+    """Raise DatabaseUnavailable or DatabaseAuthFailed unless the server answers and accepts our login."""
     try:
         await driver.verify_connectivity()
         if not await driver.verify_authentication():
@@ -39,8 +39,8 @@ async def verify(driver: AsyncDriver) -> None:
 
 
 async def reach(driver: AsyncDriver) -> None:
-    """One round trip without retries. Raises DatabaseUnavailable where nobody answers, DatabaseBusy where all
-    connections are taken, or DatabaseAuthFailed.
+    """Make one round trip without retries. Raises DatabaseUnavailable if nothing answers, DatabaseBusy if all
+    connections are in use, or DatabaseAuthFailed.
     """
     try:
         await driver.verify_connectivity()

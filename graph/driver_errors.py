@@ -1,4 +1,4 @@
-"""The one place where the driver's errors become ours. Apart from them, since the driver takes long to load."""
+"""Maps the driver's errors to ours. A module of its own because the driver is slow to import."""
 
 from neo4j import exceptions as driver_errors
 
@@ -33,8 +33,8 @@ _BY_DRIVER_ERROR: tuple[tuple[type[Exception], type[GraphError]], ...] = (
 _TIMEOUT_CODES = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "TransactionTerminated")
 _MISSING_INDEX_CODES = ("IndexNotFound",)
 _DELETED_CODES = ("EntityNotFound",)
-# Of these their class says it all. The last five are what a commit says that meets a full disk, what every transaction
-# says after it until a restart, and what they say where the server knows in time that there is no room.
+# Codes that need no message of their own. The last five: a commit that meets a full disk, every transaction after it
+# until a restart, and those where the server notices in time that there is no room.
 _PLAIN_CODES: dict[str, type[GraphError]] = {
     "InvalidBookmark": InvalidBookmark,
     "InvalidBookmarkMixture": InvalidBookmark,
@@ -45,15 +45,13 @@ _PLAIN_CODES: dict[str, type[GraphError]] = {
     "WriteOnReadOnlyAccessDatabase": DatabaseCannotWrite,
     "ForbiddenOnReadOnlyDatabase": DatabaseCannotWrite,
 }
-# By an operator, or by a server that stops.
+# Ended by an operator, or by a server that is stopping.
 _ENDED_CODES = ("Terminated", "LockClientStopped")
 _GOING_DOWN_CODES = ("DatabaseUnavailable", "DatabaseNotFound")
 
 
 def from_driver(error: Exception, statement: str) -> GraphError:
-    """Our error for a driver's one; `statement` is the statement's name. The text of the statement and its parameters
-    stay out.
-    """
+    """Return our error for a driver error; `statement` is the statement's name. Its text and parameters stay out."""
     code = str(getattr(error, "code", None) or "").rpartition(".")[2]
     if code in _TIMEOUT_CODES:
         return QueryTimeout(f"statement {statement!r} was ended by its time limit")

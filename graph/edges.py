@@ -1,4 +1,4 @@
-"""Typed edges: drawn, removed, found. A writer first locks both ends, so that one edge is never drawn twice."""
+"""Typed edges: link, unlink, review and list. Writers lock both ends first, so that no edge is stored twice."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
@@ -9,18 +9,18 @@ from graph.executor import Executor, Row, Transaction
 from graph.types import FOREVER, Change, EdgeAction, EdgeType, native
 
 EDGE = "edge"
-"""What the change feed calls one."""
+"""Kind of an edge in the change feed."""
 _ACCEPTED = "accepted"
 SUPERSEDES = "SUPERSEDES"
-"""The type of a proposal that a fact supersedes another: reviewed as edges are, but no edge."""
+"""Type of a proposal that a fact supersedes another: reviewed like an edge, but not an edge."""
 # Both on one pair contradict each other.
 _OPPOSITE = {EdgeType.CAUSES: EdgeType.BLOCKS, EdgeType.BLOCKS: EdgeType.CAUSES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredEdge:
-    """One edge; `state` is accepted, proposed or rejected. One that says nothing of its origin was drawn by hand: a
-    human is sure of it.
+    """An edge; `state` is accepted, proposed or rejected. The defaults are those of one drawn by hand, of which a human
+    is certain.
     """
 
     edge_id: str
@@ -38,17 +38,17 @@ class StoredEdge:
     prompt_version: str | None = None
     reviewed_by: str | None = None
     reviewed_at: datetime | None = None
-    review_reason: str | None = field(default=None, repr=False)  # of the human who has decided
+    review_reason: str | None = field(default=None, repr=False)  # given by the reviewer
     created_at: datetime | None = None
 
 
 EDGE_PROPERTIES = frozenset(declared.name for declared in fields(StoredEdge)) - {"source", "target", "type", "state"}
-"""What a relationship carries itself; its ends, its type and its state follow from where it is."""
+"""Properties of the relationship itself; its ends, type and state follow from its position in the graph."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEdge:
-    """A typed edge that a human draws; `line` finds it again in the report of an ingest."""
+    """A typed edge that a human draws; `line` identifies it in the report of an ingest."""
 
     line: int
     edge_id: str
@@ -61,7 +61,7 @@ class NewEdge:
     reason: str | None = field(repr=False)
 
     def properties(self) -> dict[str, Any]:
-        """Return what the relationship says beside its id; None where the edge says nothing."""
+        """Return the relationship's properties except its id; None for those the edge leaves open."""
         return {
             "confidence": self.confidence,
             "method": "human",
@@ -73,8 +73,8 @@ class NewEdge:
 
 @dataclass(frozen=True, slots=True)
 class EdgeFilter:
-    """Which edges to list; None means any. `uid` is either end; RELATES_TO has no direction, so that its `source` and
-    `target` match either way round.
+    """Selects the edges to list; None means any. `uid` is either end; RELATES_TO has no direction, so its `source` and
+    `target` match either way.
     """
 
     uid: str | None = None
@@ -87,7 +87,7 @@ class EdgeFilter:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """An edge as it stands, and what linking did; `contradicts` says that its opposite is accepted too."""
+    """The stored edge and the effect of linking; `contradicts`: its opposite is also accepted."""
 
     edge: StoredEdge
     created: bool
@@ -97,9 +97,7 @@ class Linked:
 
 @dataclass(frozen=True, slots=True)
 class ReviewedEdge:
-    """An edge as it stands; `done` is false where a human had decided before. `contradicts`: its opposite is accepted
-    too.
-    """
+    """The stored edge; `done` is false if a human had already decided. `contradicts`: its opposite is also accepted."""
 
     edge: StoredEdge
     done: bool
@@ -107,10 +105,10 @@ class ReviewedEdge:
 
 
 async def link(executor: Executor, namespace: str, edge: NewEdge, reviewer: str) -> Linked | Sequence[str]:
-    """Make `edge` stand as given, or say which uids do not exist.
+    """Store `edge` as accepted, or return the uids that do not exist.
 
-    An edge that is there already, accepted, proposed or rejected, keeps its id and what `edge` leaves out; `reviewer`
-    is recorded when that changes it.
+    An existing edge, accepted, proposed or rejected, keeps its id and what `edge` leaves open; `reviewer` is recorded
+    if that changes it.
     """
 
     async def work(transaction: Transaction) -> Linked | Sequence[str]:
@@ -130,8 +128,8 @@ async def review_edge(
     reason: str | None,
     revise: bool = False,
 ) -> ReviewedEdge | None:
-    """Accept or reject an edge that no human has decided about or, with `revise`, decided otherwise; None where there
-    is none.
+    """Accept or reject an edge that no human has decided on or, with `revise`, decided otherwise; None if there is no
+    such edge.
     """
 
     async def work(transaction: Transaction) -> ReviewedEdge | None:
@@ -160,9 +158,9 @@ async def edges_to_review(
     after: str,
     limit: int,
 ) -> list[StoredEdge]:
-    """Return up to `limit` edges, or proposals that a fact supersedes another (of `sorts` edge, supersede) by edge_id,
-    from behind `after` on, whose reason begins with `because` and that are in these states of review: open (proposed),
-    unreviewed (in force, though no human has drawn or seen it), accepted or rejected (by a human).
+    """Return up to `limit` edges or proposals that a fact supersedes another (of `sorts` edge, supersede), by edge_id
+    and starting after `after`, whose reason starts with `because` and whose review has one of these states: open
+    (proposed), unreviewed (in force, but neither drawn nor seen by a human), accepted or rejected (by a human).
     """
     params = {
         "namespace": namespace,
@@ -184,7 +182,7 @@ def decided(edge: StoredEdge) -> bool:
 
 
 async def unlink(executor: Executor, namespace: str, edge_id: str) -> StoredEdge | None:
-    """Remove the edge, accepted or not, and return it; None where there is none."""
+    """Remove the edge, accepted or not, and return it, or None."""
 
     async def work(transaction: Transaction) -> StoredEdge | None:
         which = {"namespace": namespace, "edge_id": edge_id}
@@ -197,7 +195,7 @@ async def unlink(executor: Executor, namespace: str, edge_id: str) -> StoredEdge
 async def unlink_items(
     executor: Executor, namespace: str, source: str, edge_type: EdgeType, target: str
 ) -> StoredEdge | None:
-    """Remove the accepted edge of a type between two items and return it; None where there is none."""
+    """Remove the accepted edge of a type between two items and return it, or None."""
 
     async def work(transaction: Transaction) -> StoredEdge | None:
         found = _accepted(await _between(transaction, namespace, source, target), edge_type)
@@ -207,7 +205,7 @@ async def unlink_items(
 
 
 async def get_edge(executor: Executor, namespace: str, edge_id: str) -> StoredEdge | None:
-    """Return the edge, accepted or not; None where there is none."""
+    """Return the edge, accepted or not, or None."""
     which = {"namespace": namespace, "edge_id": edge_id}
     found = _only_edges(stored_edges(await executor.fetch_all("get_edge", which)))
     return found[0] if found else None
@@ -216,7 +214,7 @@ async def get_edge(executor: Executor, namespace: str, edge_id: str) -> StoredEd
 async def list_edges(
     executor: Executor, namespace: str, which: EdgeFilter, *, after: str, limit: int
 ) -> list[StoredEdge]:
-    """Return up to `limit` edges by edge_id, from the first one behind `after` on ("" for the first of all)."""
+    """Return up to `limit` edges by edge_id, starting after `after` ("" for the first)."""
     params = {
         "namespace": namespace,
         "uid": which.uid,
@@ -236,39 +234,39 @@ async def list_edges(
 
 async def _link(transaction: Transaction, namespace: str, edge: NewEdge, reviewer: str) -> Linked:
     between = await _between(transaction, namespace, edge.source, edge.target)
-    known = _accepted(between, edge.type) or next((other for other in between if other.type == edge.type), None)
+    existing = _accepted(between, edge.type) or next((other for other in between if other.type == edge.type), None)
     opposite = _OPPOSITE.get(edge.type)
     contradicts = opposite is not None and _accepted(between, opposite) is not None
-    given = {name: value for name, value in edge.properties().items() if value is not None}
-    held = known is not None and all(getattr(known, name) == value for name, value in given.items())
-    if known and held and known.state == _ACCEPTED:
-        return Linked(known, created=False, changed=False, contradicts=contradicts)
+    properties = {name: value for name, value in edge.properties().items() if value is not None}
+    held = existing is not None and all(getattr(existing, name) == value for name, value in properties.items())
+    if existing and held and existing.state == _ACCEPTED:
+        return Linked(existing, created=False, changed=False, contradicts=contradicts)
     params = {
         "namespace": namespace,
         "source": edge.source,
         "target": edge.target,
         "type": edge.type.value,
-        "edge_id": known.edge_id if known else edge.edge_id,
-        "properties": given,
-        "reviewed_by": reviewer if known else None,
+        "edge_id": existing.edge_id if existing else edge.edge_id,
+        "properties": properties,
+        "reviewed_by": reviewer if existing else None,
     }
     stored = stored_edges(await transaction.run("put_edge", params))
-    if known is None:
+    if existing is None:
         action: EdgeAction = "added"
     else:
-        action = "changed" if known.state == _ACCEPTED else "accepted"
-    tell_edges(transaction, namespace, action, stored)
-    return Linked(stored[0], created=known is None, changed=True, contradicts=contradicts)
+        action = "changed" if existing.state == _ACCEPTED else "accepted"
+    report_edges(transaction, namespace, action, stored)
+    return Linked(stored[0], created=existing is None, changed=True, contradicts=contradicts)
 
 
 async def _review(
     transaction: Transaction, namespace: str, edge: StoredEdge, *, accept: bool, reviewer: str, reason: str | None
 ) -> ReviewedEdge:
-    """Decide about an edge whose ends are locked."""
+    """Record a decision on an edge whose ends are locked."""
     common = {"namespace": namespace, "edge_id": edge.edge_id, "reviewed_by": reviewer}
     if not accept:
         rejected = stored_edges(await transaction.run("reject_edge", {**common, "review_reason": reason}))
-        tell_edges(transaction, namespace, "rejected", rejected)
+        report_edges(transaction, namespace, "rejected", rejected)
         return ReviewedEdge(rejected[0], done=True)
     opposite = _OPPOSITE.get(EdgeType(edge.type))
     between = await _between(transaction, namespace, edge.source, edge.target)
@@ -280,21 +278,21 @@ async def _review(
         "properties": {"review_reason": reason},
     }
     accepted = stored_edges(await transaction.run("put_edge", params))
-    tell_edges(transaction, namespace, "accepted", accepted)
+    report_edges(transaction, namespace, "accepted", accepted)
     contradicts = opposite is not None and _accepted(between, opposite) is not None
     return ReviewedEdge(accepted[0], done=True, contradicts=contradicts)
 
 
 async def _remove(transaction: Transaction, namespace: str, edge: StoredEdge) -> StoredEdge | None:
-    """Remove an edge that was found before its ends are locked; None where somebody else was faster."""
+    """Remove an edge that was read before its ends were locked; None if someone else was faster."""
     await _lock(transaction, namespace, edge.source, edge.target)
     removed = stored_edges(await transaction.run("delete_edge", {"namespace": namespace, "edge_id": edge.edge_id}))
-    tell_edges(transaction, namespace, "deleted", removed)
+    report_edges(transaction, namespace, "deleted", removed)
     return removed[0] if removed else None
 
 
 async def _lock(transaction: Transaction, namespace: str, *uids: str) -> list[str]:
-    """Lock items, in one order for all writers. Returns the uids that do not exist."""
+    """Lock items, in the same order for all writers. Returns the uids that do not exist."""
     rows = await transaction.run("lock_items", {"namespace": namespace, "uids": sorted(uids)})
     return sorted(set(uids) - {row["uid"] for row in rows})
 
@@ -308,8 +306,8 @@ def _only_edges(found: Sequence[StoredEdge]) -> list[StoredEdge]:
     return [edge for edge in found if edge.type != SUPERSEDES]
 
 
-def tell_edges(transaction: Transaction, namespace: str, action: EdgeAction, edges: Iterable[StoredEdge]) -> None:
-    """Tell the namespace's change feed what became of edges."""
+def report_edges(transaction: Transaction, namespace: str, action: EdgeAction, edges: Iterable[StoredEdge]) -> None:
+    """Report changes of edges to the namespace's change feed."""
     transaction.changed(
         namespace, (Change(action, EDGE, edge.edge_id, edge.type, edge.source, edge.target) for edge in edges)
     )
@@ -320,7 +318,7 @@ def _accepted(edges: Sequence[StoredEdge], edge_type: EdgeType) -> StoredEdge | 
 
 
 def stored_edges(rows: Sequence[Row]) -> list[StoredEdge]:
-    """Return rows of statements that return edges, as values."""
+    """Return the edges in the rows of a statement."""
     return [
         StoredEdge(source=row["source"], target=row["target"], type=row["type"], state=row["state"], **_carried(row))
         for row in rows
@@ -328,14 +326,14 @@ def stored_edges(rows: Sequence[Row]) -> list[StoredEdge]:
 
 
 def _carried(row: Row) -> dict[str, Any]:
-    """Return what the relationship itself says; what analysts added to it is left out."""
+    """Return the relationship's own properties, without those that analysts added."""
     stored = row["properties"]
     return {name: native(stored[name]) for name in EDGE_PROPERTIES if stored.get(name) is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnEdges:
-    """So many relationships without an edge_id that have one `fault`; without a fault they can be adopted."""
+    """Relationships without an edge_id, counted by `fault`; those without a fault can be adopted."""
 
     fault: str | None
     count: int
@@ -344,7 +342,7 @@ class DrawnEdges:
 
 @dataclass(frozen=True, slots=True)
 class DrawnEdge:
-    """One that can be adopted, in the direction in which it was drawn."""
+    """A relationship that can be adopted, in the direction in which it was drawn."""
 
     namespace: str
     source: str
@@ -354,7 +352,7 @@ class DrawnEdge:
 
 @dataclass(frozen=True, slots=True)
 class AdoptedEdge:
-    """One as it shall be stored: RELATES_TO from the lower to the higher uid."""
+    """An edge as it will be stored: RELATES_TO runs from the lower to the higher uid."""
 
     namespace: str
     source: str
@@ -364,7 +362,7 @@ class AdoptedEdge:
 
 
 async def count_drawn(executor: Executor, namespace: str | None = None) -> list[DrawnEdges]:
-    """Return typed relationships without an edge_id, by fault; `namespace` None looks at all of them."""
+    """Count typed relationships without an edge_id by fault; `namespace` None covers all."""
     rows = await executor.fetch_all("count_drawn_edges", {"namespace": namespace})
     return [DrawnEdges(row["fault"], row["edges"], row["examples"]) for row in rows]
 
@@ -376,10 +374,9 @@ async def next_drawn(executor: Executor, namespace: str | None, limit: int) -> l
 
 
 async def adopt(executor: Executor, edges: Sequence[AdoptedEdge]) -> tuple[int, int]:
-    """Make all relationships drawn between the ends of each edge into that edge, in one transaction.
+    """Turn all relationships drawn between the ends of each edge into that edge, in one transaction.
 
-    What they say is kept where the edge says nothing else. Returns how many edges are new, and how many were there
-    already.
+    Their properties are kept where the edge has none. Returns how many edges are new, and how many existed.
     """
     rows = [
         {
@@ -389,7 +386,7 @@ async def adopt(executor: Executor, edges: Sequence[AdoptedEdge]) -> tuple[int, 
             "type": edge.type,
             "edge_id": edge.edge_id,
         }
-        # One order of locking for all writers.
+        # The same locking order for all writers.
         for edge in sorted(set(edges), key=lambda edge: (edge.namespace, edge.source, edge.target, edge.type))
     ]
 

@@ -1,24 +1,24 @@
 """Errors of the graph; `graph.driver_errors` maps the driver's to them.
 
 GraphError
-├── DatabaseUnavailable   nobody answers, or the server is going down (retryable)
+├── DatabaseUnavailable   the server does not answer or is going down (retryable)
 ├── DatabaseCannotWrite   its disk is full, or it has stopped itself after a fault
 ├── DatabaseBusy          deadlocks or memory limits that outlasted the retries (retryable)
-├── DeletedMeanwhile      a statement met a node that somebody else was deleting (retryable)
-├── ItemBusy              an item that somebody else is changing for longer than one waits (retryable)
-├── ItemForgotten         what is to be kept was forgotten on purpose
-├── ChangesGone           a cursor of the change feed behind which changes are not kept any more
-├── LeaseHeld             somebody else is at work where only one may be (retryable)
-├── LeaseLost             somebody else has taken over the work
+├── DeletedMeanwhile      a statement met a node that was being deleted (retryable)
+├── ItemBusy              someone else has been changing the item for too long (retryable)
+├── ItemForgotten         an item to be stored was forgotten on purpose
+├── ChangesGone           the change feed no longer holds the changes after a cursor
+├── LeaseHeld             another process holds the lease (retryable)
+├── LeaseLost             another process has taken over the lease
 ├── InvalidBookmark       a bookmark that the database cannot read
-├── BookmarkNotReached    the database does not know the work of a bookmark yet (retryable)
-├── QueryTimeout          a statement took longer than it may (retryable)
+├── BookmarkNotReached    the database has not seen a bookmark's work yet (retryable)
+├── QueryTimeout          a statement exceeded its time limit (retryable)
 ├── DatabaseAuthFailed    wrong user name or password
 ├── UnsupportedServer     the server cannot run our statements
-├── ConstraintViolated    a uniqueness rule of the graph
-├── SchemaMismatch        an index or constraint is missing, failed or other than declared
+├── ConstraintViolated    a uniqueness constraint refused the write
+├── SchemaMismatch        an index or constraint is missing, failed or not as declared
 ├── SpaceMismatch         vectors of one embedding space offered to another
-├── SpaceIncomplete       a space that lacks vectors was to become the active one
+├── SpaceIncomplete       a space that lacks vectors cannot become the active one
 └── StatementFailed       a defect: the statement or its parameters are wrong
 """
 
@@ -49,7 +49,7 @@ class DatabaseCannotWrite(GraphError):
 
 
 class DatabaseBusy(GraphError):
-    """The database could not finish the work beside other work. Try again, with smaller batches if it lasts."""
+    """The database could not finish this alongside other work. Try again, with smaller batches if it happens again."""
 
     code = "database_busy"
     retryable = True
@@ -63,50 +63,50 @@ class DeletedMeanwhile(GraphError):
 
 
 class ItemBusy(GraphError):
-    """Somebody else is changing this item, and has been for longer than one waits. Nothing was changed; try again."""
+    """Someone else has been changing this item for too long. Nothing was changed; try again."""
 
     code = "item_busy"
     retryable = True
 
 
 class ItemForgotten(GraphError):
-    """It was forgotten on purpose and is not kept again. Whoever may decide that lets it come back: `librarian
-    forgotten lift UID`.
+    """The item was forgotten on purpose and is not stored again. To allow its return, use `librarian forgotten lift
+    UID`.
     """
 
     code = "item_forgotten"
 
 
 class ChangesGone(GraphError):
-    """What was changed right behind this cursor is not kept any more, or the graph was restored since. Read what there
-    is anew (list or export it), then follow from the cursor that `GET /v1/changes` gives without `after`.
+    """The changes after this cursor are no longer kept, or the graph has been restored since. Read the current contents
+    (list or export them), then follow from the cursor that `GET /v1/changes` returns without `after`.
     """
 
     code = "changes_gone"
 
 
 class LeaseHeld(GraphError):
-    """Somebody else is at work where only one may be. Try again when they have finished."""
+    """Another process is doing this work, which allows only one. Try again when it has finished."""
 
     code = "lease_held"
     retryable = True
 
 
 class LeaseLost(GraphError):
-    """Somebody else has taken over this work, as it was not heard of for too long. Nothing is half done."""
+    """Another process has taken over this work because its lease was not renewed in time. Nothing is half done."""
 
     code = "lease_lost"
 
 
 class InvalidBookmark(GraphError):
-    """The database cannot read this bookmark. Go on without it."""
+    """The database cannot read this bookmark. Continue without it."""
 
     code = "invalid_bookmark"
 
 
 class BookmarkNotReached(GraphError):
-    """The database does not know the work of this bookmark yet. Try again; if the database was restored meanwhile, go
-    on without the bookmark.
+    """The database has not caught up with this bookmark yet. Try again; if the database was restored meanwhile,
+    continue without the bookmark.
     """
 
     code = "bookmark_not_reached"
@@ -114,7 +114,7 @@ class BookmarkNotReached(GraphError):
 
 
 class QueryTimeout(GraphError):
-    """A statement took longer than it may."""
+    """A statement exceeded its time limit."""
 
     code = "query_timeout"
     retryable = True
@@ -151,7 +151,7 @@ class SpaceMismatch(GraphError):
 
 
 class SpaceIncomplete(GraphError):
-    """Items lack a vector in the space that was to become the active one."""
+    """Items lack a vector in the space that was to become active."""
 
     code = "space_incomplete"
 

@@ -1,9 +1,10 @@
-"""The few verbs through which everything speaks to Neo4j: fetch_all, fetch_one, write, transaction, run_schema.
+"""The only access to Neo4j, through a few verbs: fetch_all, fetch_one, write, transaction, run_schema.
 
 Statements are named (`cypher/*.cypher`) and values are parameters; no other module sends Cypher. Reads and writes are
-managed transactions: retryable errors are repeated by the driver for its retry window, then mapped to `graph.errors`.
+managed transactions: the driver retries retryable errors within its retry window, then they are mapped to
+`graph.errors`.
 
-A cancelled task ends its statement: the driver drops the connection and the server rolls back what ran on it.
+Cancelling a task ends its statement: the driver drops the connection and the server rolls back what ran on it.
 """
 
 import asyncio
@@ -37,21 +38,22 @@ from graph.types import Change
 Row = dict[str, Any]
 Params = Mapping[str, Any]
 T = TypeVar("T")
-# Two processes that create one index at the same time deadlock on the schema's lock; one of them has to come again.
+# Two processes that create the same index at once deadlock on the schema lock; one of them has to retry.
 _SCHEMA_ATTEMPTS = 6
-# A statement that waited for a lock may find the node gone; the next attempt does not see it any more.
+# A statement that waited for a lock may find its node deleted; the next attempt no longer sees it.
 _RACE_ATTEMPTS = 4
-# The server's own limit would end the building of a large constraint.
+# The server's own limit would abort the creation of a large constraint.
 _NO_TIMEOUT = 0
 _DRIVER_ERRORS = (driver_errors.Neo4jError, driver_errors.DriverError)
 
 deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
-"""When the work of this context has to end, by the running loop's clock; None: nobody said. The server gets no more
-time for a statement than is left until then, so that it works for nobody who has gone."""
+"""When the work of this context must end, by the running loop's clock; None: no limit. The server gets no more time for
+a statement than is left, so that it never works for a caller who has gone.
+"""
 
 
 class Transaction:
-    """Named statements inside one open transaction. The function that gets it may run more than once."""
+    """Named statements inside one open transaction. The function that receives it may run more than once."""
 
     def __init__(self, executor: "Executor", transaction: AsyncManagedTransaction) -> None:
         self._executor = executor
@@ -59,13 +61,11 @@ class Transaction:
         self._changes: dict[str, list[Change]] = {}
 
     def changed(self, namespace: str, changes: Iterable[Change]) -> None:
-        """Tell the namespace's change feed of `changes`, if and when the transaction is committed."""
+        """Add `changes` to the namespace's change feed if the transaction is committed."""
         self._changes.setdefault(namespace, []).extend(changes)
 
     async def number_changes(self) -> None:
-        """Give what was changed its numbers: last of all, since it keeps everybody else who writes to the namespace
-        waiting until the commit.
-        """
+        """Number the changes: last of all, since that blocks all other writers of the namespace until the commit."""
         for namespace, changes in sorted(self._changes.items()):
             if rows := encoded_changes(changes):
                 await self.run("record_changes", {"namespace": namespace, "changes": rows})
@@ -83,7 +83,7 @@ class Transaction:
 
 @dataclass(slots=True)
 class _Link:
-    """A driver and how many pieces of work use it."""
+    """A driver and the number of tasks that use it."""
 
     driver: AsyncDriver
     users: int = 0
@@ -115,32 +115,32 @@ class Executor:
 
     @property
     def driver(self) -> AsyncDriver:
-        """The driver that new work gets."""
+        """The driver for new work."""
         return self._link.driver
 
     async def reconnect(self, driver: AsyncDriver) -> None:
-        """Give new work to `driver`; the one before is closed when the work that began on it has ended."""
+        """Give new work to `driver`; the previous one is closed when the work begun on it has ended."""
         old, self._link = self._link, _Link(driver)
         self.forget_bookmarks()
         if not old.users:
             await old.driver.close()
 
     def forget_bookmarks(self) -> None:
-        """Wait for no earlier work: the database may have been restored since."""
+        """Stop waiting for earlier work: the database may have been restored since."""
         self._causality.forget()
 
     def give_up(self) -> None:
-        """End the work in flight with DatabaseUnavailable: nobody will start the database again for it."""
+        """End the work in flight with DatabaseUnavailable: the database will not be started again for it."""
         now = asyncio.get_running_loop().time()
         for waiting in self._in_flight:
             waiting.reschedule(now)
 
     async def aclose(self) -> None:
-        """Close the driver; nothing may run any more."""
+        """Close the driver; nothing can run afterwards."""
         await self._link.driver.close()
 
     def prepare(self, name: str, params: Params, template: Mapping[str, str | int]) -> tuple[Statement, str]:
-        """Return the statement and its text. Raises StatementFailed for an unknown name or other parameters than its
+        """Return the statement and its text. Raises StatementFailed for an unknown name, or parameters other than its
         header names.
         """
         statement = self._statements.get(name)
@@ -161,8 +161,8 @@ class Executor:
         return rows[0] if rows else None
 
     async def fetch_list(self, name: str, params: Params | None = None, **template: str | int) -> list[Any]:
-        """Return the list `found` of a read statement that puts all it has to say into one row: the driver takes 50 us
-        for a row of its own, however little is in it (60 rows of 4 values: 4 ms apart, .7 ms as a list).
+        """Return the list `found` of a read statement that returns everything in one row: the driver takes 50 us per
+        row, however small (60 rows of 4 values: 4 ms apart, .7 ms as a list).
         """
         (row,) = await self.fetch_all(name, params, **template)
         found: list[Any] = row["found"]
@@ -174,9 +174,7 @@ class Executor:
 
     @stamina.retry(on=DeletedMeanwhile, attempts=_RACE_ATTEMPTS)
     async def transaction(self, name: str, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Several statements in one write transaction; `name` names the work in errors. `work` may run more than
-        once.
-        """
+        """Run several statements in one write transaction, which errors call `name`. `work` may run more than once."""
 
         @unit_of_work(metadata=self._metadata(name), timeout=self._time_left(name))
         async def bounded(transaction: AsyncManagedTransaction) -> T:
@@ -192,7 +190,7 @@ class Executor:
 
     @stamina.retry(on=DatabaseBusy, attempts=_SCHEMA_ATTEMPTS)
     async def run_schema(self, name: str, params: Params | None = None, **template: str | int) -> list[Row]:
-        """Run a schema statement (index, constraint): its own auto-committed transaction, as Neo4j demands."""
+        """Run a schema statement (index, constraint) in its own auto-commit transaction, as Neo4j requires."""
         _, text = self.prepare(name, params or {}, template)
         return await self.run_migration(text, {"given": dict(params or {})}, name=name)
 
@@ -210,7 +208,7 @@ class Executor:
     async def _query(
         self, name: str, params: Params, template: Mapping[str, str | int], access: RoutingControl
     ) -> list[Row]:
-        """Run one statement in a managed transaction of its own; the driver sends its begin along with it."""
+        """Run one statement in a managed transaction of its own; the driver sends its BEGIN along with it."""
         statement, text = self.prepare(name, params, template)
         query = Query(text, metadata=self._metadata(name), timeout=self._time_left(name))
         started = time.perf_counter()
@@ -233,7 +231,7 @@ class Executor:
 
     @asynccontextmanager
     async def _connection(self, name: str) -> AsyncIterator[AsyncDriver]:
-        """The driver for one piece of work, which is counted; what fails comes out as a GraphError, and is told."""
+        """Yield the driver to one task, which is counted; failures become GraphErrors and reach the observer."""
         started = time.perf_counter()
         link = self._link
         self._count(link, +1)
@@ -277,18 +275,18 @@ class Executor:
         self.observer.connections(self._in_use)
 
     def _time_left(self, name: str) -> float:
-        """Return seconds that a statement may take. Raises QueryTimeout when the deadline has passed: the server takes
-        a limit of zero for none.
+        """Return the seconds that a statement may take. Raises QueryTimeout past the deadline: the server reads a limit
+        of zero as none.
         """
         ends_at = deadline.get()
         if ends_at is None:
             return self._timeout_s
         left = ends_at - asyncio.get_running_loop().time()
         if left <= 0:
-            raise QueryTimeout(f"statement {name!r} was not begun: the time was up")
+            raise QueryTimeout(f"statement {name!r} was not started: the time was up")
         return min(self._timeout_s, left)
 
     @staticmethod
     def _metadata(name: str) -> dict[str, str]:
-        """Return what SHOW TRANSACTIONS tells about a transaction of ours."""
+        """Return the metadata that SHOW TRANSACTIONS lists for our transactions."""
         return {"app": "librarian", "statement": name}

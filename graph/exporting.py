@@ -1,8 +1,8 @@
-"""Reading namespaces whole, for a file: pages of rows that are JSON already, in an order that is always the same.
+"""Reads whole namespaces for a file: pages of JSON rows, always in the same order.
 
-Neo4j has no snapshots: each page sees what is committed when it is read. So a file is of a *moment*. Whatever was
-created later is left out, together with what leads to it; everything that was there and stayed as it was is in. Whether
-something was changed or deleted meanwhile, `marks` tell, taken before and after.
+Neo4j has no snapshots: each page sees what is committed when it is read. So a file is taken at a *moment*. Whatever was
+created later is left out, with everything that leads to it; everything that existed and stayed unchanged is included.
+`marks`, taken before and after, show whether something was changed or deleted meanwhile.
 """
 
 import asyncio
@@ -24,23 +24,23 @@ _POLL_S = 0.05
 _OLDER_TRANSACTIONS_S = 60.0
 _FIRST_LIMIT = 200
 _MOST_ROWS = 2_000
-# Of texts in one page; what the driver and the server hold of it is a few times as much.
+# Text per page; the driver and the server hold a few times as much.
 _PAGE_CHARS = 2_000_000
 _FIRST = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What a namespace holds of before a moment: items by kind, and figures that differ after every change of it."""
+    """Contents of a namespace before a moment: items by kind, and figures that differ after every change."""
 
     by_kind: Mapping[str, int]
     figures: Mapping[str, Sequence[Any]]
 
 
 async def settled_moment(executor: Executor) -> Any:
-    """Return the server's time, after which everything that was created before it is committed or never will be.
+    """Return a server time such that everything created before it is committed or never will be.
 
-    Waits for the transactions that run at that time, up to the minute that the managed server gives them.
+    Waits for the transactions running at that time, for at most the minute that the managed server gives them.
     """
     row = await executor.fetch_one("server_clock")
     moment = row["now"] if row else None
@@ -52,14 +52,14 @@ async def settled_moment(executor: Executor) -> Any:
 
 
 async def all_namespaces(executor: Executor) -> list[str]:
-    """Return every namespace that anything names, items or not."""
+    """Return every namespace that any node names, with or without items."""
     return [row["namespace"] for row in await executor.fetch_all("export_namespaces")]
 
 
 async def read_marks(executor: Executor, namespace: str, moment: Any) -> Marks:
-    """Return the marks of what `namespace` holds of before `moment`."""
+    """Return the marks of `namespace` before `moment`."""
     rows = await executor.fetch_all("export_marks", {"namespace": namespace, "made_before": moment})
-    # An item that is deleted while it is counted has no kind any more.
+    # An item deleted while it is counted has no kind.
     counted = sorted((row for row in rows if row["part"] is not None), key=itemgetter("part"))
     return Marks(
         by_kind={row["part"]: row["items"] for row in counted if row["items"] is not None},
@@ -68,7 +68,7 @@ async def read_marks(executor: Executor, namespace: str, moment: Any) -> Marks:
 
 
 async def spaces_of(executor: Executor, namespace: str) -> list[Row]:
-    """Return the embedding spaces that `namespace` has vectors in: what makes each the same everywhere."""
+    """Return the embedding spaces in which `namespace` has vectors, with the properties that identify each anywhere."""
     rows = await executor.fetch_all("export_spaces", {"namespace": namespace})
     return [row["properties"] for row in rows]
 
@@ -76,7 +76,7 @@ async def spaces_of(executor: Executor, namespace: str) -> list[Row]:
 async def pages(
     executor: Executor, namespace: str, moment: Any, *, vectors: bool, tombstones: bool
 ) -> AsyncIterator[Page]:
-    """Yield everything that `namespace` holds of before `moment`, nodes before the edges between them, and last the
+    """Yield everything that `namespace` held before `moment`: nodes before the edges between them, and last the
     tombstones, whatever their age.
     """
     where = {"namespace": namespace, "made_before": moment}
@@ -110,7 +110,7 @@ async def _transactions(executor: Executor) -> set[str]:
 
 
 async def _paged(executor: Executor, statement: str, params: Mapping[str, Any], key: str) -> AsyncIterator[list[Row]]:
-    """Yield the pages of a statement in the order of `key`, each about as large as memory allows without notice."""
+    """Yield the pages of a statement in the order of `key`, each as large as memory safely allows."""
     after, limit = _FIRST, _FIRST_LIMIT
     while rows := await executor.fetch_all(statement, {**params, "after": after, "limit": limit}):
         yield rows
@@ -121,7 +121,7 @@ async def _paged(executor: Executor, statement: str, params: Mapping[str, Any], 
 
 
 def _next_limit(rows: int, chars: int) -> int:
-    """So many rows as fill a page if they are like those before, but never suddenly many more."""
+    """Return the number of rows that would fill a page if they are like the last ones, growing only gradually."""
     fitting = rows * _PAGE_CHARS // max(1, chars)
     return max(1, min(fitting, 2 * rows, _MOST_ROWS))
 

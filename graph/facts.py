@@ -1,4 +1,4 @@
-"""Facts by what they say of whom: which values of a subject are open, and how many values a predicate has."""
+"""Facts by subject and predicate: the open values of a subject, and how many values a predicate takes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -14,8 +14,8 @@ _SAMPLE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class OpenFact:
-    """A fact that holds and that only the one that comes in may supersede; `decided`: whether a human has accepted or
-    rejected that it does.
+    """A fact that holds and that only the incoming one may supersede; `decided`: a human's decision on that, accepted
+    or rejected.
     """
 
     uid: str
@@ -26,8 +26,8 @@ class OpenFact:
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """How many subjects have a value of a predicate, how many of them several open ones, how many one that replaced
-    another; and of how many a human has said that a value does not replace another.
+    """Numbers of a predicate: subjects with a value, with several open ones, with one that replaced another; and those
+    where a human said that a value does not replace another.
     """
 
     subjects: int
@@ -41,8 +41,8 @@ NO_HABIT = Habit(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class OpenFacts:
-    """Of facts that come in, by uid: the open ones of the same subject and predicate, and the source hash of those that
-    are stored already.
+    """For incoming facts, by uid: the open facts of the same subject and predicate, and the source hash of those
+    already stored.
     """
 
     open: Mapping[str, Sequence[OpenFact]]
@@ -50,7 +50,7 @@ class OpenFacts:
 
 
 async def open_facts(executor: Executor, namespace: str, facts: Sequence[Fact]) -> OpenFacts:
-    """Return what is stored of what `facts` tell about."""
+    """Return the stored facts about the same subjects and predicates as `facts`."""
     rows = [
         {"uid": fact.uid, "subject": fact.subject, "predicate": fact.predicate, "person_id": fact.person_id}
         for fact in facts
@@ -58,7 +58,7 @@ async def open_facts(executor: Executor, namespace: str, facts: Sequence[Fact]) 
     found = await executor.fetch_all("open_facts", {"namespace": namespace, "rows": rows, "forever": FOREVER})
     return OpenFacts(
         {
-            row["uid"]: [OpenFact(uid, text, native(since), said) for uid, text, since, said in row["open"]]
+            row["uid"]: [OpenFact(uid, text, native(since), decided) for uid, text, since, decided in row["open"]]
             for row in found
         },
         {row["uid"]: row["source_hash"] for row in found if row["source_hash"] is not None},
@@ -77,16 +77,16 @@ class Succession:
 
 
 async def propose(transaction: Transaction, namespace: str, successions: Sequence[Succession]) -> None:
-    """Store proposals between stored facts; one that is there, decided or not, stays as it is."""
+    """Store proposals between stored facts; existing ones, decided or not, stay unchanged."""
     if successions:
         rows = [asdict(succession) for succession in successions]
         new = await transaction.run("propose_successions", {"namespace": namespace, "rows": rows})
-        told = (Change("proposed", EDGE, row["edge_id"], SUPERSEDES, row["source"], row["target"]) for row in new)
-        transaction.changed(namespace, told)
+        changes = (Change("proposed", EDGE, row["edge_id"], SUPERSEDES, row["source"], row["target"]) for row in new)
+        transaction.changed(namespace, changes)
 
 
 async def habits_of(executor: Executor, namespace: str, predicates: Sequence[str]) -> dict[str, Habit]:
-    """Return how many values predicates have, by predicate, as a sample of 2,000 facts of each tells."""
+    """Return how many values each predicate takes, estimated from 2,000 of its facts."""
     params = {"namespace": namespace, "predicates": list(predicates), "forever": FOREVER, "limit": _SAMPLE}
     rows = await executor.fetch_all("predicate_habits", params)
     return {row["predicate"]: Habit(row["subjects"], row["several"], row["replaced"], row["kept"]) for row in rows}

@@ -1,7 +1,7 @@
-"""The change feed of a namespace, read: what was changed, in the order of commits, each change with a number.
+"""Reads the change feed of a namespace: changes in the order of commits, each with a number.
 
-Numbers have no gaps. A cursor is a number with the tag of the transaction that took it, so that a graph which was
-restored and has gone another way since is noticed.
+Numbers have no gaps. A cursor is a number with the tag of the transaction that took it, which reveals a graph that was
+restored and has diverged since.
 """
 
 import re
@@ -21,7 +21,7 @@ _DELETED_AT_ONCE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place in a feed: behind change `seq`. Before the first change there is no `tag`."""
+    """A position in a feed, after change `seq`. Before the first change there is no `tag`."""
 
     seq: int = 0
     tag: str = ""
@@ -31,7 +31,7 @@ class Cursor:
 
     @classmethod
     def read(cls, text: str) -> "Cursor | None":
-        """Return the cursor that `text` is; None where it is none."""
+        """Parse a cursor; None for an invalid one."""
         if text == "0":
             return cls()
         found = _CURSOR.fullmatch(text)
@@ -40,7 +40,7 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One change, when it was made, and the cursor behind it."""
+    """One change, its time, and the cursor after it."""
 
     change: Change
     at: datetime
@@ -49,7 +49,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some changes in their order, the cursor behind them, and whether there are more."""
+    """Some changes in order, the cursor after them, and whether there are more."""
 
     entries: Sequence[Entry]
     cursor: Cursor
@@ -57,13 +57,13 @@ class Page:
 
 
 async def head(executor: Executor, namespace: str) -> Cursor:
-    """Return the cursor behind all that was changed so far."""
+    """Return the cursor after the last change."""
     row = await executor.fetch_one("read_change_log", {"namespace": namespace})
     return Cursor(row["seq"], row["tag"]) if row else Cursor()
 
 
 async def check(executor: Executor, namespace: str, after: Cursor) -> None:
-    """Raise ChangesGone where not everything behind `after` is kept, or it is of another history of the graph."""
+    """Raise ChangesGone unless all changes after `after` are kept and it belongs to this history of the graph."""
     row = await executor.fetch_one("find_change_set", {"namespace": namespace, "seq": max(after.seq, 1)})
     if row is None:
         if after.seq:
@@ -73,10 +73,10 @@ async def check(executor: Executor, namespace: str, after: Cursor) -> None:
 
 
 async def read(executor: Executor, namespace: str, after: Cursor, limit: int) -> Page:
-    """Return up to `limit` changes behind `after`, which `check` has passed.
+    """Return up to `limit` changes after `after`, which `check` has passed.
 
-    Raises ChangesGone where some were deleted since. How far others have come is read first: whatever is committed
-    while this reads is left for the next page, and with it what a scan may have passed before it was committed.
+    Raises ChangesGone if some were deleted since. The last committed number is read first: whatever is committed during
+    this read is left for the next page, and with it what a scan may have passed before the commit.
     """
     last = await head(executor, namespace)
     params = {"namespace": namespace, "after": after.seq, "up_to": last.seq, "limit": min(limit, _SETS_AT_ONCE)}
@@ -98,7 +98,7 @@ async def read(executor: Executor, namespace: str, after: Cursor, limit: int) ->
 
 
 async def delete_old_changes(executor: Executor, hours: int) -> None:
-    """Delete what was changed longer than `hours` ago, of all namespaces; the last transaction of each stays."""
+    """Delete changes older than `hours` in all namespaces; the last transaction of each stays."""
     while (await executor.write("delete_old_changes", {"hours": hours, "limit": _DELETED_AT_ONCE}))[0]["deleted"]:
         pass
 

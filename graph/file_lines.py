@@ -22,7 +22,7 @@ class ChunkText:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Some lines of a file, from 1, both ends included."""
+    """A range of lines of a file, from 1, both ends included."""
 
     path: str
     first_line: int
@@ -30,7 +30,7 @@ class Lines:
 
 
 def lines_by_place(chunks: Iterable[ChunkText]) -> dict[tuple[str, int], str]:
-    """Return lines of parts of files by path and number; pieces of one line, in their order, are put together again."""
+    """Return the lines of parts of files by path and number; pieces of one line are joined in order."""
     lines: dict[tuple[str, int], str] = {}
     for chunk in chunks:
         if chunk.start_column:

@@ -1,4 +1,4 @@
-"""Files: paths, their parts as exact text, and what their code defines."""
+"""Files: paths, parts as exact text, and the symbols that their code defines."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ _PAGE = 5_000
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file as it is first seen: `properties` is what it is found by."""
+    """A newly seen file; `properties` are the keys to find it by."""
 
     path: str
     root: str
@@ -30,7 +30,7 @@ class NewFile:
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """A file as it is stored; `sha256` is None until its contents are, `unread` says why they never will be."""
+    """A stored file; `sha256` is None until its contents are stored, `unread` says why they never will be."""
 
     path: str
     root: str
@@ -45,7 +45,7 @@ class KnownFile:
 
 @dataclass(frozen=True, slots=True)
 class NewChunk:
-    """Some whole lines of a file, numbered from 1, or from `start_column` on a piece of one very long line."""
+    """Whole lines of a file, numbered from 1, or from `start_column` on a piece of one very long line."""
 
     uid: str
     name: str
@@ -59,7 +59,7 @@ class NewChunk:
 
 @dataclass(frozen=True, slots=True)
 class NewSymbol:
-    """A definition in a file; lines count from 1. `scope` has the names around it, outermost first, with dots."""
+    """A definition in a file; lines count from 1. `scope` has the enclosing names, outermost first, with dots."""
 
     name: str
     kind: str
@@ -70,7 +70,7 @@ class NewSymbol:
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """What a file holds: nothing but `unread` where it cannot be read."""
+    """Contents of a file; only `unread` if it cannot be read."""
 
     path: str
     sha256: str
@@ -86,7 +86,7 @@ class FileContent:
 
 @dataclass(frozen=True, slots=True)
 class StoredContents:
-    """What storing contents changed, in parts of files; `held_back` were forgotten before."""
+    """Effect of storing contents, in parts of files; `held_back` had been forgotten."""
 
     added: int
     kept: int
@@ -96,7 +96,7 @@ class StoredContents:
 
 @dataclass(frozen=True, slots=True)
 class FileFilter:
-    """In which files a text is looked for: languages, and regular expressions over whole paths; None means any."""
+    """Files in which to search for a text: languages, and regular expressions over whole paths; None means any."""
 
     namespace: str
     languages: Sequence[str] | None = None
@@ -106,7 +106,7 @@ class FileFilter:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """Where a name is defined; `scope` has the names around it, outermost first, with dots."""
+    """A definition of a name; `scope` has the enclosing names, outermost first, with dots."""
 
     path: str
     name: str
@@ -129,7 +129,7 @@ async def known_files(executor: Executor, namespace: str) -> AsyncIterator[Known
 
 
 async def list_files(executor: Executor, namespace: str, after: str, limit: int) -> list[KnownFile]:
-    """Return at most `limit` files of `namespace` whose path comes behind `after`, by path."""
+    """Return at most `limit` files of `namespace` after the path `after`, by path."""
     rows = await executor.fetch_all("list_files", {"namespace": namespace, "after": after, "limit": limit})
     return [_known(row) for row in rows]
 
@@ -147,7 +147,7 @@ async def paths_below(executor: Executor, namespace: str, root: str, folder: str
 
 
 async def put_files(executor: Executor, namespace: str, files: Sequence[NewFile]) -> None:
-    """Store paths, which are found from now on; contents that are stored already stay."""
+    """Store paths, which can be found from now on; contents already stored stay."""
     tokens = token("namespace", namespace)
     rows = [
         {
@@ -166,15 +166,15 @@ async def put_files(executor: Executor, namespace: str, files: Sequence[NewFile]
 
     async def work(transaction: Transaction) -> None:
         created = await transaction.run("put_files", {"namespace": namespace, "rows": rows})
-        _tell(transaction, namespace, "added", (row["path"] for row in created))
+        _report(transaction, namespace, "added", (row["path"] for row in created))
 
     await executor.transaction("put_files", work)
 
 
 async def store_contents(executor: Executor, namespace: str, contents: Sequence[FileContent]) -> StoredContents:
-    """Replace what files hold, all or nothing; files that are gone meanwhile are left out.
+    """Replace the contents of files, all or nothing; files deleted meanwhile are skipped.
 
-    Parts whose text stays keep their uid with everything that hangs on it; their lines move.
+    Parts with unchanged text keep their uid and everything attached to it; their lines move.
     """
 
     async def work(transaction: Transaction) -> StoredContents:
@@ -184,19 +184,19 @@ async def store_contents(executor: Executor, namespace: str, contents: Sequence[
 
 
 async def touch_files(executor: Executor, namespace: str, contents: Sequence[FileContent]) -> None:
-    """Say that files still hold what is stored, at their times and sizes of now."""
+    """Record that files are unchanged, with their current times and sizes."""
     rows = [_finished_row(content) for content in contents]
     await executor.write("finish_files", {"namespace": namespace, "rows": rows})
 
 
 async def delete_files(executor: Executor, namespace: str, paths: Sequence[str]) -> int:
-    """Delete files with all that hangs on them; how many there were is returned."""
+    """Delete files with everything attached to them; returns how many existed."""
 
     async def work(transaction: Transaction) -> int:
         claimed = await _claim(transaction, namespace, paths)
         await _drop_chunks(transaction, namespace, [uid for uids in claimed.values() for uid in uids])
         rows = await transaction.run("delete_files", {"namespace": namespace, "paths": sorted(claimed)})
-        _tell(transaction, namespace, "deleted", claimed)
+        _report(transaction, namespace, "deleted", claimed)
         await settle_citations(transaction, namespace, sorted(claimed))
         return int(rows[0]["deleted"])
 
@@ -206,8 +206,8 @@ async def delete_files(executor: Executor, namespace: str, paths: Sequence[str])
 async def delete_unchanged_files(
     executor: Executor, namespace: str, seen: Mapping[str, str | None]
 ) -> tuple[Cascade, int]:
-    """Delete files that were not stored again since they were seen, by path with `indexed_at` as text. Returns what
-    went of items, and how many files stay.
+    """Delete files that were not stored again since they were seen, by path with `indexed_at` as text. Returns the
+    items deleted, and how many files stay.
     """
 
     async def work(transaction: Transaction) -> tuple[Cascade, int]:
@@ -218,7 +218,7 @@ async def delete_unchanged_files(
         chunks = [row["uid"] for row in await transaction.run("list_chunks", params)]
         (row,) = await transaction.run("delete_items", {"namespace": namespace, "doomed": chunks})
         await transaction.run("delete_files", params)
-        _tell(transaction, namespace, "deleted", paths)
+        _report(transaction, namespace, "deleted", paths)
         await settle_citations(transaction, namespace, paths)
         return cascade_of({Kind.FILE_CHUNK: len(chunks)} if chunks else {}, row), len(claimed) - len(paths)
 
@@ -228,8 +228,8 @@ async def delete_unchanged_files(
 async def find_by_name(
     executor: Executor, namespace: str, keys: Mapping[str, Any], limit: int
 ) -> list[tuple[str, bool]]:
-    """Return paths of at most `limit` files for each way in which a name may mean one, and whether a file is here since
-    it defines what is asked for.
+    """Return paths of at most `limit` files for each reading of a name, each with whether the file is included because
+    it defines the name.
     """
     found = await executor.fetch_list("find_files", {"namespace": namespace, "limit": limit, **keys})
     return [(path, defines) for path, defines in found if path is not None]
@@ -238,30 +238,31 @@ async def find_by_name(
 async def find_by_words(
     executor: Executor, namespace: str, paths: str, outlines: str, beginnings: Sequence[str], limit: int
 ) -> list[tuple[str, list[int]]]:
-    """Return paths of files for Lucene terms about paths and about outlines, at most `limit` for each, with the indexes
-    of those `beginnings` of words that the file's outline holds.
+    """Return paths of files for Lucene terms over paths and over outlines, at most `limit` for each, with the indexes
+    of those `beginnings` of words that the file's outline contains.
     """
-    stems = [f" {one}" for one in beginnings]
-    params = {"namespace": namespace, "words": paths, "told": outlines, "stems": stems, "limit": limit}
-    return [(path, told) for path, told in await executor.fetch_list("find_files_by_words", params) if path is not None]
+    stems = [f" {beginning}" for beginning in beginnings]
+    params = {"namespace": namespace, "words": paths, "outlines": outlines, "stems": stems, "limit": limit}
+    found = await executor.fetch_list("find_files_by_words", params)
+    return [(path, indexes) for path, indexes in found if path is not None]
 
 
 async def find_by_outline(
     executor: Executor, namespace: str, outlines: str, paths: str, limit: int
 ) -> tuple[list[str], list[str]]:
-    """Return at most `limit` paths of files for Lucene terms about what they define, and as many for
-    terms about paths, each best first.
+    """Return at most `limit` paths of files for Lucene terms over outlines, and as many for terms over paths, each best
+    first.
     """
-    params = {"namespace": namespace, "told": outlines, "words": paths, "limit": limit}
+    params = {"namespace": namespace, "outlines": outlines, "words": paths, "limit": limit}
     found = await executor.fetch_list("find_files_by_outline", params)
-    about = [path for path, told in found if told and path is not None]
-    return about, [path for path, told in found if not told and path is not None]
+    about = [path for path, by_outline in found if by_outline and path is not None]
+    return about, [path for path, by_outline in found if not by_outline and path is not None]
 
 
 async def chunks_containing(
     executor: Executor, where: FileFilter, needle: str, *, skip: int, limit: int
 ) -> list[ChunkText]:
-    """Return parts of files that hold `needle` (case-folded) in any case, in the order of the index."""
+    """Return parts of files that contain `needle` (case-folded), ignoring case, in index order."""
     params = _filter_params(where) | {"needle": needle, "skip": skip, "limit": limit}
     return _whole_chunks(await executor.fetch_list("chunks_containing", params))
 
@@ -269,33 +270,31 @@ async def chunks_containing(
 async def chunks_of_files(
     executor: Executor, where: FileFilter, after: str, files: int
 ) -> tuple[list[ChunkText], str | None]:
-    """Return parts of the next `files` files behind the path `after`, in order, and the path to go on after; None at
-    the end.
+    """Return the parts of the next `files` files after the path `after`, in order, and the path to continue after; None
+    at the end.
     """
     params = _filter_params(where) | {"after": after, "limit": files}
     rows = await executor.fetch_list("chunks_of_files", params)
     paths = {path for _, path, *_ in rows}
-    known = paths - {None}
+    present = paths - {None}
     is_full = len(paths) == files or None in paths  # several that were deleted meanwhile count as one
-    return _whole_chunks(rows), max(known, default=after) if is_full else None
+    return _whole_chunks(rows), max(present, default=after) if is_full else None
 
 
 async def chunks_at(executor: Executor, namespace: str, spans: Sequence[Lines]) -> list[ChunkText]:
-    """Return parts of files that hold some of these lines, by path and line."""
+    """Return parts of files that overlap these lines, by path and line."""
     rows = [{"path": span.path, "first_line": span.first_line, "last_line": span.last_line} for span in spans]
     return _whole_chunks(await executor.fetch_list("chunks_at", {"namespace": namespace, "rows": rows}))
 
 
 async def find_symbols(executor: Executor, where: FileFilter, name: str, limit: int) -> list[Symbol]:
-    """Return where `name`, in any case, is defined."""
+    """Return the definitions of `name`, ignoring case."""
     params = _filter_params(where) | {"symbol": name.casefold(), "limit": limit}
     return [Symbol(**row) for row in await executor.fetch_all("find_symbols", params)]
 
 
 def _whole_chunks(rows: Sequence[Sequence[Any]]) -> list[ChunkText]:
-    """Without files that have no parts, and without what somebody else deleted while it was read: its properties are
-    null from then on.
-    """
+    """Drop files without parts, and parts deleted while they were read: their properties are null."""
     return [ChunkText(*row) for row in rows if None not in row]
 
 
@@ -308,7 +307,7 @@ async def _store(transaction: Transaction, namespace: str, contents: Sequence[Fi
     for content in present:
         had = set(before[content.path])
         added += [_chunk_row(namespace, content, chunk) for chunk in content.chunks if chunk.uid not in had]
-        moved += [_place(chunk) for chunk in content.chunks if chunk.uid in had]
+        moved += [_position(chunk) for chunk in content.chunks if chunk.uid in had]
         gone += had - {chunk.uid for chunk in content.chunks}
     held = await _forgotten(transaction, namespace, added)
     present = [_without(content, held) for content in present]
@@ -321,12 +320,12 @@ async def _store(transaction: Transaction, namespace: str, contents: Sequence[Fi
     await transaction.run("replace_symbols", {"namespace": namespace, "rows": symbols})
     finished = [_finished_row(content) for content in present]
     await transaction.run("finish_files", {"namespace": namespace, "rows": finished})
-    _tell(transaction, namespace, "changed", (content.path for content in present))
+    _report(transaction, namespace, "changed", (content.path for content in present))
     await settle_citations(transaction, namespace, [content.path for content in present])
     return StoredContents(len(added), len(moved), len(gone), len(held))
 
 
-def _tell(transaction: Transaction, namespace: str, action: ItemAction, paths: Iterable[str]) -> None:
+def _report(transaction: Transaction, namespace: str, action: ItemAction, paths: Iterable[str]) -> None:
     transaction.changed(namespace, (Change(action, "file", path) for path in sorted(paths)))
 
 
@@ -336,7 +335,7 @@ async def _forgotten(transaction: Transaction, namespace: str, added: Sequence[R
 
 
 def _without(content: FileContent, held: set[str]) -> FileContent:
-    """Return what a file holds without the parts that were forgotten, and what is defined in them."""
+    """Return the contents without forgotten parts and the definitions in them."""
     gone = [chunk for chunk in content.chunks if chunk.uid in held]
     if not gone:
         return content
@@ -349,7 +348,7 @@ def _without(content: FileContent, held: set[str]) -> FileContent:
 
 
 async def _claim(transaction: Transaction, namespace: str, paths: Sequence[str]) -> dict[str, list[str]]:
-    """Lock files until the transaction ends; the uids of their parts are returned by path."""
+    """Lock files until the transaction ends; returns the uids of their parts by path."""
     params = {"namespace": namespace, "paths": sorted(set(paths))}
     claimed = [row["path"] for row in await transaction.run("claim_files", params)]
     chunks: dict[str, list[str]] = {path: [] for path in claimed}
@@ -393,7 +392,7 @@ def _chunk_row(namespace: str, content: FileContent, chunk: NewChunk) -> Row:
     return {"path": content.path, "uid": chunk.uid, "properties": properties, "labels": labels}
 
 
-def _place(chunk: NewChunk) -> Row:
+def _position(chunk: NewChunk) -> Row:
     return {"uid": chunk.uid, "start_line": chunk.start_line, "end_line": chunk.end_line, "name": chunk.name}
 
 
@@ -427,8 +426,8 @@ def _finished_row(content: FileContent) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What is looked for: a file by the keys of its name and path, at a line, or a definition; "" for what it is
-    not.
+    """A reference to look up: a file by the keys of its name and path, at a line, or a definition; "" for unused
+    fields.
     """
 
     name: str
@@ -439,7 +438,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class NamedChunk:
-    """The part of a file that is meant by the `index`th of what was looked for, and the line in it."""
+    """The part of a file, and the line in it, that reference number `index` means."""
 
     index: int
     uid: str
@@ -451,13 +450,13 @@ class NamedChunk:
 
     @property
     def quote(self) -> str:
-        """The line that is meant."""
+        """The referenced line."""
         lines = self.text.split("\n")
         return lines[min(max(self.line - self.start_line, 0), len(lines) - 1)]
 
 
 async def chunks_named(executor: Executor, namespace: str, wanted: Sequence[Named]) -> list[NamedChunk]:
-    """For each of `wanted` the part of a file that it means; none where several files or definitions are called so."""
+    """Return the part of a file that each of `wanted` means; none where several files or definitions match."""
     rows = [
         {
             "index": index,

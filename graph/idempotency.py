@@ -1,4 +1,4 @@
-"""Records of requests that may be sent twice: who runs one, and what was answered."""
+"""Records of requests that may be sent twice: the claim on a key, and the response."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ _DELETED_AT_ONCE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One attempt to run the request that `key` stands for in `namespace`.
+    """An attempt to run the request that `key` stands for in `namespace`.
 
     `owner` is unique to the attempt; `request_hash` tells the request from others with the same key.
     """
@@ -22,8 +22,8 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """What became of a claim. Where it was not `granted`, the key stands for the request with `request_hash`, whose
-    `response` is None while it still runs.
+    """Outcome of a claim. If it was not `granted`, the key belongs to the request with `request_hash`, whose `response`
+    is None while it runs.
     """
 
     granted: bool
@@ -32,7 +32,7 @@ class Claimed:
 
 
 async def claim_key(executor: Executor, claim: Claim, lease_s: int) -> Claimed:
-    """Take the key for `lease_s` seconds unless another request has it."""
+    """Claim the key for `lease_s` seconds unless another request holds it."""
     (row,) = await executor.write(
         "claim_idempotency_key", {**_owned(claim), "request_hash": claim.request_hash, "lease_s": lease_s}
     )
@@ -40,22 +40,22 @@ async def claim_key(executor: Executor, claim: Claim, lease_s: int) -> Claimed:
 
 
 async def renew_key(executor: Executor, claim: Claim, lease_s: int) -> None:
-    """Have the key for `lease_s` more seconds from now."""
+    """Extend the claim by `lease_s` seconds from now."""
     await executor.write("renew_idempotency_key", {**_owned(claim), "lease_s": lease_s})
 
 
 async def answer_key(executor: Executor, claim: Claim, response: str, keep_s: int) -> None:
-    """Keep the response for `keep_s` seconds; nothing happens when the key was lost to another request."""
+    """Keep the response for `keep_s` seconds; no effect if the key was lost to another request."""
     await executor.write("answer_idempotency_key", {**_owned(claim), "response": response, "keep_s": keep_s})
 
 
 async def release_key(executor: Executor, claim: Claim) -> None:
-    """Forget a key whose request came to nothing."""
+    """Delete the key of a request that has no response to keep."""
     await executor.write("release_idempotency_key", _owned(claim))
 
 
 async def delete_expired_keys(executor: Executor) -> None:
-    """Remove what has expired, of all namespaces."""
+    """Delete expired keys of all namespaces."""
     while True:
         (row,) = await executor.write("delete_expired_idempotency_keys", {"limit": _DELETED_AT_ONCE})
         if row["deleted"] < _DELETED_AT_ONCE:

@@ -1,8 +1,8 @@
-"""Writing what `graph.exporting` has read, chunk by chunk, each one transaction.
+"""Writes what `graph.exporting` has read, chunk by chunk, one transaction each.
 
-Nothing that is there is changed: an item of a uid that is there stays as it is, and what hangs on its namesake in the
-file stays out. While an import is under way its namespace carries a mark with the rows that are settled, so that one
-that was interrupted goes on where it stopped, and nobody takes half of a file for the whole.
+Nothing that exists is changed: an item whose uid exists stays, and what the file attaches to its namesake is skipped.
+During an import the namespace carries a mark with the number of settled rows, so that an interrupted import resumes
+where it stopped, and nobody mistakes half a file for the whole.
 """
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -29,7 +29,7 @@ _Rows = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """An import that is under way: `owner` names its file, `done` of that file's rows for `namespace` are settled."""
+    """An import in progress: `owner` names its file, `done` of that file's rows for `namespace` are settled."""
 
     namespace: str
     owner: str
@@ -38,8 +38,8 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a chunk: how many rows were created, and the uids of items that were forgotten before; what is
-    `resembling` was created, and may say what was forgotten in other words.
+    """Outcome of a chunk: the number of rows created, and the uids of items that had been forgotten; `resembling` items
+    were created, but may reword something forgotten.
     """
 
     created: int
@@ -48,13 +48,13 @@ class Written:
 
 
 async def begin_import(executor: Executor, namespace: str, owner: str) -> Import:
-    """Mark `namespace`, or return the import that is under way there, which may be another file's."""
+    """Mark `namespace`, or return the import in progress there, which may be another file's."""
     (row,) = await executor.write("begin_import", {"namespace": namespace, "owner": owner})
     return Import(namespace, row["owner"], row["done"])
 
 
 async def unfinished_import(executor: Executor, namespace: str) -> Import | None:
-    """Return the import that is under way in `namespace`, or was when it was interrupted."""
+    """Return the import in progress or interrupted in `namespace`, or None."""
     row = await executor.fetch_one("read_import", {"namespace": namespace})
     return None if row is None else Import(namespace, row["owner"], row["done"])
 
@@ -65,31 +65,31 @@ async def unfinished_imports(executor: Executor) -> list[str]:
 
 
 async def end_import(executor: Executor, namespace: str) -> None:
-    """Take the mark away."""
+    """Remove the mark."""
     await executor.write("end_import", {"namespace": namespace})
 
 
 async def write_chunk(
     executor: Executor, job: Import, section: Section, rows: _Rows, done: int, *, even_if_forgotten: bool = False
 ) -> Written:
-    """Create what of `rows` is not there, and note that `done` rows are settled. Items that were forgotten are held
-    back, unless they are to come back `even_if_forgotten`.
+    """Create those of `rows` that do not exist, and record that `done` rows are settled. Forgotten items are held back
+    unless `even_if_forgotten`.
 
-    Raises LeaseLost where the import is another file's by now, ValueError for a value that no property can hold.
+    Raises LeaseLost if another file's import has taken over, ValueError for a value that no property can hold.
     """
     write = partial(_write_items, lift=even_if_forgotten) if section == "item" else _WRITERS[section]
 
     async def work(transaction: Transaction) -> Written:
         mark = {"namespace": job.namespace, "owner": job.owner, "done": done}
         if not await transaction.run("advance_import", mark):
-            raise LeaseLost(f"another import into {job.namespace!r} has taken this one's place")
+            raise LeaseLost(f"another import into {job.namespace!r} has taken over")
         return await write(transaction, job.namespace, rows) if rows else Written(0)
 
     return await executor.transaction("write_chunk", work)
 
 
 async def clear_empty_groups(executor: Executor, namespace: str) -> None:
-    """Take away conversations and people of which every item was held back."""
+    """Remove conversations and people whose items were all held back."""
     await executor.write("delete_empty_groups", {"namespace": namespace})
 
 
@@ -119,8 +119,8 @@ async def _write_files(transaction: Transaction, namespace: str, rows: _Rows) ->
 
 async def _write_items(transaction: Transaction, namespace: str, rows: _Rows, *, lift: bool = False) -> Written:
     uids = [row["uid"] for row in rows]
-    known = {row["uid"] for row in await transaction.run("import_known", {"namespace": namespace, "uids": uids})}
-    new: _Rows = [row for row in rows if row["uid"] not in known]
+    existing = {row["uid"] for row in await transaction.run("import_known", {"namespace": namespace, "uids": uids})}
+    new: _Rows = [row for row in rows if row["uid"] not in existing]
     held = await hold_back(transaction, namespace, map(_said, new), lift=lift)
     if held:
         gone, new = _parted(new, held)
@@ -131,8 +131,8 @@ async def _write_items(transaction: Transaction, namespace: str, rows: _Rows, *,
         ]
         await blank_outlines(transaction, namespace, lines)
     await transaction.run("import_items", {"namespace": namespace, "rows": [_item(namespace, row) for row in new]})
-    told = (Change("added", row["kind"], row["uid"]) for row in new if row["kind"] != Kind.FILE_CHUNK)
-    transaction.changed(namespace, told)
+    changes = (Change("added", row["kind"], row["uid"]) for row in new if row["kind"] != Kind.FILE_CHUNK)
+    transaction.changed(namespace, changes)
     if parts := [_parts(row) for row in new if row["revisions"] or row["citations"]]:
         await transaction.run("import_parts", {"namespace": namespace, "rows": parts})
     await _write_vectors(transaction, namespace, new)
@@ -141,7 +141,7 @@ async def _write_items(transaction: Transaction, namespace: str, rows: _Rows, *,
     )
     if refused := [{"uid": row["uid"], **refusal} for row in new for refusal in row["refused"]]:
         await transaction.run("import_refusals", {"namespace": namespace, "rows": refused})
-    # A mark that comes with an item may be of a tombstone that comes later.
+    # The mark of an imported item may refer to a tombstone that is imported later.
     unmarked = [] if lift else [_said(row) for row in new if "resembles" not in row["properties"]]
     return Written(len(new), held, await mark_resembling(transaction, namespace, unmarked))
 
@@ -167,8 +167,8 @@ async def _write_edges(transaction: Transaction, namespace: str, rows: _Rows) ->
     written = [{**row, "properties": properties_from_json(row["properties"])} for row in rows]
     if ids := [row["properties"]["edge_id"] for row in written if "edge_id" in row["properties"]]:
         found = await transaction.run("import_known_edges", {"namespace": namespace, "ids": ids})
-        known = {row["id"] for row in found}
-        written = [row for row in written if row["properties"].get("edge_id") not in known]
+        existing = {row["id"] for row in found}
+        written = [row for row in written if row["properties"].get("edge_id") not in existing]
     (row,) = await transaction.run("import_edges", {"namespace": namespace, "rows": written})
     transaction.changed(namespace, map(_edge_change, row["edges"]))
     return Written(row["created"])

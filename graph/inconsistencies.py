@@ -1,4 +1,4 @@
-"""What does not fit together in a namespace: contradictions and cycles."""
+"""Inconsistencies of a namespace: contradictions and cycles."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from graph.edges import StoredEdge, stored_edges
 from graph.executor import Executor
 from graph.types import UNKNOWN_TIME, native
 
-# Edges that are read to look for cycles.
+# Edges read to look for cycles.
 _MAX_LINKS = 50_000
 
 
@@ -30,7 +30,7 @@ class FactBrief:
 
 @dataclass(frozen=True, slots=True)
 class FactContradiction:
-    """Two facts about one person, of one type and relationship, that name different objects for one time."""
+    """Two facts about one person, of one type and relationship, that name different objects for the same time."""
 
     person_id: str
     fact_type: str | None
@@ -50,7 +50,7 @@ class EdgeContradiction:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """Items that lead back to the first one: the edge at each place leaves the item at the same place."""
+    """A cycle of items: the edge at each index leaves the item at that index."""
 
     items: Sequence[Brief]
     edges: Sequence[StoredEdge]
@@ -60,7 +60,7 @@ class Cycle:
 async def contradicting_facts(
     executor: Executor, namespace: str, *, person_id: str | None, as_of: datetime | None, limit: int
 ) -> tuple[list[FactContradiction], bool]:
-    """Return up to `limit` pairs, and whether there may be more; of very many facts of one sort the latest are
+    """Return up to `limit` pairs, and whether there may be more; of very many facts of one sort only the latest are
     compared.
     """
     params = {
@@ -87,7 +87,7 @@ async def contradicting_facts(
 async def contradicting_edges(
     executor: Executor, namespace: str, *, states: Sequence[str], limit: int
 ) -> tuple[list[EdgeContradiction], bool]:
-    """Return up to `limit` pairs of items that one causes and blocks the other, and whether there are more."""
+    """Return up to `limit` pairs of items where one both causes and blocks the other, and whether there are more."""
     params = {"namespace": namespace, "states": list(states), "limit": limit + 1}
     edges = stored_edges(await executor.fetch_all("edge_contradictions", params))
     pairs = [(ends, list(group)) for ends, group in groupby(edges, key=lambda edge: (edge.source, edge.target))]
@@ -119,7 +119,7 @@ async def cycles(
 async def _surest(
     executor: Executor, namespace: str, steps: set[tuple[str, str]], types: Sequence[str], states: Sequence[str]
 ) -> dict[tuple[str, str], StoredEdge]:
-    """Return the surest edge of each step that fits."""
+    """Return the most confident matching edge of each step."""
     rows = [{"source": source, "target": target} for source, target in sorted(steps)]
     edges = stored_edges(await executor.fetch_all("causal_edges", {"namespace": namespace, "rows": rows}))
     fitting = [edge for edge in edges if edge.type in types and edge.state in states]

@@ -22,7 +22,7 @@ _BY_INGEST = Provenance("ingest")
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """An item as it was when it was locked; `kind` is None for one that is new."""
+    """An item as it was when locked; `kind` is None for a new one."""
 
     uid: str
     kind: Kind | None
@@ -39,13 +39,13 @@ async def store_batch(
     proposed: Sequence[Succession] = (),
     even_if_forgotten: bool = False,
 ) -> Stored:
-    """Create or replace `items`, then create `edges` and store what is `proposed`, all or nothing.
+    """Create or replace `items`, then create `edges` and store the `proposed` supersessions, all or nothing.
 
-    What was forgotten is held back, unless it is to come back `even_if_forgotten`.
+    Forgotten items are held back unless `even_if_forgotten`.
 
-    Items whose `source_hash` is stored already are left as they are, so that what a sweep or a person made of them
-    survives. Of two items with one uid the later wins. A replaced fact or memory keeps a revision; an item whose text
-    changed becomes pending again. Raises ItemBusy.
+    Items whose `source_hash` is already stored stay unchanged, which preserves the edits of sweeps and people. Of two
+    items with one uid the later wins. A replaced fact or memory keeps a revision; an item whose text changed becomes
+    pending again. Raises ItemBusy.
     """
     patience = Patience()
 
@@ -60,13 +60,13 @@ async def store_batch(
 
 
 async def finish_ingest(executor: Executor, namespace: str) -> int:
-    """Derive what spans batches: late references and the NEXT order. Returns how many facts still wait for
+    """Derive links that span batches: late references and the NEXT order. Returns how many facts still wait for
     references.
     """
 
     async def link(transaction: Transaction) -> int:
         waiting = await transaction.run("link_references", {"namespace": namespace})
-        await tell_relinked(transaction, namespace)
+        await report_relinked(transaction, namespace)
         await settle(transaction, namespace)
         return int(waiting[0]["waiting"]) if waiting else 0
 
@@ -76,7 +76,7 @@ async def finish_ingest(executor: Executor, namespace: str) -> int:
 
 
 async def link_order(executor: Executor, namespace: str) -> None:
-    """Derive the NEXT order of the conversations that have changed."""
+    """Derive the NEXT order of conversations that have changed."""
     while True:
         done = await executor.write("link_conversation_order", {"namespace": namespace, "limit": _RELINKED_AT_ONCE})
         if not done or done[0]["linked"] < _RELINKED_AT_ONCE:
@@ -84,7 +84,7 @@ async def link_order(executor: Executor, namespace: str) -> None:
 
 
 async def claim(transaction: Transaction, namespace: str, uids: Iterable[str]) -> list[Claimed]:
-    """Create the items that are new, and lock all until the transaction ends; a new one must be put before that."""
+    """Create the new items and lock all until the transaction ends; new ones must be put before that."""
     rows = await transaction.run("claim_items", {"namespace": namespace, "uids": sorted(uids)})
     return [Claimed(row["uid"], Kind(row["kind"]) if row["kind"] else None, row["source_hash"]) for row in rows]
 
@@ -96,16 +96,16 @@ async def put_new(
     provenance: Provenance,
     proposed: Sequence[Succession] = (),
 ) -> None:
-    """Write those of the items that are not there yet and were not forgotten, then the supersessions to decide."""
-    given = {new.item.uid: new for new in items}
-    claimed = [locked.uid for locked in await claim(transaction, namespace, given) if locked.kind is None]
-    held = await _held_back(transaction, namespace, [given[uid] for uid in claimed], even_if_forgotten=False)
-    await put_judged(transaction, namespace, [given[uid] for uid in claimed if uid not in held], (), provenance)
+    """Write those items that do not exist and were not forgotten, then the supersessions to decide."""
+    by_uid = {new.item.uid: new for new in items}
+    claimed = [locked.uid for locked in await claim(transaction, namespace, by_uid) if locked.kind is None]
+    held = await _held_back(transaction, namespace, [by_uid[uid] for uid in claimed], even_if_forgotten=False)
+    await put_judged(transaction, namespace, [by_uid[uid] for uid in claimed if uid not in held], (), provenance)
     await propose(transaction, namespace, proposed)
 
 
 async def keep_revisions(transaction: Transaction, namespace: str, uids: Sequence[str], provenance: Provenance) -> None:
-    """Keep the facts and memories among locked items as they are before a change."""
+    """Keep revisions of the facts and memories among locked items before a change."""
     params = {"namespace": namespace, "uids": uids, "reason": provenance.reason, "actor": provenance.actor}
     await transaction.run("keep_revisions", params)
 
@@ -117,7 +117,7 @@ async def put(
     replaced: Collection[str],
     provenance: Provenance,
 ) -> None:
-    """Write claimed items; those of the uids `replaced` were there before, with the same kind."""
+    """Write claimed items; those whose uids are `replaced` already existed, with the same kind."""
     before = [new for new in items if new.item.uid in replaced]
     if before:
         await _keep_and_clear(transaction, namespace, before, provenance)
@@ -135,7 +135,7 @@ async def put(
     cited = {new.item.uid: new.item.evidence_refs for new in items if isinstance(new.item, Fact | Memory)}
     await miss_forgotten(transaction, namespace, cited)
     if linked or before:
-        await tell_relinked(transaction, namespace)
+        await report_relinked(transaction, namespace)
     await put_citations(transaction, namespace, items)
     if before:
         params = {"namespace": namespace, "uids": _uids(before), "unknown_time": UNKNOWN_TIME, "forever": FOREVER}
@@ -152,16 +152,14 @@ async def put_judged(
     *,
     judge: bool = True,
 ) -> list[str]:
-    """`put` what comes in from outside, and return the uids of those that may say in other words what was forgotten;
-    none without `judge`.
-    """
+    """`put` incoming items, and return the uids of those that may reword something forgotten; none without `judge`."""
     await put(transaction, namespace, items, replaced, provenance)
     said = [said_by(new.item) for new in items] if judge else []
     return await mark_resembling(transaction, namespace, said)
 
 
-async def tell_relinked(transaction: Transaction, namespace: str) -> None:
-    """Tell the change feed of the facts that are superseded, or hold again, by what was written to others."""
+async def report_relinked(transaction: Transaction, namespace: str) -> None:
+    """Report facts to the change feed that are superseded, or hold again, because of writes to others."""
     rows = await transaction.run("take_relinked", {"namespace": namespace})
     transaction.changed(
         namespace,
@@ -170,7 +168,7 @@ async def tell_relinked(transaction: Transaction, namespace: str) -> None:
 
 
 def _change(item: Item, replaced: Collection[str]) -> Change:
-    """Return what the change feed says of an item that is written."""
+    """Return the change feed's entry for a written item."""
     if item.uid not in replaced:
         return Change("added", item.kind, item.uid)
     ended = isinstance(item, Fact) and item.valid_to is not None and item.valid_to < FOREVER
@@ -188,9 +186,9 @@ async def _store(
     even_if_forgotten: bool,
 ) -> Stored:
     latest = {new.item.uid: new for new in items}
-    known = await transaction.run("known_items", {"namespace": namespace, "uids": list(latest)})
-    # Most rows of a repeated ingest end here, without a lock.
-    unchanged = [row["uid"] for row in known if _same(latest[row["uid"]], row["kind"], row["source_hash"])]
+    existing = await transaction.run("known_items", {"namespace": namespace, "uids": list(latest)})
+    # Most rows of a repeated ingest stop here, without a lock.
+    unchanged = [row["uid"] for row in existing if _same(latest[row["uid"]], row["kind"], row["source_hash"])]
     async with patience.waiting():
         claimed = await claim(transaction, namespace, latest.keys() - set(unchanged))
     unchanged += [locked.uid for locked in claimed if _same(latest[locked.uid], locked.kind, locked.source_hash)]
@@ -222,9 +220,9 @@ async def _store(
 async def _held_back(
     transaction: Transaction, namespace: str, claimed: Iterable[NewItem], *, even_if_forgotten: bool
 ) -> set[str]:
-    """Return the uids of claimed items that were forgotten, and let go of them.
+    """Return the uids of claimed items that were forgotten, and release them.
 
-    Only under the locks: who forgets one of them at this moment has done so, or waits.
+    Only under the locks: a concurrent deletion has finished, or waits.
     """
     incoming = [said_by(new.item) for new in claimed]
     held = await hold_back(transaction, namespace, incoming, lift=even_if_forgotten)
@@ -236,7 +234,7 @@ async def _held_back(
 async def _edges_of_forgotten(
     transaction: Transaction, namespace: str, dangling: Mapping[int, Sequence[str]], held: set[str]
 ) -> list[int]:
-    """Return the lines of those edges of which all that is missing was forgotten."""
+    """Return the lines of edges whose missing ends were all forgotten."""
     missing = {uid for uids in dangling.values() for uid in uids}
     forgotten = held.union(await forgotten_uids(transaction, namespace, missing))
     return [line for line, uids in dangling.items() if forgotten.issuperset(uids)]
@@ -249,7 +247,7 @@ def _same(new: NewItem, kind: str | None, source_hash: str | None) -> bool:
 async def _keep_and_clear(
     transaction: Transaction, namespace: str, items: Sequence[NewItem], provenance: Provenance
 ) -> None:
-    """Keep revisions of items that are about to be replaced, and take away what belongs to their old texts."""
+    """Keep revisions of items about to be replaced, and delete what belongs to their old texts."""
     uids = _uids(items)
     await keep_revisions(transaction, namespace, uids, provenance)
     rows = [_row(namespace, new) for new in items]

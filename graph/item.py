@@ -1,10 +1,10 @@
-"""Items as typed values: what a memory, a fact, a message and a part of a file hold, each field declared once.
+"""Items as typed values: the fields of memories, facts, messages and parts of files, each declared once.
 
-Rows become values here, and nowhere above `graph` is an item a map of properties. The neomodel declarations of
-`graph.models`, what ingest writes, what a revision keeps and what callers are shown follow from these classes: a new
-field is one line here and one in the contract that brings it.
+Rows become values here; nowhere above `graph` is an item a map of properties. The neomodel declarations of
+`graph.models`, the writes of ingest, revisions and responses follow from these classes: a new field is one line here
+and one in the contract that brings it.
 
-A value's repr names kind and uid only, because logs must not carry what items say.
+A value's repr names only kind and uid, because logs must not carry the texts of items.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ _NOT_STORED = MappingProxyType({"stored": False})
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ItemFields:
-    """What every item has."""
+    """Fields of every item."""
 
     kind: ClassVar[Kind]
 
@@ -33,17 +33,17 @@ class ItemFields:
     text: str
     domain: str | None = None
     tags: tuple[str, ...] = ()
-    attributes: JsonObject | None = None  # what callers keep with it, given back as it came
-    occurred_at: datetime | None = None  # what "when" means: sent_at or valid_from
+    attributes: JsonObject | None = None  # the caller's own, returned unchanged
+    occurred_at: datetime | None = None  # the time of the event: sent_at or valid_from
     expires_at: datetime | None = None  # from then on it is not found, and a sweep may purge it
-    pinned: bool | None = None  # no retention takes it
-    resembles: str | None = None  # the tombstone of something forgotten that it may say in other words
-    created_at: datetime = UNKNOWN_TIME  # by the server's clock, when it was stored first
+    pinned: bool | None = None  # exempt from retention
+    resembles: str | None = None  # the tombstone of something forgotten that it may reword
+    created_at: datetime = UNKNOWN_TIME  # when it was first stored, by the server's clock
     updated_at: datetime | None = None
-    version: int = 1  # one more with every change
-    source_hash: str | None = None  # of what came in: ingest compares this
+    version: int = 1  # incremented by every change
+    source_hash: str | None = None  # of the input: ingest compares it
     evidence: tuple[Evidence, ...] = field(default=(), metadata=_NOT_STORED)
-    led_by: tuple[Cause, ...] = field(default=(), metadata=_NOT_STORED)  # where a search asks for it
+    led_by: tuple[Cause, ...] = field(default=(), metadata=_NOT_STORED)  # where a search asks for them
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.uid}>"
@@ -51,7 +51,7 @@ class ItemFields:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Memory(ItemFields):
-    """What an agent decided to keep."""
+    """Something that an agent decided to keep."""
 
     kind = Kind.MEMORY
 
@@ -70,7 +70,7 @@ class Memory(ItemFields):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Fact(ItemFields):
-    """A statement about somebody or something, with the time in which it holds."""
+    """A statement about somebody or something, with the period in which it holds."""
 
     kind = Kind.FACT
 
@@ -84,13 +84,13 @@ class Fact(ItemFields):
     confidence: float | None = None  # 0..1
     valid_from: datetime | None = None
     valid_to: datetime | None = None  # FOREVER while it holds
-    evidence_refs: tuple[str, ...] = ()  # uids, message ids or file:PATH#L1-L9 as they came in
-    supersedes_refs: tuple[str, ...] = ()  # uids as they came in
-    support_ends: datetime | None = None  # from when on nothing supports it (graph.support)
+    evidence_refs: tuple[str, ...] = ()  # uids, message ids or file:PATH#L1-L9, as received
+    supersedes_refs: tuple[str, ...] = ()  # uids, as received
+    support_ends: datetime | None = None  # from then on nothing supports it (graph.support)
     support_lost: str | None = None  # why: a LossReason
     support_way: tuple[str, ...] = ()  # from what it cites to what ceased to stand
-    lost_refs: tuple[str, ...] = ()  # of evidence_refs those that were forgotten
-    lost_at: datetime | None = None  # when the last of them was
+    lost_refs: tuple[str, ...] = ()  # those of evidence_refs that were forgotten
+    lost_at: datetime | None = None  # when the last of them was forgotten
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -108,13 +108,13 @@ class Message(ItemFields):
     position: int | None = None
     sent_at: datetime | None = None
     caption: str | None = None  # what a picture in the message shows
-    replaced_by: str | None = None  # uid of the fact that holds instead of all that it states
-    replaced_at: datetime | None = None  # from when on
+    replaced_by: str | None = None  # uid of the fact that holds instead of everything it states
+    replaced_at: datetime | None = None  # from then on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class FileChunk(ItemFields):
-    """Some lines of a file, `start_line` to `end_line`, counted from 1, both included."""
+    """A range of lines of a file, `start_line` to `end_line`, counted from 1, both included."""
 
     kind = Kind.FILE_CHUNK
 
@@ -133,10 +133,9 @@ ITEM_CLASSES: Mapping[Kind, ItemClass] = MappingProxyType({cls.kind: cls for cls
 
 @dataclass(frozen=True, slots=True)
 class NewItem:
-    """An item as ingest writes it, with what full-text search reads of it; `cjk` says whether `search_text` belongs in
-    the cjk index, `read` whether it is a message that is to be read for facts. The item's `source_hash` identifies
-    what came in, so that the same input twice changes nothing. `same_words`: its text holds the sentences of the one
-    before, whose vectors go on standing for it.
+    """An item to write, with its text for full-text search; `cjk`: `search_text` belongs in the cjk index; `read`: a
+    message that is to be read for facts. The item's `source_hash` identifies the input, so that repeating it changes
+    nothing. `same_words`: the text contains the sentences of the previous one, whose vectors stay valid.
     """
 
     item: Memory | Fact | Message
@@ -148,26 +147,24 @@ class NewItem:
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """Nothing is to be written: the item `uid` is already as wanted."""
+    """Nothing to write: the item `uid` is already as wanted."""
 
     uid: str
 
 
 def stored_fields(cls: type[ItemFields]) -> Mapping[str, Any]:
-    """Return the type of every field of an item's class that a node keeps, by name and without None; the kind is not
-    among them.
-    """
+    """Return the type of every stored field of `cls` by name, without None; the kind is not among them."""
     return _STORED[cls]
 
 
 def _plain_type(annotation: Any) -> Any:
-    """`str` of `str | None`, and of a new type made of `str` that type itself."""
+    """Return `str` for `str | None`, and for a new type made of `str` that type itself."""
     present = [option for option in get_args(annotation) if option is not type(None)]
     return present[0] if len(present) == 1 else annotation
 
 
 def _time(value: Any) -> datetime:
-    """Return a time as a statement gives it: text, or the driver's own type."""
+    """Return a time from a statement: text, or the driver's own type."""
     moment: datetime = time_of(value) if isinstance(value, str) else value.to_native()
     return moment
 
@@ -183,7 +180,7 @@ _READ: Mapping[Kind, Sequence[tuple[str, Callable[[Any], Any] | None]]] = {
     kind: [(name, _READERS.get(type_)) for name, type_ in stored_fields(cls).items()]
     for kind, cls in ITEM_CLASSES.items()
 }
-# Of the stored fields those that the statements of ingest set themselves.
+# Stored fields that the ingest statements set themselves.
 _SET_BY_SERVER = frozenset(
     {"namespace", "uid", "created_at", "updated_at", "version", "resembles"}
     | {"support_ends", "support_lost", "support_way", "lost_refs", "lost_at", "replaced_by", "replaced_at"}
@@ -194,9 +191,9 @@ _WRITTEN: Mapping[Kind, Sequence[str]] = {
 
 
 def item_of(properties: Mapping[str, Any], evidence: Sequence[Evidence] = (), led_by: Sequence[Cause] = ()) -> Item:
-    """Return the item that a node or a revision with these properties is; what analysts added to it is left out.
+    """Return the item of a node or revision with these properties, without those that analysts added.
 
-    Raises KeyError without kind, namespace, uid and text, ValueError for a kind that does not exist.
+    Raises KeyError without kind, namespace, uid and text, ValueError for an unknown kind.
     """
     kind = Kind(properties["kind"])
     values: dict[str, Any] = {"evidence": tuple(evidence), "led_by": tuple(led_by)}
@@ -208,15 +205,15 @@ def item_of(properties: Mapping[str, Any], evidence: Sequence[Evidence] = (), le
 
 
 def memory_of(properties: Mapping[str, Any]) -> Memory:
-    """Return `item_of` of what is known to be a memory. Raises TypeError for another item."""
+    """Return `item_of` for a memory. Raises TypeError for another item."""
     item = item_of(properties)
     if not isinstance(item, Memory):
-        raise TypeError(f"{item!r} is no memory")
+        raise TypeError(f"{item!r} is not a memory")
     return item
 
 
 def held_at(item: Item, moment: datetime) -> bool:
-    """Return whether a fact was valid at `moment`, and anything else had happened by then."""
+    """Return whether a fact was valid, or another item had happened, at `moment`."""
     began = (item.occurred_at or UNKNOWN_TIME) <= moment
     if not isinstance(item, Fact):
         return began
@@ -224,26 +221,26 @@ def held_at(item: Item, moment: datetime) -> bool:
 
 
 def expired_at(item: Item, moment: datetime) -> bool:
-    """Return whether an item is not to be found any more at `moment`."""
+    """Return whether an item has expired at `moment`."""
     return item.expires_at is not None and item.expires_at <= moment
 
 
 def loss_of(item: Item, moment: datetime) -> Loss | None:
-    """Return what leaves a fact or memory unsupported at `moment`; None where something supports it."""
+    """Return the loss that leaves a fact or memory unsupported at `moment`, or None."""
     if not isinstance(item, Fact | Memory) or item.support_ends is None or item.support_ends > moment:
         return None
     return Loss(item.support_ends, LossReason(item.support_lost or LossReason.ENDED), item.support_way)
 
 
 def replaced_by(item: Item, moment: datetime) -> str | None:
-    """Return the fact that holds at `moment` instead of all that a message states."""
+    """Return the fact that holds at `moment` instead of everything that a message states."""
     if not isinstance(item, Message) or item.replaced_at is None or item.replaced_at > moment:
         return None
     return item.replaced_by
 
 
 def written_properties(item: Item) -> dict[str, Any]:
-    """Return what ingest writes on the item's node; None removes a property."""
+    """Return the properties that ingest writes on the item's node; None removes one."""
     values = ((name, getattr(item, name)) for name in _WRITTEN[item.kind])
     own = {name: list(value) or None if isinstance(value, tuple) else value for name, value in values}
     return own | {"kind": item.kind.value}

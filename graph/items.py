@@ -1,4 +1,4 @@
-"""One item: changing it under a lock, its history; and pages of items."""
+"""Changes of one item under a lock, its history, and pages of items."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -24,8 +24,8 @@ _LAST: Position = ("9999-12-31T23:59:59Z", "")
 
 @dataclass(frozen=True, slots=True)
 class StoredItem:
-    """An item as it is before a change. A fact's `valid_to` is what its own row said, whatever closed it since;
-    `superseded_by` are the facts that supersede it, oldest first.
+    """An item before a change. A fact's `valid_to` is the one it came with, whatever closed it since; `superseded_by`
+    are the facts that supersede it, oldest first.
     """
 
     item: Item
@@ -34,7 +34,7 @@ class StoredItem:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What a change led to: the item that holds now, and whether it was added, updated or there already."""
+    """Outcome of a change: the item that now holds, and whether it was added, updated or unchanged."""
 
     outcome: Literal["added", "updated", "unchanged"]
     item: Item
@@ -42,8 +42,8 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One item of a listing, with its place in the order: the time `created_at` as text to the nanosecond, which
-    Python's datetime does not hold; in the order "latest" the time when it happened.
+    """An item of a listing with its sort key: the time `created_at` as text to the nanosecond, which Python's datetime
+    cannot hold; in the order "latest" the time when it happened.
     """
 
     item: Item
@@ -52,7 +52,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What an item was before one change: who changed it, why and when."""
+    """An item before one change: who changed it, why and when."""
 
     revision_id: str
     reason: str
@@ -72,12 +72,12 @@ async def change_item(
     provenance: Provenance,
     proposed: Sequence[Succession] = (),
 ) -> Changed:
-    """Lock the item `uid`, let `decide` say what to write instead, and write that.
+    """Lock the item `uid`, let `decide` choose what to write instead, and write that.
 
-    `decide` gets None where there is no such item, and never says of that that it is as wanted; what it raises ends the
-    change with nothing written. It may run more than once, and may answer with an item of another uid: a fact that
-    supersedes this one, which keeps a revision too. What is `proposed` is stored with a change. Nobody else changes the
-    item between what `decide` sees and what it leads to. Raises ItemBusy, ItemForgotten.
+    `decide` gets None if there is no such item, and must then return a new one; if it raises, nothing is written. It
+    may run more than once, and may return an item with another uid: a fact that supersedes this one, which keeps a
+    revision too. `proposed` is stored with a change. Nobody else changes the item between the decision and the write.
+    Raises ItemBusy, ItemForgotten.
     """
     patience = Patience()
 
@@ -94,7 +94,7 @@ async def change_item(
             (claimed,) = await claim(transaction, namespace, [new.uid])
         if claimed.kind not in (None, new.kind):
             raise ConstraintViolated(f"a {claimed.kind} has the uid {new.uid!r}")
-        # Every correction of a fact has one uid: of one that was forgotten only the words are held.
+        # All corrections of a fact share one uid: if it was forgotten, only the words are held back.
         said = said_by(new) if new.uid == uid else replace(said_by(new), uid="")
         if await hold_back(transaction, namespace, [said]):
             raise ItemForgotten
@@ -109,11 +109,11 @@ async def change_item(
 async def list_items(
     executor: Executor, where: ItemFilter, order: Order, *, limit: int, after: Position | None = None
 ) -> list[Listed]:
-    """Return up to `limit` items that pass `where`, by the time they were stored and then uid, from behind `after` on.
+    """Return up to `limit` items that pass `where`, by storage time and uid, starting after `after`.
 
-    The order "latest" begins with what happened last; it has no index, and takes time by all that pass. `after` is
-    `created_at` of `Listed` and the uid of the last item before. Superseded facts are listed too, unless `as_of` says
-    otherwise.
+    The order "latest" starts with the most recent event; it has no index, and its time grows with the items that pass.
+    `after` is `created_at` of `Listed` and the uid of the previous item. Superseded facts are included unless `as_of`
+    excludes them.
     """
     params = filter_params(where) | {"limit": limit}
     if order in ("newest", "latest"):
@@ -128,7 +128,7 @@ async def list_items(
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """An item beside another one: `role` is the author of a message, else the kind."""
+    """An item next to another; `role` is the author of a message, else the kind."""
 
     uid: str
     name: str
@@ -137,7 +137,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The turns before and after a message, and the facts and memories that rest on an item."""
+    """The turns before and after a message, and the facts and memories that cite an item."""
 
     before: Neighbour | None
     after: Neighbour | None
@@ -154,13 +154,13 @@ async def count_traits(executor: Executor, namespace: str, limit: int) -> dict[s
 
 
 async def item_names(executor: Executor, namespace: str, uids: Sequence[str]) -> dict[str, str]:
-    """Return the names of those items that exist, by uid."""
+    """Return the names of existing items, by uid."""
     rows = await executor.fetch_all("item_names", {"namespace": namespace, "uids": list(uids)})
     return {row["uid"]: row["name"] for row in rows}
 
 
 async def around_item(executor: Executor, namespace: str, uid: str, limit: int) -> Surroundings | None:
-    """Return what stands beside an item, at most `limit` that cite it; None where there is no such item."""
+    """Return the surroundings of an item with at most `limit` items that cite it, or None."""
     rows = await executor.fetch_all("around_item", {"namespace": namespace, "uid": uid, "limit": limit})
     if not rows:
         return None
@@ -169,7 +169,7 @@ async def around_item(executor: Executor, namespace: str, uid: str, limit: int) 
 
 
 async def list_revisions(executor: Executor, namespace: str, uid: str) -> list[Revision] | None:
-    """Return the item's revisions, newest first; None where there is no such item."""
+    """Return the item's revisions, newest first; None if there is no such item."""
     rows = await executor.fetch_all("list_revisions", {"namespace": namespace, "uid": uid})
     if not rows:
         return None
@@ -177,7 +177,7 @@ async def list_revisions(executor: Executor, namespace: str, uid: str) -> list[R
 
 
 async def read_stored(transaction: Transaction, namespace: str, uid: str) -> StoredItem:
-    """Return an item that is there, as it is before a change."""
+    """Return an existing item as it is before a change."""
     (row,) = await transaction.run("read_for_change", {"namespace": namespace, "uid": uid})
     item = item_of(row["item"])
     if isinstance(item, Fact) and row["stated_valid_to"] is not None:

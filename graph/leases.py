@@ -1,4 +1,4 @@
-"""Leases among processes: one holder a name, renewed while it works; a holder that crashed is succeeded in time."""
+"""Leases among processes: one holder per name, renewed while it works; after a crash another takes over in time."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ logger = logging.getLogger("librarian.graph")
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A lease that is ours; statements that check `owner` refuse to work once it is another's."""
+    """A lease that we hold; statements that check `owner` refuse to work once another process has it."""
 
     name: str
     owner: str
@@ -29,7 +29,9 @@ class Lease:
 
 @asynccontextmanager
 async def leased(executor: Executor, name: str, who: str, ttl_s: float = TTL_S) -> AsyncIterator[Lease]:
-    """Hold the lease `name`, renewed in the background. Raises LeaseHeld, which says who has it, where others do."""
+    """Hold the lease `name`, renewed in the background. Raises LeaseHeld, which names the holder, if another process
+    has it.
+    """
     lease = Lease(name, f"{who} {uuid4().hex}")
     (row,) = await executor.write("take_lock", {"name": name, "owner": lease.owner, "ttl_s": ttl_s})
     if not row["taken"]:
@@ -45,7 +47,7 @@ async def leased(executor: Executor, name: str, who: str, ttl_s: float = TTL_S) 
 
 
 async def _renew(executor: Executor, lease: Lease, ttl_s: float) -> None:
-    """Renew three times within a lifetime, so that one failure costs nothing."""
+    """Renew three times per lifetime, so that one failure costs nothing."""
     renewed = True
     while renewed:
         await asyncio.sleep(ttl_s / 3)
@@ -58,7 +60,7 @@ async def _renew(executor: Executor, lease: Lease, ttl_s: float) -> None:
 
 
 async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Do work that a cancellation may delay and not cut off: whoever cancels may close the driver right after."""
+    """Finish the work even if cancelled, then raise: whoever cancels may close the driver right after."""
     task = asyncio.create_task(work)
     cancelled = None
     while not task.done():

@@ -1,8 +1,8 @@
-"""Whether a text may say in other words what was forgotten, told without that text.
+"""Detects whether a text may reword something forgotten, without keeping that text.
 
-A signature is made of MinHashes (Broder, "On the resemblance and containment of documents", 1997) of a text's content
-words, under a secret salt, taken together in pairs. Two texts that share the fraction s of their words share each pair
-with the probability s². Order, inflection and additions don't matter much; synonyms are other words.
+A signature consists of MinHashes (Broder, "On the resemblance and containment of documents", 1997) of a text's content
+words, under a secret salt, combined in pairs. Two texts that share the fraction s of their words share each pair with
+the probability s². Order, inflection and additions matter little; synonyms are different words.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Collection
 
 LEAST_SHARED = 3
-"""Pairs that two signatures have in common where one text may reword the other."""
+"""Pairs that two signatures must share for one text to count as rewording the other."""
 _PAIRS = 16
 _LEAST_WORDS = 4
 _STEM_CHARS = 5
@@ -41,8 +41,8 @@ def signature(salt: str, text: str) -> list[str]:
 
 
 def content_words(text: str) -> Collection[str]:
-    """Return the beginnings of the words that carry a text's meaning; of Chinese, Japanese and Korean pairs of letters,
-    and no hiragana.
+    """Return the stems of the words that carry a text's meaning; for Chinese, Japanese and Korean pairs of letters,
+    without hiragana.
     """
     words = set()
     for run in _RUN.finditer(unicodedata.normalize("NFKC", text).casefold()):

@@ -1,12 +1,12 @@
 """The graph as declared: every label, property and relationship, as neomodel classes.
 
-They say what exists, and turn nodes that statements return into typed objects; tests compare them with the server. What
-items hold is taken from the classes of `graph.item`, where each field stands once. They are no second way into the
-graph: reading and writing through them raises ReadOnlyModel, because only the statements of `cypher/` keep namespaces
-apart and search properties complete. Import this module where start-up time does not count: neomodel takes a third of a
-second.
+They describe what exists and turn nodes that statements return into typed objects; tests compare them with the server.
+The fields of items come from the classes of `graph.item`, where each is declared once. They are not a second way into
+the graph: reading and writing through them raises ReadOnlyModel, because only the statements of `cypher/` keep
+namespaces apart and search properties complete. Import this module where start-up time does not matter: neomodel takes
+a third of a second.
 
-A property that is absent is None. Times are native and carry their zone.
+An absent property is None. Times are native and carry their zone.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ MARKERS: Mapping[str, str] = MappingProxyType(
         "Unlinked": "a Conversation whose NEXT order must be rebuilt",
     }
 )
-"""Labels that nodes carry beside their own, and what each means. An embedding space adds `Embedding_<space>`."""
+"""Additional labels of nodes and their meanings. An embedding space adds `Embedding_<space>`."""
 
 
 _KEY = ("namespace", "uid")
@@ -68,12 +68,12 @@ class ReadOnlyModel(TypeError):
 
 
 async def _refuse(*_args: object, **_kwargs: object) -> NoReturn:
-    """Stand for every neomodel method that would talk to the server."""
+    """Stand in for every neomodel method that would talk to the server."""
     raise ReadOnlyModel
 
 
 class DeclaredEdge(AsyncStructuredRel):
-    """A relationship's properties, declared only."""
+    """Properties of a relationship, declared only."""
 
     save = start_node = end_node = _refuse
 
@@ -95,13 +95,13 @@ class TypedEdge(DeclaredEdge):
     prompt_version = StringProperty()
     reviewed_by = StringProperty()
     reviewed_at = TimeProperty()
-    review_reason = StringProperty()  # of the human who has decided
+    review_reason = StringProperty()  # given by the reviewer
     created_at = TimeProperty()
 
 
 class ProposedEdge(TypedEdge):
-    """A typed edge that nobody has accepted: PROPOSED, so that a picture of the graph never shows it as a cause. Or
-    that a fact supersedes another, with what was decided about it.
+    """A typed edge that nobody has accepted: PROPOSED, so that a picture of the graph never shows it as a cause. Also a
+    proposal that a fact supersedes another, with the decision on it.
     """
 
     type = StringProperty()  # the type it would have
@@ -109,7 +109,7 @@ class ProposedEdge(TypedEdge):
 
 
 class Refusal(DeclaredEdge):
-    """From an item to the space whose encoder does not take its text."""
+    """From an item to the space whose encoder does not accept its text."""
 
     version = IntegerProperty()  # of the item; a later one is tried again
     language = StringProperty()  # of its text, where the encoder does not read that language
@@ -118,12 +118,12 @@ class Refusal(DeclaredEdge):
 class Supersession(DeclaredEdge):
     """From a newer fact to an older one, which it may have closed."""
 
-    created_at = TimeProperty()  # absent where it was drawn before there was such a thing
-    former_valid_to = TimeProperty()  # what the older fact had, and gets back when the newer one goes
+    created_at = TimeProperty()  # absent on links older than this property
+    former_valid_to = TimeProperty()  # the older fact's own end, restored when the newer one goes
 
 
 class Support(DeclaredEdge):
-    """From an item to what supports it; the properties say which lines of a part of a file, as a Citation has them."""
+    """From an item to what supports it; for a part of a file, the properties name the lines as a Citation does."""
 
     version = IntegerProperty()  # of the source when it was cited
     ref = StringProperty()
@@ -133,11 +133,11 @@ class Support(DeclaredEdge):
 
 
 class SweptChange(DeclaredEdge):
-    """From a run of the sweep to a memory: one thing that it did to it, or proposes for it."""
+    """From a run of the sweep to a memory: one change that it made or proposes."""
 
     namespace = StringProperty(required=True)
     sweep_id = StringProperty(required=True)
-    seq = IntegerProperty(required=True)  # place in the run's list of changes
+    seq = IntegerProperty(required=True)  # index in the run's list of changes
     action = StringProperty()  # retype, template, causal_edge, flag or merge
     state = StringProperty()  # applied, proposed, accepted, rejected, undone or kept
     version = IntegerProperty()  # of the memory after the change
@@ -159,7 +159,7 @@ class SweptChange(DeclaredEdge):
 
 
 class _NoQueries:
-    """In the place of neomodel's `nodes`, which builds queries and bulk writes."""
+    """Replaces neomodel's `nodes`, which builds queries and bulk writes."""
 
     def __get__(self, instance: object, owner: type) -> NoReturn:
         raise ReadOnlyModel
@@ -173,7 +173,7 @@ class _DeclaredLinks(AsyncRelationshipManager):
 
 
 class _FromValues(NodeMeta):
-    """Declares what the value classes named by `declares` store: `graph.item` is where the fields of items stand."""
+    """Declares the stored fields of the value classes named by `declares`; those of items are in `graph.item`."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
         for value_class in namespace.get("declares", ()):
@@ -189,7 +189,7 @@ def _property(name: str, type_: Any) -> Any:
 
 
 class _DeclaredNode(AsyncStructuredNode, metaclass=_FromValues):
-    """A node's properties, declared only."""
+    """Properties of a node, declared only."""
 
     __abstract_node__ = True
 
@@ -228,7 +228,7 @@ class Item(_DeclaredNode):
 
 
 class Memory(Item):
-    """What an agent decided to keep."""
+    """Something that an agent decided to keep."""
 
     declares = (item.Memory,)
 
@@ -237,7 +237,7 @@ class Memory(Item):
 
 
 class Fact(Item):
-    """A statement about somebody or something, with the time in which it holds."""
+    """A statement about somebody or something."""
 
     declares = (item.Fact,)
 
@@ -248,7 +248,7 @@ class Fact(Item):
 
 
 class Message(Item):
-    """One message of a conversation; NEXT leads to the one after it."""
+    """One message of a conversation; NEXT leads to the following one."""
 
     declares = (item.Message,)
 
@@ -257,7 +257,7 @@ class Message(Item):
 
 
 class FileChunk(Item):
-    """Some lines of a file, `start_line` to `end_line`, counted from 1, both included."""
+    """A range of lines of a file, `start_line` to `end_line`, counted from 1, both included."""
 
     declares = (item.FileChunk,)
 
@@ -280,7 +280,7 @@ class File(_DeclaredNode):
     stem_key = StringProperty()  # its letters and digits, without the ending
     path_key = StringProperty()  # "/" and the path without case
     search_text = StringProperty()  # the words of the path
-    outline = StringProperty()  # words of the path, of what the file defines, and of what is said of it
+    outline = StringProperty()  # words of the path, of the file's definitions, and of the text about them
     tokens = StringProperty()
 
     chunks = _links("HAS_CHUNK", "FileChunk")
@@ -298,21 +298,21 @@ class Symbol(_DeclaredNode):
     language = StringProperty()
     line = IntegerProperty()  # from 1
     end_line = IntegerProperty()
-    scope = StringProperty()  # the names around it, outermost first, with dots
+    scope = StringProperty()  # the enclosing names, outermost first, separated by dots
 
 
 class Citation(_DeclaredNode):
-    """Lines of a file that an item cites, by path, whether the file is there or not."""
+    """Lines of a file that an item cites, by path, whether or not the file exists."""
 
     namespace = StringProperty(required=True)
     uid = StringProperty(required=True)  # the item's
-    ref = StringProperty(required=True)  # as it came in
+    ref = StringProperty(required=True)  # as received
     name = StringProperty()
     path = StringProperty(required=True)
     start_line = IntegerProperty()  # from 1, where the lines are now or were last
     end_line = IntegerProperty()
-    sha256 = StringProperty()  # of the lines as they were first found; absent until then
-    text = StringProperty()  # what they begin with
+    sha256 = StringProperty()  # of the lines as first found; absent until then
+    text = StringProperty()  # how they begin
     state = StringProperty()  # current, changed, gone or not_found
     stale_since = TimeProperty()
 
@@ -339,7 +339,7 @@ class Embedding(_DeclaredNode):
 
 
 class EmbeddingSpace(_DeclaredNode):
-    """What makes vectors comparable: one encoder with one text form. One space is active."""
+    """The encoder and text form that make vectors comparable. One space is active."""
 
     space = StringProperty(required=True)
     model = StringProperty()
@@ -352,7 +352,7 @@ class EmbeddingSpace(_DeclaredNode):
     calibration_means = ArrayProperty(FloatProperty())  # cosines, -1..1
     calibration_deviations = ArrayProperty(FloatProperty())
     calibration_samples = ArrayProperty(IntegerProperty())  # stored vectors measured, 0: none were enough
-    calibration_vectors = IntegerProperty()  # in the space at that time
+    calibration_vectors = IntegerProperty()  # in the space when measured
     calibration_version = IntegerProperty()
     calibrated_at = TimeProperty()
     active = BooleanProperty()
@@ -370,7 +370,7 @@ class Person(_DeclaredNode):
 
 
 class Conversation(_DeclaredNode):
-    """What messages were said in."""
+    """The conversation that messages belong to."""
 
     namespace = StringProperty(required=True)
     conversation_id = StringProperty(required=True)
@@ -379,9 +379,9 @@ class Conversation(_DeclaredNode):
 
 
 class Revision(_DeclaredNode):
-    """A fact or memory whole as it was before a change, except what is derived from it for full text.
+    """A whole fact or memory before a change, except properties derived for full text.
 
-    Times, `version` and `source_hash` are the item's of then.
+    Times, `version` and `source_hash` are those from before the change.
     """
 
     declares = (item.Memory, item.Fact)
@@ -400,9 +400,9 @@ class SweepRun(_DeclaredNode):
     sweep_id = StringProperty(required=True)  # sweep-YYYYMMDD-NNN
     name = StringProperty()
     status = StringProperty()  # applying, applied, undoing or undone
-    config = StringProperty()  # how it was asked for, as JSON
+    config = StringProperty()  # options of the run, as JSON
     plan_hash = StringProperty()
-    progress = StringProperty()  # how far it has come and what it counts, as JSON
+    progress = StringProperty()  # position and counts, as JSON
     actor = StringProperty()
     started_at = TimeProperty()
     finished_at = TimeProperty()
@@ -411,7 +411,7 @@ class SweepRun(_DeclaredNode):
 
 
 class Tombstone(_DeclaredNode):
-    """That an item was forgotten: hashes with a salt of the namespace, and no text. HOLDS leads to what it said."""
+    """A record that an item was forgotten: hashes with a salt of the namespace, no text. HOLDS leads to its marks."""
 
     namespace = StringProperty(required=True)
     identity = StringProperty(required=True)  # hash of the item's uid
@@ -423,7 +423,7 @@ class Tombstone(_DeclaredNode):
 
 
 class TombstoneMark(_DeclaredNode):
-    """Something that forgotten items said, as a hash."""
+    """A hash of something that forgotten items said."""
 
     namespace = StringProperty(required=True)
     mark = StringProperty(required=True)
@@ -431,7 +431,7 @@ class TombstoneMark(_DeclaredNode):
 
 
 class TombstoneSalts(_DeclaredNode):
-    """What the hashes of a namespace's tombstones were made with."""
+    """The salts of the hashes of a namespace's tombstones."""
 
     namespace = StringProperty(required=True)
     salts = ArrayProperty(StringProperty())  # hexadecimal; new ones take the first
@@ -439,7 +439,7 @@ class TombstoneSalts(_DeclaredNode):
 
 
 class ChangeLog(_DeclaredNode):
-    """How many changes a namespace has seen; locked while a transaction takes numbers for its own."""
+    """The number of changes in a namespace; locked while a transaction numbers its own."""
 
     namespace = StringProperty(required=True)
     name = StringProperty()
@@ -449,19 +449,19 @@ class ChangeLog(_DeclaredNode):
 
 
 class ChangeSet(_DeclaredNode):
-    """What one transaction changed, without its words."""
+    """The changes of one transaction, without the texts of items."""
 
     namespace = StringProperty(required=True)
     name = StringProperty()
     first = IntegerProperty()  # number of its first change
     last = IntegerProperty()
-    tag = StringProperty()  # random: tells it from one of the same numbers in another history of the graph
+    tag = StringProperty()  # random: tells it from one with the same numbers in another history of the graph
     at = TimeProperty()
     changes = ArrayProperty(StringProperty())  # JSON: action, kind, uid; of an edge also type, source, target
 
 
 class Webhook(_DeclaredNode):
-    """Where the changes of a namespace are sent, and how far that has come; its secret is not in the graph."""
+    """Where the changes of a namespace are sent, and how far delivery has come; its secret is not in the graph."""
 
     namespace = StringProperty(required=True)
     webhook_id = StringProperty(required=True)
@@ -470,8 +470,8 @@ class Webhook(_DeclaredNode):
     state = StringProperty()  # active or paused
     seq = IntegerProperty()  # number of the last change that was sent
     tag = StringProperty()  # of the ChangeSet that has it
-    up_to = IntegerProperty()  # number of the last change of a delivery that was tried and not taken yet
-    failures = IntegerProperty()  # since the last delivery that was taken
+    up_to = IntegerProperty()  # number of the last change of a delivery that was tried and not yet accepted
+    failures = IntegerProperty()  # since the last accepted delivery
     failing_since = TimeProperty()
     next_at = TimeProperty()
     last_status = IntegerProperty()
@@ -482,7 +482,7 @@ class Webhook(_DeclaredNode):
 
 
 class IdempotencyRecord(_DeclaredNode):
-    """The answer to a request that may be sent twice; without `response` the request still runs."""
+    """The response to a request that may be sent twice; without `response` the request still runs."""
 
     namespace = StringProperty(required=True)
     key = StringProperty(required=True)  # id of the API key, a blank, and the Idempotency-Key
@@ -495,7 +495,7 @@ class IdempotencyRecord(_DeclaredNode):
 
 
 class Migration(_DeclaredNode):
-    """A migration that was applied to this graph, or has begun."""
+    """A migration that was applied to this graph, or has been started."""
 
     version = StringProperty(required=True)
     name = StringProperty()
@@ -510,8 +510,8 @@ class Migration(_DeclaredNode):
 
 
 class Lock(_DeclaredNode):
-    """A lock among processes, which ends at `expires_at` by the server's clock unless renewed; or, without that time,
-    the mark of an import that is not complete.
+    """A lock among processes, which expires at `expires_at` by the server's clock unless renewed; without that time,
+    the mark of an incomplete import.
     """
 
     name = StringProperty(required=True)
@@ -522,7 +522,7 @@ class Lock(_DeclaredNode):
 
 
 class AnalystCopy(_DeclaredNode):
-    """Says of a graph that it is a copy for analysts; the live graph has none."""
+    """Marks a graph as a copy for analysts; the live graph has none."""
 
     name = StringProperty(required=True)
     taken_at = TimeProperty()
@@ -549,7 +549,7 @@ NODE_MODELS: Mapping[str, type[_DeclaredNode]] = MappingProxyType(
 
 
 def inflate_item(node: Node) -> Item:
-    """Return the typed object for an item's node; labels that analysts added do not matter.
+    """Return the typed object of an item's node, ignoring labels that analysts added.
 
     Raises ValueError when the node carries none of the item labels.
     """
@@ -557,11 +557,11 @@ def inflate_item(node: Node) -> Item:
         if label in node.labels:
             inflated: Item = model.inflate(node)
             return inflated
-    raise ValueError(f"a node labelled {sorted(node.labels)} is no item; one of {list(ITEM_MODELS)} is needed")
+    raise ValueError(f"a node labelled {sorted(node.labels)} is not an item: it needs one of {list(ITEM_MODELS)}")
 
 
 def edge_types() -> dict[str, type[DeclaredEdge] | None]:
-    """Return every declared relationship type with the model of its properties, None where it has none."""
+    """Return every declared relationship type with the model of its properties, or None."""
     definitions = (
         relationship.definition
         for model in NODE_MODELS.values()
@@ -571,5 +571,5 @@ def edge_types() -> dict[str, type[DeclaredEdge] | None]:
 
 
 def property_names(model: type[_DeclaredNode | DeclaredEdge]) -> frozenset[str]:
-    """Return names of the properties that a model declares, inherited ones included."""
+    """Return the names of the properties that a model declares, inherited ones included."""
     return frozenset(model.defined_properties(aliases=False, rels=False))

@@ -1,4 +1,4 @@
-"""Namespaces as a whole: what each holds, and taking one away."""
+"""Whole namespaces: contents and deletion."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from graph.executor import Executor, Transaction
 from graph.files import delete_unchanged_files
 from graph.types import Cascade, Change, Kind
 
-# Few enough nodes for a small server's memory, enough to delete tens of thousands a second.
+# Few enough nodes for a small server's memory, enough to delete tens of thousands per second.
 _NODES_AT_ONCE = 1000
 _FILES_AT_ONCE = 100
 
@@ -27,7 +27,7 @@ class NamespaceCounts:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """All that hangs on a namespace's items; `marks` differ after every change of an item or edge."""
+    """Everything attached to a namespace's items; `marks` differ after every change of an item or edge."""
 
     by_kind: Mapping[str, int]
     edges: int
@@ -39,8 +39,8 @@ class Holdings:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything that a namespace held at `moment` (the server's time): versions by uid in the order of deletion, and
-    files by path, with the time at which they were stored as text.
+    """Contents of a namespace at `moment` (server time): versions by uid in the order of deletion, and files by path
+    with the time they were stored, as text.
     """
 
     moment: Any
@@ -60,9 +60,9 @@ async def list_namespaces(executor: Executor) -> list[NamespaceCounts]:
 
 
 async def holdings(executor: Executor, namespace: str) -> Holdings:
-    """Return what `namespace` holds; nothing where nobody used it."""
+    """Return the contents of `namespace`; empty if nobody has used it."""
     found = await executor.fetch_all("count_namespace", {"namespace": namespace})
-    # An item that is deleted while it is counted has no kind any more.
+    # An item deleted while it is counted has no kind.
     rows = [row for row in found if row["kind"] is not None]
     return Holdings(
         by_kind={row["kind"]: row["items"] for row in rows},
@@ -75,7 +75,7 @@ async def holdings(executor: Executor, namespace: str) -> Holdings:
 
 
 async def sample(executor: Executor, namespace: str, limit: int) -> list[tuple[str, str, str]]:
-    """Uid, kind and name of some items, the lowest uids first."""
+    """Return uid, kind and name of some items, lowest uids first."""
     rows = await executor.fetch_all("sample_namespace", {"namespace": namespace, "limit": limit})
     return [(row["uid"], row["kind"], row["name"]) for row in rows]
 
@@ -87,15 +87,15 @@ async def exists(executor: Executor, namespace: str) -> bool:
 
 
 async def take_snapshot(executor: Executor, namespace: str) -> Snapshot:
-    """Return what `namespace` holds now, so that nothing that comes later is taken for it."""
+    """Return the current contents of `namespace`, to tell them from what comes later."""
     clock = await executor.fetch_one("server_clock")
     where = {"namespace": namespace}
     files = await executor.fetch_all("snapshot_namespace_files", where)
     items = await executor.fetch_all("snapshot_namespace_items", where)
     older = {row["uid"]: row["supersedes"] for row in items if row["supersedes"]}
     superseded_first = {uid: rank for rank, uid in enumerate(_in_order(older))}
-    # What an item refers to goes after it, a fact before those that supersede it: nothing is linked anew, and no
-    # version is raised, by the deletion itself.
+    # Items go before those they refer to, and facts before those that supersede them: the deletion itself links nothing
+    # anew and raises no version.
     items.sort(key=lambda row: (not row["holds_references"], superseded_first.get(row["uid"], -1), row["uid"]))
     return Snapshot(
         moment=clock["now"] if clock else None,
@@ -105,9 +105,9 @@ async def take_snapshot(executor: Executor, namespace: str) -> Snapshot:
 
 
 async def delete_snapshot(executor: Executor, namespace: str, seen: Snapshot) -> tuple[Cascade, int]:
-    """Delete what is still as it was `seen`, some at a time, and what nothing needs then. Returns what went, and how
-    many items and files stay because they were changed or stored again since. What an interruption leaves, the next
-    call deletes.
+    """Delete whatever has not changed since it was `seen`, in batches, and then what nothing needs any longer. Returns
+    what was deleted, and how many items and files stay because they were changed or stored again since. The next call
+    completes an interrupted deletion.
     """
     while await _delete_some(executor, "delete_namespace_answers", namespace):
         pass
@@ -123,7 +123,7 @@ async def delete_snapshot(executor: Executor, namespace: str, seen: Snapshot) ->
 
 
 def _in_order(older: Mapping[str, Sequence[str]]) -> Iterable[str]:
-    """Return facts, those that others supersede first; in any order where they supersede each other."""
+    """Yield facts, superseded ones before those that supersede them; in any order within a cycle."""
     try:
         return list(TopologicalSorter(older).static_order())
     except CycleError:
@@ -131,15 +131,15 @@ def _in_order(older: Mapping[str, Sequence[str]]) -> Iterable[str]:
 
 
 async def delete_namespace(executor: Executor, namespace: str) -> None:
-    """Delete every node of `namespace`, whoever writes there meanwhile, some at a time. What an interruption leaves,
-    the next call deletes.
+    """Delete every node of `namespace`, in batches, whatever is written there meanwhile. The next call completes an
+    interrupted deletion.
 
-    Kept answers go first, since they alone don't make a namespace; the key of a request that runs stays its own.
+    Stored responses go first, since they alone do not make a namespace; a running request keeps its key.
     """
     while await _delete_some(executor, "delete_namespace_answers", namespace):
         pass
     for statement in ("delete_namespace_items", "delete_namespace_rest"):
-        while await _delete_told(executor, statement, namespace):
+        while await _delete_reported(executor, statement, namespace):
             pass
 
 
@@ -148,8 +148,8 @@ async def _delete_some(executor: Executor, statement: str, namespace: str) -> in
     return int(rows[0]["deleted"])
 
 
-async def _delete_told(executor: Executor, statement: str, namespace: str) -> int:
-    """Delete some nodes, and tell the change feed which items and files were among them."""
+async def _delete_reported(executor: Executor, statement: str, namespace: str) -> int:
+    """Delete some nodes, and report the items and files among them to the change feed."""
 
     async def work(transaction: Transaction) -> int:
         (row,) = await transaction.run(statement, {"namespace": namespace, "limit": _NODES_AT_ONCE})

@@ -1,31 +1,31 @@
-"""Who hears of the work on the database."""
+"""The interface of observers of work on the database."""
 
 from typing import Protocol
 
 
 class Observer(Protocol):
-    """Hears of every statement. Called from inside the work, so its methods must be quick and must not raise."""
+    """Observes every statement. Called from inside the work, so its methods must be quick and must not raise."""
 
     def succeeded(self, statement: str, seconds: float, rows: int) -> None:
-        """A statement gave `rows` rows; the time includes waiting for a connection, retries and reading the rows."""
+        """A statement returned `rows` rows; `seconds` includes waiting for a connection, retries and reading rows."""
 
     def failed(self, statement: str, seconds: float, code: str) -> None:
-        """A statement, or a transaction under its own name, failed for good with the code of a GraphError; "cancelled"
-        when nobody wanted its answer any more.
+        """A statement, or a transaction under its own name, failed for good with the code of a GraphError, or
+        "cancelled".
         """
 
     def connections(self, in_use: int) -> None:
-        """So many connections are held by work or waited for."""
+        """`in_use` connections are held by work or waited for."""
 
 
 class Silence:
-    """An observer that tells nobody."""
+    """An observer that does nothing."""
 
     def succeeded(self, statement: str, seconds: float, rows: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def failed(self, statement: str, seconds: float, code: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def connections(self, in_use: int) -> None:
-        """Nothing."""
+        """Do nothing."""

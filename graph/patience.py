@@ -1,4 +1,4 @@
-"""Waiting for an item that somebody else is changing: for so long, and no longer."""
+"""Waits a limited time for an item that someone else is changing."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,14 +10,14 @@ LOCK_PATIENCE_S = 10.0
 
 
 class Patience:
-    """What is left of LOCK_PATIENCE_S, over all attempts of one piece of work."""
+    """Time left of LOCK_PATIENCE_S, over all attempts of one task."""
 
     def __init__(self) -> None:
         self._left_s = LOCK_PATIENCE_S
 
     @asynccontextmanager
     async def waiting(self) -> AsyncIterator[None]:
-        """Take a lock in the block. Raises ItemBusy when the patience is at its end."""
+        """Take a lock in the block. Raises ItemBusy when the time is up."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         bounded = asyncio.timeout(self._left_s)

@@ -1,7 +1,7 @@
-"""Property values as JSON and back, exactly: native types that JSON lacks become an object with one tagged member.
+"""Property values as JSON and back, without loss: native types that JSON lacks become an object with one tagged member.
 
-A time keeps its nanoseconds and its offset or zone; a whole decimal stays a decimal; vectors are 32-bit floats as the
-vector index holds them, in base64.
+A time keeps its nanoseconds and its offset or zone; a whole-numbered decimal stays a decimal; vectors are 32-bit
+floats, as the vector index holds them, in base64.
 """
 
 import base64
@@ -26,8 +26,8 @@ _POINTS: Mapping[int, type[Point]] = MappingProxyType(
 
 
 def to_json(value: Any) -> Any:
-    """Return a property value as JSON; the database may give a time of UTC as the map {utc: text}. Raises TypeError for
-    one that no property of ours can hold.
+    """Return a property value as JSON; the database may supply a UTC time as the map {utc: text}. Raises TypeError for
+    a value that no property of ours can hold.
     """
     match value:
         case None | bool() | int() | str():
@@ -48,7 +48,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(value: Any) -> Any:
-    """Return what `to_json` was given, as the driver takes it. Raises ValueError for JSON that stands for no value."""
+    """Invert `to_json`, for the driver. Raises ValueError for JSON that represents no value."""
     match value:
         case int() if not _LOWEST <= value <= _HIGHEST:
             raise ValueError("a whole number has at most 64 bits")
@@ -60,16 +60,16 @@ def from_json(value: Any) -> Any:
             return [from_json(inner) for inner in value]
         case dict():
             return _tagged(value)
-    raise ValueError(f"{type(value).__name__} is no property value")
+    raise ValueError(f"{type(value).__name__} is not a property value")
 
 
 def properties_to_json(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties that are there, by name."""
+    """Return the properties that are set, by name."""
     return {name: to_json(value) for name, value in sorted(properties.items()) if value is not None}
 
 
 def properties_from_json(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `properties_to_json` was given. Raises ValueError, which names the property."""
+    """Invert `properties_to_json`. Raises ValueError, which names the property."""
     found = {}
     for name, value in properties.items():
         try:
@@ -80,8 +80,8 @@ def properties_from_json(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def take_moments(properties: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Apart from the other properties as JSON: the times of UTC as text that the database can read. It reads them in a
-    twentieth of the time that the driver takes to pack one.
+    """Return the properties without UTC times, as JSON, and those times as text for the database, which reads them in a
+    twentieth of the time that the driver takes to pack them.
     """
     moments = {
         name: value["$datetime"]
@@ -97,7 +97,7 @@ def vector_to_json(vector: Vector) -> str:
 
 
 def vector_from_json(text: str) -> Vector:
-    """Return what `vector_to_json` was given. Raises ValueError."""
+    """Invert `vector_to_json`. Raises ValueError."""
     return Vector(base64.b64decode(text, validate=True), "f32", byteorder="little")
 
 
@@ -114,8 +114,8 @@ def _time_to_json(value: DateTime | Date | Time | Duration) -> dict[str, Any]:
 
 
 def _moment(value: DateTime) -> str:
-    """ISO 8601 to the nanosecond; behind it the zone's name in brackets where it has one. The driver shows an offset
-    of zero as the zone UTC.
+    """Return ISO 8601 to the nanosecond, followed by the zone's name in brackets if it has one. The driver shows an
+    offset of zero as the zone UTC.
     """
     clock = f"{value.year:04}-{value.month:02}-{value.day:02}T{value.hour:02}:{value.minute:02}:{value.second:02}"
     text = f"{clock}.{value.nanosecond:09}".rstrip("0").rstrip(".") if value.nanosecond else clock
@@ -136,7 +136,7 @@ def _tagged(value: Mapping[str, Any]) -> Any:
     ((tag, tagged),) = value.items()
     read = _READERS.get(tag)
     if read is None:
-        raise ValueError(f"{tag!r} is no tag of a value")
+        raise ValueError(f"unknown value tag {tag!r}")
     return read(tagged)
 
 
@@ -155,7 +155,7 @@ def _zone(name: str) -> Any:
     try:
         return pytz.timezone(name)
     except pytz.UnknownTimeZoneError:
-        raise ValueError(f"{name!r} is no time zone") from None
+        raise ValueError(f"unknown time zone {name!r}") from None
 
 
 def _local(text: str) -> DateTime:
@@ -179,7 +179,7 @@ def _read_duration(parts: Sequence[int]) -> Duration:
 def _read_point(parts: Sequence[float]) -> Point:
     srid, *coordinates = parts
     if srid not in _POINTS:
-        raise ValueError(f"{srid!r} is no system of coordinates")
+        raise ValueError(f"unknown coordinate system {srid!r}")
     return _POINTS[int(srid)](coordinates)
 
 

@@ -1,11 +1,11 @@
-"""What a human decides about the flags, merges and facts that sweeps propose. A decision stays until it is revised."""
+"""Human decisions on the flags, merges and facts that sweeps propose. A decision stands until it is revised."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.causal import Brief
-from graph.edges import EDGE, ReviewedEdge, StoredEdge, decided, stored_edges, tell_edges
+from graph.edges import EDGE, ReviewedEdge, StoredEdge, decided, report_edges, stored_edges
 from graph.executor import Executor, Row, Transaction
 from graph.facts import Succession
 from graph.ingest import put, put_new
@@ -19,15 +19,15 @@ from graph.types import Change, Provenance, native
 
 OPEN = "proposed"
 UNREVIEWED = "applied"
-"""Of facts: stored by a sweep, and no human has said anything."""
+"""State of facts that a sweep stored and no human has reviewed."""
 _ACCEPTED = "accepted"
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a human says to a proposal; `given_type` None means the type that was proposed. With `revise` what a human
-    has decided otherwise is decided anew, except a merge that was carried out. `by` is the name that reviews show,
-    `actor` who changes memories by it, as their revisions say.
+    """A human decision on a proposal; `given_type` None means the proposed type. With `revise` it replaces an earlier,
+    different decision, except on a merge that was carried out. `by` is the name that reviews show, `actor` the one that
+    revisions of changed memories record.
     """
 
     accept: bool
@@ -38,7 +38,7 @@ class Decision:
     revise: bool = False
 
     def settles(self, proposal: RecordedChange) -> bool:
-        """Return whether the proposal waits for this decision."""
+        """Return whether the proposal is open to this decision."""
         if proposal.state in (OPEN, UNREVIEWED):
             return True
         merged = proposal.target is not None and proposal.state == _ACCEPTED
@@ -47,7 +47,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A proposal as it stands; `done` is false where a human had decided before."""
+    """The stored proposal; `done` is false if a human had already decided."""
 
     proposal: RecordedChange
     done: bool
@@ -55,7 +55,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class ReasonCount:
-    """How many reviews of one sort (edge, flag, merge, fact) have this reason and state (open, unreviewed, accepted,
+    """Number of reviews of one sort (edge, flag, merge, fact) with this reason and state (open, unreviewed, accepted,
     rejected).
     """
 
@@ -67,7 +67,7 @@ class ReasonCount:
 
 @dataclass(frozen=True, slots=True)
 class Stating:
-    """A fact to store, with what it replaces, and the supersessions that a human has to decide."""
+    """A fact to store, with what it replaces, and the supersessions for a human to decide."""
 
     items: Sequence[NewItem]
     proposed: Sequence[Succession]
@@ -87,9 +87,8 @@ async def proposals(
     after: tuple[str, int],
     limit: int,
 ) -> list[RecordedChange]:
-    """Return up to `limit` flags, merges and facts in these states (proposed, applied, accepted, rejected) whose
-    reason begins with `because`, by sweep_id and seq from behind `after` on; merges with a memory that is gone are left
-    out.
+    """Return up to `limit` flags, merges and facts in these states (proposed, applied, accepted, rejected) whose reason
+    starts with `because`, by sweep_id and seq, starting after `after`; without merges whose other memory is gone.
     """
     params = {
         "namespace": namespace,
@@ -104,18 +103,18 @@ async def proposals(
 
 
 async def reasons(executor: Executor, namespace: str) -> list[ReasonCount]:
-    """Return why there is something to review, or was, each with how many of which state."""
+    """Return the reasons of open and past reviews, with their number by state."""
     which = {"namespace": namespace}
     drawn = await executor.fetch_all("reasons_of_edges", which)
-    told = await executor.fetch_all("reasons_of_changes", which)
+    swept = await executor.fetch_all("reasons_of_changes", which)
     return [
         *(ReasonCount("edge", row["reason"], row["state"], row["reviews"]) for row in drawn),
-        *(ReasonCount(row["action"], row["reason"], _shown(row["state"]), row["reviews"]) for row in told),
+        *(ReasonCount(row["action"], row["reason"], _shown(row["state"]), row["reviews"]) for row in swept),
     ]
 
 
 async def proposal(executor: Executor, namespace: str, sweep_id: str, seq: int) -> RecordedChange | None:
-    """Return one of them."""
+    """Return one proposal, or None."""
     row = await executor.fetch_one("review_change", {"namespace": namespace, "sweep_id": sweep_id, "seq": seq})
     return None if row is None else _proposal(row)
 
@@ -132,11 +131,12 @@ async def decide(
     merge: Merge,
     facts: Stating | None = None,
 ) -> Decided | None:
-    """Decide about a proposal; None where there is none, or a memory of it is gone.
+    """Decide on a proposal; None if there is none, or one of its memories is gone.
 
-    An accepted flag makes of the memory what `retype` says, one that is rejected afterwards what `untype` says of it as
-    it was. An accepted merge makes of the fuller memory what `merge` says of both; the other one goes, and leaves it
-    text, history, edges and what it supports. Of an accepted fact `facts` is stored; one that is rejected then goes.
+    An accepted flag turns the memory into what `retype` returns; a flag rejected afterwards turns it into what `untype`
+    returns for its earlier form. An accepted merge turns the fuller memory into what `merge` returns for both; the
+    other is deleted and leaves it its text, history, edges and everything it supports. For an accepted fact `facts` is
+    stored; a fact rejected afterwards is deleted.
     """
     which = {"namespace": namespace, "sweep_id": sweep_id, "seq": seq}
 
@@ -169,8 +169,8 @@ async def decide_supersession(
     decision: Decision,
     rewrite: Callable[[Fact], NewItem],
 ) -> ReviewedEdge | None:
-    """Decide whether a fact supersedes another; None where nothing is proposed. Accepted it does, and rejected
-    afterwards it does so no more. `rewrite` makes of a changed fact what is to be written.
+    """Decide whether a fact supersedes another; None if nothing is proposed. A rejection undoes an earlier acceptance.
+    `rewrite` builds the new version of a changed fact.
     """
     which = {"namespace": namespace, "edge_id": edge_id}
 
@@ -196,7 +196,7 @@ async def decide_supersession(
 
 
 async def texts(executor: Executor, namespace: str, uids: Sequence[str]) -> dict[str, Brief]:
-    """Return items by uid with their whole texts, also memories that were merged into others, as they were then."""
+    """Return items by uid with their whole texts, including memories merged into others, as they were then."""
     params = {"namespace": namespace, "uids": list(uids)}
     merged = [Brief(**native(row["item"])) for row in await executor.fetch_all("merged_memories", params)]
     standing = [_brief(item) for item in await hydrate(executor, namespace, uids)]
@@ -228,7 +228,7 @@ async def _read(transaction: Transaction, which: Mapping[str, Any]) -> RecordedC
 
 
 async def _locked(transaction: Transaction, namespace: str, proposal: RecordedChange) -> dict[str, Memory] | None:
-    """Return the memories that a proposal is about, locked; None where one is gone. Of a message none is read."""
+    """Lock and return the memories of a proposal; None if one is gone. Messages are not read."""
     uids = sorted({proposal.uid, proposal.target or proposal.uid})
     locked = await transaction.run("lock_items", {"namespace": namespace, "uids": uids})
     if proposal.fact_id is not None:
@@ -254,7 +254,7 @@ async def _settle_supersession(transaction: Transaction, which: Mapping[str, Any
     state = _ACCEPTED if decision.accept else "rejected"
     params = {**which, "state": state, "reviewed_by": decision.by, "review_reason": decision.reason}
     (edge,) = stored_edges(await transaction.run("settle_supersession", params))
-    tell_edges(transaction, which["namespace"], "accepted" if decision.accept else "rejected", [edge])
+    report_edges(transaction, which["namespace"], "accepted" if decision.accept else "rejected", [edge])
     return edge
 
 
@@ -268,7 +268,7 @@ async def _merge(
     by: Provenance,
 ) -> None:
     gone, kept = stored[proposal.uid], stored[into]
-    gone = await _citing_no_more(transaction, namespace, gone, kept.uid)
+    gone = await _without_citations(transaction, namespace, gone, kept.uid)
     await _write(transaction, namespace, merge(kept, gone), by)
     params = {
         "namespace": namespace,
@@ -281,12 +281,12 @@ async def _merge(
     }
     (moved,) = await transaction.run("absorb_memory", params)
     await transaction.run("delete_items", {"namespace": namespace, "doomed": [gone.uid]})
-    _tell_merge(transaction, namespace, gone, kept, moved)
+    _report_merge(transaction, namespace, gone, kept, moved)
     await settle(transaction, namespace)
 
 
-def _tell_merge(transaction: Transaction, namespace: str, gone: Memory, kept: Memory, moved: Row) -> None:
-    """Tell the change feed what a merge has changed beside the text of the memory that stays."""
+def _report_merge(transaction: Transaction, namespace: str, gone: Memory, kept: Memory, moved: Row) -> None:
+    """Report to the change feed what a merge changed besides the text of the remaining memory."""
     changed = [Change("changed", kind, uid) for uid, kind in (*moved["citers"], (kept.uid, kept.kind))]
     edges = [
         Change("changed", EDGE, edge["edge_id"], edge["type"], edge["source"], edge["target"])
@@ -295,10 +295,11 @@ def _tell_merge(transaction: Transaction, namespace: str, gone: Memory, kept: Me
     transaction.changed(namespace, [*changed, Change("deleted", gone.kind, gone.uid), *edges])
 
 
-async def _citing_no_more(transaction: Transaction, namespace: str, gone: Memory, into: str) -> Memory:
-    """Let `into` cite the lines that a memory cites; the memory without references that would double those of `into`.
+async def _without_citations(transaction: Transaction, namespace: str, gone: Memory, into: str) -> Memory:
+    """Move a memory's citations to `into`; return the memory without the references that would duplicate those of
+    `into`.
 
-    Lines that have moved since they were cited are known to the citation only, not by the reference.
+    If cited lines have moved, only the citation knows where; the reference does not.
     """
     rows = await transaction.run("absorb_citations", {"namespace": namespace, "uid": gone.uid, "into": into})
     doubled = {row["ref"] for row in rows}
@@ -315,5 +316,5 @@ def _shown(state: str) -> str:
 
 
 def _proposal(row: Row) -> RecordedChange:
-    # A memory that was merged is gone: its entry has gone over to the fuller one.
+    # A merged memory is gone: its entry now belongs to the fuller one.
     return recorded({**row, "uid": row["properties"].get("merged", row["uid"])})

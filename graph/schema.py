@@ -1,6 +1,6 @@
-"""The schema as declared: what migrations create and what the server is compared with.
+"""The declared schema: migrations create it, and the server is compared with it.
 
-Vector indexes are not declared here: each embedding space makes its own (graph.spaces).
+Vector indexes are not declared here: each embedding space creates its own (graph.spaces).
 """
 
 import asyncio
@@ -20,9 +20,9 @@ _NO_OPTIONS: Mapping[str, str | bool] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A constraint or index as SHOW CONSTRAINTS or SHOW INDEXES tells of it.
+    """A constraint or index, as SHOW CONSTRAINTS or SHOW INDEXES describes it.
 
-    `labels` are relationship types for a RELATIONSHIP_PROPERTY_UNIQUENESS; the order of `properties` counts; of the
+    `labels` are relationship types for a RELATIONSHIP_PROPERTY_UNIQUENESS; the order of `properties` matters; of the
     server's index options only those in `options` are compared.
     """
 
@@ -104,10 +104,9 @@ INDEXES: tuple[Rule, ...] = (
 
 
 async def differences(executor: Executor, names: Collection[str] | None = None) -> list[str]:
-    """Return how the server's schema departs from the declared one, one line with its remedy each; empty when it does
-    not.
+    """Return how the server's schema differs from the declared one, one line each with its remedy.
 
-    With `names` only the rules of these names are looked at. What others have added is none of our business.
+    With `names` only those rules are compared. Additions by others are ignored.
     """
     constraints = await executor.fetch_all("show_constraints")
     indexes = await executor.fetch_all("show_indexes")
@@ -124,7 +123,7 @@ async def differences(executor: Executor, names: Collection[str] | None = None) 
 async def wait_until_online(executor: Executor, *, timeout_s: float = 3600.0) -> None:
     """Wait until no index is being built. Raises SchemaMismatch when the time is up.
 
-    Asked again and again, since the server ends `db.awaitIndexes` with the time limit of its transaction.
+    Polls, since the server ends `db.awaitIndexes` at the time limit of its transaction.
     """
     give_up_at = time.monotonic() + timeout_s
     while building := await _building(executor):
@@ -135,7 +134,7 @@ async def wait_until_online(executor: Executor, *, timeout_s: float = 3600.0) ->
 
 
 def compare(rule: Rule, what: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return how the server's constraint or index of the rule's name departs from the rule; `what` says which it is."""
+    """Return how the server's constraint or index (`what`) of the rule's name differs from the rule."""
     row = next((row for row in rows if row["name"] == rule.name), None)
     if row is None:
         return [f"{what} {rule.name} is missing; {_remedy_for_missing(rule, what, rows)}"]
@@ -154,13 +153,13 @@ def compare(rule: Rule, what: str, rows: Sequence[Mapping[str, Any]]) -> list[st
 
 
 def _remedy_for_missing(rule: Rule, what: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """IF NOT EXISTS creates nothing beside an equal index of another name, so that one is named."""
+    """Return the remedy; it names an equal index of another name, beside which IF NOT EXISTS creates nothing."""
     twins = [row["name"] for row in rows if not compare(replace(rule, name=row["name"]), what, [row])]
     return f"drop its equal {', '.join(twins)} and {_RECREATE}" if twins else _RECREATE
 
 
 def _state_fault(name: str, indexes: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what is wrong unless the index, a constraint's own included, is ONLINE: only then it serves."""
+    """Return the fault of an index, a constraint's own included, that is not ONLINE and so does not serve."""
     row = next((row for row in indexes if row["name"] == name), None)
     if row is None or row["state"] == "ONLINE":
         return []

@@ -1,4 +1,4 @@
-"""Candidates of both arms, and the texts behind them."""
+"""Candidates of both arms, and their texts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,10 +22,10 @@ from graph.types import (
 )
 
 INDEX_ROWS = 10_000
-"""The server gives no more rows of a vector index, whatever is asked (measured with 2026.09: 20,000 gave 10,000)."""
+"""The server's limit on the rows of a vector index, whatever is asked (measured with 2026.09: 20,000 gave 10,000)."""
 
 ALL_ROWS = 2**31 - 1
-"""Every row of a full-text index, which knows no such bound: the largest number that its LIMIT takes."""
+"""Every row of a full-text index, which has no such limit: the largest number that its LIMIT takes."""
 
 _KINDS = {kind.value: kind for kind in Kind}
 # Above every string that Neo4j compares by code point.
@@ -43,7 +43,7 @@ class KeywordQuery:
 
     @property
     def empty(self) -> bool:
-        """Whether no index is asked at all."""
+        """Whether no index is queried."""
         return self.english is None and self.cjk is None and self.files is None
 
 
@@ -57,8 +57,8 @@ class VectorQuery:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one statement finds for a query: the rows of its arms, and what ranking needs to know of the items of those
-    that pass the filters, with their cosines to its vectors but for those that the vector arm gave.
+    """Result of one statement for a query: the rows of its arms, and the ranking data of the items that pass the
+    filters, with their cosines to its vectors except those that the vector arm returned.
     """
 
     candidates: Sequence[Candidate]
@@ -73,8 +73,8 @@ async def hybrid_candidates(
     k: int,
     beside: VectorQuery | None = None,
 ) -> Look:
-    """Return up to `k` rows of the vector arm and of each asked full-text index, in one statement; cosines are those to
-    `vector` and to `beside`, another vector of the same space.
+    """Return up to `k` rows of the vector arm and of each queried full-text index, in one statement; cosines are those
+    to `vector` and to `beside`, another vector of the same space.
     """
     params = filter_params(where) | _keyword_params(where, keyword) | {"vector": list(vector.vector), "k": k}
     params["vectors"] = [params["vector"]] if beside is None else [params["vector"], list(beside.vector)]
@@ -94,7 +94,7 @@ async def hybrid_candidates(
 
 
 def _measured_row(*described: Any) -> PoolRow | None:
-    """Return the row of an item with the best cosine of its vectors to each query."""
+    """Return the row of an item with the best cosine of its vectors to each query, or None."""
     *values, cosines = described
     return _pool_row(values, [max(column) for column in zip(*cosines, strict=True)])
 
@@ -106,7 +106,7 @@ async def vector_candidates(executor: Executor, where: ItemFilter, vector: Vecto
 
 
 async def keyword_candidates(executor: Executor, where: ItemFilter, keyword: KeywordQuery, k: int) -> list[Candidate]:
-    """Return up to `k` rows of each asked full-text index."""
+    """Return up to `k` rows of each queried full-text index."""
     params = filter_params(where) | _keyword_params(where, keyword) | {"k": k}
     return _ranked(await executor.fetch_list("search_keyword", params))
 
@@ -133,8 +133,8 @@ async def vector_candidates_exact(
 async def keyword_candidates_deeper(
     executor: Executor, where: ItemFilter, keyword: KeywordQuery, *, k: int, limit: int
 ) -> list[Candidate]:
-    """Of each asked full-text index the best `limit` items that pass `where` among its first `k` rows; with ALL_ROWS
-    the best of all its items that hold a word of the query.
+    """Return for each queried full-text index the best `limit` items that pass `where` among its first `k` rows; with
+    ALL_ROWS among all its items that contain a word of the query.
     """
     params = filter_params(where) | _keyword_params(where, keyword) | {"k": k, "limit": limit}
     return _candidates(await executor.fetch_list("search_keyword_deeper", params))
@@ -147,8 +147,8 @@ async def hydrate(executor: Executor, namespace: str, uids: Sequence[str]) -> li
 
 
 async def as_known(executor: Executor, namespace: str, items: Sequence[Item], known_at: datetime) -> list[Item]:
-    """Return those of `items` that were on file at `known_at`, as they were then, in their order. Marks of what they
-    rest on are those of now, and left out.
+    """Return those of `items` that were on file at `known_at`, as they were then, in the same order. Marks of their
+    support are left out, since they are today's.
     """
     params = {"namespace": namespace, "uids": [item.uid for item in items], "known_at": known_at}
     then = {row["uid"]: row for row in await executor.fetch_all("items_then", params)}
@@ -167,14 +167,14 @@ def _then(item: Item, row: Mapping[str, Any]) -> Item:
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """The turn before a message and the one after it, in its session of its conversation: at most one each."""
+    """The turns before and after a message, in its session of its conversation: at most one each."""
 
     before: Sequence[Item]
     after: Sequence[Item]
 
 
 async def turns_beside(executor: Executor, namespace: str, uids: Sequence[str]) -> dict[str, Turns]:
-    """Return the turns beside messages, by the uid of each that has some."""
+    """Return the turns around messages by uid, for those that have some."""
     rows = await executor.fetch_all("turns_beside", {"namespace": namespace, "uids": list(uids)})
     return {row["uid"]: Turns(_items(row["before"]), _items(row["after"])) for row in rows}
 
@@ -191,9 +191,9 @@ async def pool_rows(
     vectors: Sequence[VectorQuery],
     known_at: datetime | None = None,
 ) -> list[PoolRow]:
-    """Return what ranking needs to know of candidates, in no particular order.
+    """Return the ranking data of candidates, in no particular order.
 
-    `unscored` names for each uid the places in `vectors` (all of one space) whose cosine is wanted. With `known_at`
+    `unscored` maps each uid to the indexes in `vectors` (all of one space) whose cosine is wanted. With `known_at`
     texts and ends are those on file then.
     """
     params: dict[str, Any] = {"namespace": namespace, "known_at": known_at}
@@ -204,7 +204,7 @@ async def pool_rows(
     params["vectors"] = [list(query.vector) for query in vectors]
     dimension = len(vectors[0].vector)
     found = await executor.fetch_list("pool_traits", params, space=vectors[0].space, dimension=dimension)
-    # A list of the database holds no null: what has no vector says -2, which no cosine is.
+    # Lists of the database hold no null: a missing vector is -2, which is no cosine.
     scored = [(values, [None if cosine < -1.5 else cosine for cosine in cosines]) for *values, cosines in found]
     return [row for values, cosines in scored if (row := _pool_row(values, cosines)) is not None]
 
@@ -217,7 +217,7 @@ async def items_of_small_namespace(executor: Executor, where: ItemFilter, limit:
 
 
 async def list_authors(executor: Executor, namespace: str, limit: int) -> list[str]:
-    """Return at most `limit` of those who have spoken in `namespace`."""
+    """Return at most `limit` authors of messages in `namespace`."""
     rows = await executor.fetch_all("list_authors", {"namespace": namespace, "limit": limit})
     return [row["author"] for row in rows]
 
@@ -251,8 +251,8 @@ def _listed(values: Sequence[str] | None) -> list[str] | None:
 
 
 def _needs_index_filters(where: ItemFilter) -> bool:
-    """Return whether the vector index can narrow the search further than by namespace and kind (each range it checks
-    costs time).
+    """Return whether the vector index can narrow the search beyond namespace and kind (each range it checks costs
+    time).
     """
     narrowing = (
         where.authors,
@@ -266,7 +266,7 @@ def _needs_index_filters(where: ItemFilter) -> bool:
 
 
 def _index_params(where: ItemFilter) -> dict[str, Any]:
-    """Bounds for the filters in the vector index: it takes one range a property, and no null."""
+    """Return bounds for the filters of the vector index, which takes one range per property, and no null."""
     authors = sorted(where.authors) if where.authors else None
     return {
         "author_from": authors[0] if authors else _FIRST_STRING,
@@ -275,7 +275,7 @@ def _index_params(where: ItemFilter) -> dict[str, Any]:
         "conversation_to": where.conversation_id or _LAST_STRING,
         "domain_from": where.domain or _FIRST_STRING,
         "domain_to": where.domain or _LAST_STRING,
-        # What was closed later was open then.
+        # Facts that were closed later were open then.
         "valid_after": where.as_of if where.as_of and where.known_at is None else UNKNOWN_TIME,
     }
 
@@ -291,7 +291,7 @@ def _keyword_params(where: ItemFilter, keyword: KeywordQuery) -> dict[str, str |
 
 
 def _ranked(rows: Sequence[Sequence[Any]]) -> list[Candidate]:
-    """Return the candidates of statements that give each item with its ranks."""
+    """Return the candidates of statements that list each item with its ranks."""
     return [
         Candidate(arm, uid, float(score), bool(keep))
         for uid, ranks, keep in rows
@@ -305,16 +305,16 @@ def _candidates(rows: Sequence[Sequence[Any]]) -> list[Candidate]:
 
 
 def _is_whole(node: Mapping[str, Any]) -> bool:
-    """Return whether somebody else did not delete the node while it was read: from then on its properties are null."""
+    """Return whether the node is still there: one deleted while it is read has null properties."""
     return all(node.get(name) is not None for name in ("uid", "text"))
 
 
 def _pool_row(values: Sequence[Any], cosines: Sequence[float | None]) -> PoolRow | None:
-    """Return the candidate of a row; None for one that was deleted while it was read."""
+    """Return the row of a candidate; None if it was deleted while it was read."""
     *plain, kind, when, ends, falls, subject, predicate, text = values
     if plain[0] is None or kind is None or text is None:
         return None
-    # Times come as text: the driver takes 40 us for one, of which a search has hundreds.
+    # Times come as text: the driver takes 40 us for each, and a search has hundreds.
     times = (
         None if when is None else time_of(when),
         _open_end(ends),
@@ -350,7 +350,7 @@ def _evidence(source: Mapping[str, Any]) -> Evidence:
 @dataclass(frozen=True, slots=True)
 class Standing:
     """Facts that supersede an item (uids), and whether it waits for a vector of the active space or was refused one;
-    `unread` is its language where that space's encoder does not read it.
+    `unread` is its language if that space's encoder does not read it.
     """
 
     superseded_by: Sequence[str]
@@ -360,16 +360,16 @@ class Standing:
 
 
 async def standing_of(executor: Executor, namespace: str, uid: str) -> Standing | None:
-    """Return the standing of the item `uid` of `namespace`; None where there is no such item."""
+    """Return the standing of the item `uid` of `namespace`, or None."""
     row = await executor.fetch_one("item_standing", {"namespace": namespace, "uid": uid})
     return None if row is None else Standing(**row)
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """An item that an accepted typed edge or an evidence link, in either direction, joins to the item `seed`.
+    """An item joined to the item `seed` by an accepted typed edge or an evidence link, in either direction.
 
-    `confidence` (0..1) is the edge's; 1 where it has none.
+    `confidence` (0..1) is the edge's; 1 if it has none.
     """
 
     seed: str
@@ -379,14 +379,14 @@ class Neighbour:
 
 
 async def neighbours(executor: Executor, where: ItemFilter, seeds: Sequence[str], *, limit: int) -> list[Neighbour]:
-    """Of each seed at most `limit` neighbours that pass `where`, the surest first."""
+    """Return for each seed at most `limit` neighbours that pass `where`, most confident first."""
     params = filter_params(where) | {"uids": list(seeds), "limit": limit}
     rows = await executor.fetch_all("search_neighbours", params)
     return [Neighbour(row["seed"], row["uid"], row["relation"], float(row["confidence"])) for row in rows]
 
 
 async def causes(executor: Executor, where: ItemFilter, effects: Sequence[str], *, limit: int) -> list[Neighbour]:
-    """Return of each effect (`seed`) at most `limit` items that pass `where` and led to it, the surest first."""
+    """Return for each effect (`seed`) at most `limit` items that pass `where` and led to it, most confident first."""
     params = filter_params(where) | {"uids": list(effects), "limit": limit}
     rows = await executor.fetch_all("causes_of_items", params)
     return [Neighbour(row["seed"], row["uid"], row["relation"], float(row["confidence"])) for row in rows]

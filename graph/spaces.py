@@ -1,4 +1,4 @@
-"""Embedding spaces: one label and one vector index each, so that vectors of two models never meet."""
+"""Embedding spaces: one label and one vector index each, so that vectors of different models never mix."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -24,13 +24,14 @@ from graph.types import (
 
 _POLL_S = 0.2
 _BUILT_WITHIN_S = 3600.0
-# A sample is drawn from so many times its size: of a script that makes up a twentieth of a large space it is whole.
+# A sample is drawn from this many times its size: it is complete for a script that makes up a twentieth of a large
+# space.
 _DRAWN_FROM = 20
 _DELETED_AT_ONCE = 5_000
 
 
 async def ensure_space(executor: Executor, space: NewSpace) -> SpaceRecord:
-    """Record `space` and its index unless they exist. The very first space becomes the active one."""
+    """Record `space` and its index unless they exist. The very first space becomes active."""
     await executor.run_schema("create_space_index", space=space.space, dimension=space.dimension)
     record = await _put_space(executor, space)
     await await_index(executor, space.space)
@@ -39,10 +40,10 @@ async def ensure_space(executor: Executor, space: NewSpace) -> SpaceRecord:
 
 @asynccontextmanager
 async def built_at_once(executor: Executor, spaces: Sequence[NewSpace]) -> AsyncIterator[None]:
-    """Record `spaces` for a block that fills them; those that hold no vector yet get their index at its end, however it
-    ends: built at once it takes a fraction of the time that it takes to grow with every commit.
+    """Record `spaces` for a block that fills them; empty ones get their index when the block ends, however it ends:
+    building it at once takes a fraction of the time of growing it with every commit.
 
-    Until then no search finds their vectors. Where the process is killed, whoever ensures the space makes its index.
+    Until then no search finds their vectors. If the process is killed, the next `ensure_space` creates the index.
     """
     for space in spaces:
         if not await count_vectors(executor, space.space):
@@ -67,13 +68,13 @@ async def await_index(executor: Executor, space: str, *, timeout_s: float = 300.
 
 
 async def index_state(executor: Executor, space: str) -> str:
-    """ONLINE, POPULATING, FAILED, or MISSING."""
+    """Return ONLINE, POPULATING, FAILED, or MISSING."""
     row = await executor.fetch_one("space_index_state", {"index": f"embedding_{space}"})
     return str(row["state"]) if row else "MISSING"
 
 
 async def set_languages(executor: Executor, space: str, languages: frozenset[str]) -> None:
-    """Record which languages the space's encoder tells apart."""
+    """Record the languages that the space's encoder tells apart."""
     await executor.write("put_space_languages", {"space": space, "languages": sorted(languages)})
 
 
@@ -87,8 +88,8 @@ async def sample_noise(
 ) -> Noise | None:
     """Return how similar `queries` (vectors of the space) are to at most `limit` random vectors of all namespaces.
 
-    Of items whose text holds CJK letters, or of the others; None when there is no such vector. In a large space the
-    sample is drawn from some thousands, so that of a script which is rare there it may be smaller.
+    These belong to items whose text has CJK letters, or to the others; None if there are none. In a large space the
+    sample is drawn from some thousands, so it may be smaller for a script that is rare there.
     """
     vectors = await count_vectors(executor, space.space)
     share = min(1.0, limit * _DRAWN_FROM / max(1, vectors))
@@ -100,7 +101,7 @@ async def sample_noise(
 async def put_calibrations(
     executor: Executor, space: str, noise: Mapping[str, Noise], *, vectors: int, version: int
 ) -> SpaceRecord:
-    """Record the noise of a space by language, measured when it held `vectors`; replaces all that was recorded."""
+    """Record the noise of a space by language, measured when it held `vectors` vectors; replaces earlier records."""
     rows = await executor.write(
         "put_calibrations",
         {
@@ -117,10 +118,9 @@ async def put_calibrations(
 
 
 async def activate(executor: Executor, space: str, *, lacking: int | None = None) -> int:
-    """Make `space` the active one in one step; items that still lack a vector in it become pending.
+    """Make `space` the active one in one step; items without a vector in it become pending.
 
-    Returns how many do. Raises SpaceIncomplete, and changes nothing, when that are more than `lacking` (None: any
-    number will do).
+    Returns their number. Raises SpaceIncomplete, and changes nothing, if it exceeds `lacking` (None: no limit).
     """
 
     async def work(transaction: Transaction) -> int:
@@ -134,15 +134,15 @@ async def activate(executor: Executor, space: str, *, lacking: int | None = None
 
 
 async def measure_lacking(executor: Executor, space: str) -> Lacking:
-    """Return what has no vector in `space`, except what its encoder refused."""
+    """Return the amount of items without a vector in `space`, except those that its encoder refused."""
     row = await executor.fetch_one("measure_without_vector", {"space": space}, space=space)
     return Lacking(row["items"], row["characters"]) if row else Lacking(0, 0)
 
 
 async def drop_space(executor: Executor, space: str) -> int:
-    """Delete a space with its vectors and its index; returns the number of vectors. The active one stays whole.
+    """Delete a space with its vectors and its index, unless it is active; returns the number of vectors.
 
-    Interrupted, it is still recorded and can be dropped again.
+    After an interruption it is still recorded and can be dropped again.
     """
     vectors = 0
     while rows := await executor.write("drop_vectors", {"space": space, "limit": _DELETED_AT_ONCE}, space=space):
@@ -155,26 +155,26 @@ async def drop_space(executor: Executor, space: str) -> int:
 
 
 async def compact(executor: Executor, space: str, dimension: int) -> None:
-    """Build the space's index anew at once: one grown by many small commits is up to twice as slow (measured)."""
+    """Rebuild the space's index in one go: one grown by many small commits is up to twice as slow (measured)."""
     await executor.run_schema("drop_space_index", space=space)
     await executor.run_schema("create_space_index", space=space, dimension=dimension)
     await await_index(executor, space, timeout_s=_BUILT_WITHIN_S)
 
 
 async def count_vectors(executor: Executor, space: str) -> int:
-    """Vectors stored in `space`."""
+    """Return the number of vectors stored in `space`."""
     row = await executor.fetch_one("count_vectors", space=space)
     return int(row["vectors"]) if row else 0
 
 
 async def count_pending(executor: Executor) -> int:
-    """Return items of all namespaces that lack a vector in the active space."""
+    """Return the number of items, in all namespaces, that lack a vector in the active space."""
     row = await executor.fetch_one("count_pending")
     return int(row["pending"]) if row else 0
 
 
 async def next_pending(executor: Executor, space: str, limit: int) -> list[PendingItem]:
-    """Return up to `limit` items that lack a vector in `space`; none when it is not the active one (any more)."""
+    """Return up to `limit` items that lack a vector in `space`; none unless it is the active one."""
     return [_pending(row) for row in await executor.fetch_all("next_pending", {"space": space, "limit": limit})]
 
 
@@ -185,10 +185,9 @@ async def next_without_vector(executor: Executor, space: str, limit: int) -> lis
 
 
 async def put_vectors(executor: Executor, space: SpaceRecord, items: Sequence[ItemVectors]) -> int:
-    """Store the passage vectors of items; one that changed meanwhile is left pending. Returns how many were
-    stored.
+    """Store the passage vectors of items; items changed meanwhile stay pending. Returns how many were stored.
 
-    Raises SpaceMismatch when a vector has another dimension than the space: Neo4j would store it and never find it.
+    Raises SpaceMismatch for a vector of another dimension, which Neo4j would store and never find.
     """
     if any(len(vector) != space.dimension for item in items for vector in item.vectors):
         raise SpaceMismatch(f"space {space.space} holds vectors of {space.dimension} numbers")
@@ -207,8 +206,8 @@ async def put_vectors(executor: Executor, space: SpaceRecord, items: Sequence[It
 
 
 async def refuse_vectors(executor: Executor, space: str, refusals: Sequence[Refusal]) -> None:
-    """Stop trying to encode items for `space`; other spaces may take them. They stay findable by keyword, and are tried
-    again when they have changed.
+    """Stop trying to encode items for `space`; other spaces may accept them. They remain findable by keyword, and are
+    tried again after a change.
     """
     rows = [
         {
@@ -224,8 +223,8 @@ async def refuse_vectors(executor: Executor, space: str, refusals: Sequence[Refu
 
 
 async def count_refused(executor: Executor, space: str) -> dict[str | None, int]:
-    """Return how many items the encoder of `space` did not take, by the language of those that it does not read, the
-    most frequent first; None: for another reason.
+    """Return how many items the encoder of `space` refused, by the language it does not read, most frequent first;
+    None: for another reason.
     """
     rows = await executor.fetch_all("count_refused", {"space": space})
     return {row["language"]: row["items"] for row in rows}

@@ -1,12 +1,12 @@
-"""What facts and memories rest on: which are unsupported, since when, and why.
+"""Support of facts and memories: which are unsupported, since when, and why.
 
-An item rests on what it cites (EVIDENCED_BY), and on lines of files as long as they stand. A source ceases to stand
-when it ends, is superseded, is corrected (its words change by anything but a sweep), is forgotten, or is unsupported
-itself. An item is unsupported from the moment on at which the last of its sources ceased to stand; one that cites
-nothing stands by itself, and items that cite only each other were never supported by anything that could cease. Causal
-edges are no support: what led to something says nothing about whether the text that tells it is true.
+An item rests on the items it cites (EVIDENCED_BY), and on lines of files as long as they stand. A source ceases to
+stand when it ends, is superseded, is corrected (its words change by anything but a sweep), is forgotten, or becomes
+unsupported itself. An item is unsupported from the moment its last source ceased to stand; one that cites nothing
+stands by itself, and items that cite only each other never had support that could cease. Causal edges are not support:
+what led to something says nothing about whether the text about it is true.
 
-Whatever changes a source labels it `Unsettled`; `settle` judges what rests on it, in the same transaction.
+Whatever changes a source labels it `Unsettled`; `settle` judges the items that rest on it, in the same transaction.
 """
 
 import re
@@ -26,8 +26,8 @@ Run = Callable[[str, Mapping[str, Any]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What an item cites. `own`: how it ceased to stand by itself; `inherited`: what it had lost when it was judged
-    last, which counts unless it is judged again.
+    """An item that is cited. `own`: how it ceased to stand by itself; `inherited`: the loss of its last judgement,
+    which counts unless it is judged again.
     """
 
     uid: str
@@ -37,7 +37,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Resting:
-    """An item with what it rests on; `forgotten`: what it cited that is gone; `stands`: lines of files support it."""
+    """An item with its sources; `forgotten`: the loss of those that were forgotten; `stands`: lines of files support
+    it.
+    """
 
     uid: str
     kind: str = ""
@@ -48,11 +50,11 @@ class Resting:
 
 
 def judged(items: Mapping[str, Resting], forgotten: Mapping[str, Loss] | None = None) -> dict[str, Loss | None]:
-    """Return of each item the loss that leaves it unsupported, None for one that is not.
+    """Return for each item the loss that leaves it unsupported, or None.
 
-    `items` hold with an item all that cites it. `forgotten` are uids that count as gone in that way. Support lasts as
-    long as the best way to something that stands by itself: the widest path, found from its end as Dijkstra's shortest
-    paths are.
+    `items` must include everything that cites one of them. `forgotten` are uids to treat as lost in that way. Support
+    lasts as long as the best way to something that stands by itself: the widest path, found from its end as in
+    Dijkstra's algorithm.
     """
     gone = forgotten or {}
     resting = {uid: item for uid, item in items.items() if not item.stands and (item.sources or item.forgotten)}
@@ -78,7 +80,7 @@ _Way = tuple[float, int, tuple[str, ...], str, str, Loss | None]
 
 
 def _first_ways(item: Resting, resting: Mapping[str, Resting], gone: Mapping[str, Loss]) -> Iterable[_Way]:
-    """Yield what is known of an item's support without judging another item."""
+    """Yield the support of an item that is known without judging other items."""
     if item.forgotten is not None:
         yield _queued(item.uid, item.forgotten)
     for source in item.sources:
@@ -87,7 +89,7 @@ def _first_ways(item: Resting, resting: Mapping[str, Resting], gone: Mapping[str
 
 
 def _way(uid: str, source: str, own: Loss | None, inherited: Loss | None) -> _Way:
-    """The support that an item has of one source: it lasts until the source or what that rests on ceases to stand."""
+    """Return the support from one source: it lasts until the source, or what that rests on, ceases to stand."""
     if own is not None and (inherited is None or own.since <= inherited.since):
         return _queued(uid, Loss(own.since, own.reason, (source,)))
     if inherited is not None:
@@ -96,14 +98,14 @@ def _way(uid: str, source: str, own: Loss | None, inherited: Loss | None) -> _Wa
 
 
 def _queued(uid: str, loss: Loss | None) -> _Way:
-    """What lasts longest comes first, then the shortest way."""
+    """Order the longest-lasting support first, then the shortest way."""
     if loss is None:
         return (-FOREVER.timestamp(), 0, (), "", uid, None)
     return (-loss.since.timestamp(), len(loss.way), tuple(loss.way), loss.reason.value, uid, loss)
 
 
 async def settle(transaction: Transaction, namespace: str) -> None:
-    """Judge anew what rests on whatever has changed in this transaction."""
+    """Judge again everything that rests on what has changed in this transaction."""
     taken = await transaction.run("take_unsettled", {"namespace": namespace})
     changed = [row["uid"] for row in taken]
     if not changed:
@@ -117,8 +119,8 @@ async def settle(transaction: Transaction, namespace: str) -> None:
 
 
 async def miss_forgotten(transaction: Transaction, namespace: str, cited: Mapping[str, Collection[str]]) -> None:
-    """Let written items (references by uid) that cite what was forgotten before know that they lost it; `settle` judges
-    them. What cites something that nobody has seen waits for it.
+    """Record the loss for written items (references by uid) that cite something already forgotten; `settle` judges
+    them. Citations of something never seen wait for it.
     """
     gone = set(await forgotten_refs(transaction, namespace, {ref for refs in cited.values() for ref in refs}))
     if gone:
@@ -127,7 +129,7 @@ async def miss_forgotten(transaction: Transaction, namespace: str, cited: Mappin
 
 
 async def impact_of(executor: Executor, namespace: str, uids: Collection[str], now: Any) -> Impact:
-    """Return what would be unsupported if the items `uids` ceased to stand `now`, and what keeps other support."""
+    """Return the items left unsupported if `uids` ceased to stand `now`, and those that keep other support."""
     rows = await _resting_on(executor.fetch_all, namespace, uids)
     items = {row["uid"]: _resting(row) for row in rows}
     before = judged(items)
@@ -160,26 +162,26 @@ def _impacted(item: Resting, loss: Loss | None) -> Impacted:
 
 
 async def _resting_on(run: Run, namespace: str, uids: Iterable[str]) -> list[Row]:
-    """Return the rows of the items, and of all that cites them, however many citations away."""
-    known: set[str] = set(uids)
-    layer = sorted(known)
+    """Return the rows of the items, and of everything that cites them, at any distance."""
+    reached: set[str] = set(uids)
+    layer = sorted(reached)
     while layer:
         rows = await run("citers_of", {"namespace": namespace, "uids": layer})
-        layer = sorted({row["uid"] for row in rows} - known)
-        known.update(layer)
-    found: list[Row] = await run("read_support", {"namespace": namespace, "uids": sorted(known), "forever": FOREVER})
+        layer = sorted({row["uid"] for row in rows} - reached)
+        reached.update(layer)
+    found: list[Row] = await run("read_support", {"namespace": namespace, "uids": sorted(reached), "forever": FOREVER})
     return found
 
 
 def _resting(row: Row) -> Resting:
-    # The way ends before what was forgotten: its uid is gone with it.
+    # The way ends before a forgotten item, whose uid is gone.
     forgotten = Loss(native(row["lost_at"]), LossReason.FORGOTTEN, ()) if row["lost"] else None
     sources = [_source(source) for source in row["sources"]]
     return Resting(row["uid"], row["kind"], row["name"] or "", sources, forgotten, row["lines"])
 
 
 def _source(row: Mapping[str, Any]) -> Source:
-    # What was superseded ends where the newer fact begins, or, where that is unknown, when it was stored.
+    # A superseded fact ends where the newer one begins or, if that is unknown, when that was stored.
     superseded, ended = native(row["superseded_at"]), native(row["valid_to"])
     own = _corrected(row)
     if superseded is not None:
@@ -189,12 +191,14 @@ def _source(row: Mapping[str, Any]) -> Source:
     return Source(row["uid"], own, _loss_of(row))
 
 
-def _earlier(one: Loss | None, other: Loss) -> Loss:
-    return other if one is None or other.since <= one.since else one
+def _earlier(first: Loss | None, other: Loss) -> Loss:
+    return other if first is None or other.since <= first.since else first
 
 
 def _corrected(row: Mapping[str, Any]) -> Loss | None:
-    """Whether the source says something else than when it was cited; a sweep only puts its words into sections."""
+    """Return the loss of a source that says something else than when it was cited; a sweep only sorts its words into
+    sections.
+    """
     texts = [_plain(text) for text, *_ in row["said"]] + [_plain(row["text"])]
     if texts[0] == texts[-1]:
         return None
@@ -213,11 +217,15 @@ def _loss_of(row: Mapping[str, Any]) -> Loss | None:
 
 
 def _mark(row: Row, loss: Loss | None) -> Row | None:
-    """Return what is to be written of an item; None where that stands there already."""
+    """Return the marks to write on an item; None if they are there already."""
     ends = native(row["valid_to"])
     if loss is not None and ends is not None and ends <= loss.since:
         loss = None  # it had ended before its support did
     if loss == _loss_of(row):
         return None
-    told = (None, None, None) if loss is None else (loss.since, loss.reason.value, list(loss.way))
-    return {"uid": row["uid"], **dict(zip(("ends", "because", "way"), told, strict=True)), "lost": row["lost"] or None}
+    values = (None, None, None) if loss is None else (loss.since, loss.reason.value, list(loss.way))
+    return {
+        "uid": row["uid"],
+        **dict(zip(("ends", "because", "way"), values, strict=True)),
+        "lost": row["lost"] or None,
+    }

@@ -1,4 +1,4 @@
-"""What a sweep reads: pages of memories, what may be related to them, and runs with what they changed."""
+"""Reads of a sweep: pages of memories, what may be related to them, and runs with their changes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -25,7 +25,7 @@ N = TypeVar("N")
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which memories a sweep looks at; None means any."""
+    """The memories that a sweep considers; None means any."""
 
     where: ItemFilter
     domains: Sequence[str] | None = None
@@ -34,8 +34,8 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class SweptMemory:
-    """One memory of a page; `reviewed`: a human has decided on a proposal about it; `proposed`: what earlier sweeps
-    propose for it, undecided.
+    """One memory of a page; `reviewed`: a human has decided on a proposal about it; `proposed`: open proposals of
+    earlier sweeps.
     """
 
     item: Memory
@@ -55,7 +55,7 @@ class KnownPair:
 @dataclass(frozen=True, slots=True)
 class Edge:
     """An edge from the memory `memory_id` to `target_id`, to draw or to propose if both still have these versions. The
-    quotes are literal parts of either text; `model` is named where a language model judged.
+    quotes are literal parts of the two texts; `model` is the language model that judged, if any.
     """
 
     memory_id: str
@@ -74,7 +74,7 @@ class Edge:
 
     @property
     def causal(self) -> bool:
-        """Whether it claims a cause, a hindrance or a condition."""
+        """Whether it claims a cause, an obstacle or a condition."""
         return self.type is not EdgeType.RELATES_TO
 
     @property
@@ -107,7 +107,7 @@ class StatedFact:
 
 @dataclass(frozen=True, slots=True)
 class ReadMessage:
-    """One message of a page; `facts`: the ids of those that sweeps have found in it, whatever became of them."""
+    """One message of a page; `facts`: ids of all that sweeps have found in it, whatever became of them."""
 
     item: Message
     position: Position
@@ -116,7 +116,7 @@ class ReadMessage:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A memory to rewrite if it still has `version`; `build` makes what it becomes out of what it is."""
+    """A memory to rewrite if it still has `version`; `build` returns its new form."""
 
     uid: str
     version: int
@@ -125,11 +125,11 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedChange:
-    """Entry `seq` of a run's list: what the run did with the memory `uid`, or proposes for it, and what a human has
-    decided about that. It holds names and numbers only: texts stand in the memory, its revisions and its edges, and go
-    with them. What a message states (`fact_id` and what follows it) it does hold: it goes with the message. `version`
-    is the memory's after the change; `source` and `target` are the ends of an edge, `target` alone the memory that a
-    merge goes into.
+    """Entry `seq` of a run's list: a change that the run made to the memory `uid`, or proposes for it, and a human's
+    decision on it. It holds names and numbers only: texts stay in the memory, its revisions and its edges, and are
+    deleted with them. Only what a message states (`fact_id` and the fields after it) is held here: it is deleted with
+    the message. `version` is the memory's after the change; `source` and `target` are the ends of an edge, `target`
+    alone the memory that a merge goes into.
     """
 
     uid: str
@@ -164,15 +164,15 @@ class RecordedChange:
 
     @property
     def items(self) -> list[str]:
-        """The items that it is about."""
+        """The items that it concerns."""
         return [self.uid] if self.target is None else [self.source or self.uid, self.target]
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Changes that are applied together; `facts` holds those to store, by uid, `successions` what they may replace. A
-    row is kept only if the entry of `needs` at its index, the memories and versions that the change was planned on,
-    still holds.
+    """Changes to apply together; `facts` holds those to store by uid, `successions` what they may replace. A row is
+    kept only if the entry of `needs` at its index, the memories and versions that the change was planned on, still
+    holds.
     """
 
     rewrites: Sequence[Rewrite] = ()
@@ -185,8 +185,8 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What of a chunk holds now: indexes in its `rows`, and those refused with the reason. Edges that were there
-    already are neither.
+    """Outcome of a chunk: indexes of `rows` that now hold, and of those refused with the reason. Edges that already
+    existed are in neither.
     """
 
     done: Sequence[int]
@@ -209,8 +209,8 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What became of a page of changes: memories restored, edges removed, proposals withdrawn (their numbers), facts
-    removed, and what stays because somebody has changed it since.
+    """Outcome of undoing a page of changes: memories restored, edges removed and proposals withdrawn (by number), facts
+    removed, and changes that stay because somebody has changed the result since.
     """
 
     restored: Sequence[str] = ()
@@ -224,26 +224,26 @@ class Undone:
 
 
 async def page(executor: Executor, scope: Scope, *, after: Position, limit: int) -> list[SweptMemory]:
-    """Return up to `limit` memories of the scope in the order in which they were stored, from behind `after` on."""
+    """Return up to `limit` memories of the scope in the order they were stored, starting after `after`."""
     time, uid = after
     params = _scope_params(scope) | {"after_time": time, "after_uid": uid, "limit": limit}
     return [_swept(row) for row in await executor.fetch_all("sweep_page", params)]
 
 
 async def messages(executor: Executor, scope: Scope, *, after: Position, limit: int) -> list[ReadMessage]:
-    """Return up to `limit` messages of the scope in the order in which they were stored, from behind `after` on."""
+    """Return up to `limit` messages of the scope in the order they were stored, starting after `after`."""
     time, uid = after
     params = _scope_params(scope) | {"after_time": time, "after_uid": uid, "limit": limit}
     return [_read(row) for row in await executor.fetch_all("sweep_page", params)]
 
 
 async def namespaces_to_read(executor: Executor, *, limit: int) -> list[str]:
-    """Return up to `limit` namespaces with messages that came in and were not read for facts yet."""
+    """Return up to `limit` namespaces with incoming messages not yet read for facts."""
     return [row["namespace"] for row in await executor.fetch_all("namespaces_to_read", {"limit": limit})]
 
 
 async def messages_to_read(executor: Executor, namespace: str, *, limit: int) -> list[ReadMessage]:
-    """Return up to `limit` messages that came in and were not read for facts yet."""
+    """Return up to `limit` incoming messages not yet read for facts."""
     rows = await executor.fetch_all("messages_to_read", {"namespace": namespace, "limit": limit})
     return [_read(row) for row in rows]
 
@@ -251,7 +251,7 @@ async def messages_to_read(executor: Executor, namespace: str, *, limit: int) ->
 async def held_facts(
     executor: Executor, namespace: str, stated: Sequence[tuple[str, str, str]]
 ) -> set[tuple[str, str, str]]:
-    """Return those of the statements (subject, predicate, object) that a fact holds already, in whatever case."""
+    """Return those statements (subject, predicate, object) that a fact already holds, ignoring case."""
     if not stated:
         return set()
     rows = [{"subject": subject, "predicate": predicate, "object": object_} for subject, predicate, object_ in stated]
@@ -261,7 +261,7 @@ async def held_facts(
 
 
 async def count(executor: Executor, scope: Scope) -> int:
-    """Return how many memories are in the scope."""
+    """Return the number of memories in the scope."""
     (row,) = await executor.fetch_all("sweep_count", _scope_params(scope))
     return int(row["memories"])
 
@@ -270,7 +270,7 @@ async def aged(
     executor: Executor, where: ItemFilter, older_than: datetime, *, after: str, limit: int
 ) -> list[tuple[str, int]]:
     """Return up to `limit` items (uid, version) that pass `where`, happened before `older_than`, are not pinned and
-    have no end of their own, by uid from behind `after` on.
+    have no end of their own, by uid, starting after `after`.
     """
     params = filter_params(where) | {"older_than": older_than, "after_uid": after, "limit": limit}
     return [(row["uid"], row["version"]) for row in await executor.fetch_all("aged_items", params)]
@@ -294,7 +294,7 @@ async def domains(executor: Executor, namespace: str) -> list[str]:
 
 
 async def vectors(executor: Executor, namespace: str, uids: Sequence[str], space: str) -> dict[str, Sequence[float]]:
-    """Return the vector of what each memory begins with, as far as it has one in `space`."""
+    """Return the vector of each memory's first passage, if it has one in `space`."""
     rows = await executor.fetch_all("sweep_vectors", {"namespace": namespace, "uids": list(uids)}, space=space)
     return {row["uid"]: row["vector"] for row in rows}
 
@@ -302,7 +302,7 @@ async def vectors(executor: Executor, namespace: str, uids: Sequence[str], space
 async def neighbours(
     executor: Executor, namespace: str, uids: Sequence[str], space: str, k: int
 ) -> list[tuple[str, str, float]]:
-    """Return pairs (memory, another near it, cosine), from the `k` vectors nearest to each memory's."""
+    """Return pairs (memory, nearby memory, cosine), from the `k` vectors nearest to each memory's."""
     params = {"namespace": namespace, "uids": list(uids), "kinds": [Kind.MEMORY.value], "k": k}
     rows = await executor.fetch_all("sweep_neighbours", params, space=space)
     return [(row["uid"], row["other"], row["similarity"]) for row in rows]
@@ -311,8 +311,8 @@ async def neighbours(
 async def namesakes(
     executor: Executor, namespace: str, queries: Sequence[tuple[str, str]], *, cjk: bool = False
 ) -> list[tuple[str, str]]:
-    """Return pairs (memory, another that holds words of its query, in Lucene's language), by the index for all texts or
-    by that of Chinese, Japanese and Korean.
+    """Return pairs (memory, another that matches words of its Lucene query), by the index for all texts or by the one
+    for Chinese, Japanese and Korean.
     """
     if not queries:
         return []
@@ -336,8 +336,8 @@ async def notes(
     chars: int,
     make: Callable[[str, str, datetime | None, int, bool], N],
 ) -> list[N]:
-    """Return what `make` makes of memories: of the first `chars` characters of their texts, their uid, when it
-    happened, their version, and whether that is the whole text. What is no memory of `namespace` is left out.
+    """Return what `make` builds from memories: the first `chars` characters of the text, uid, time, version, and
+    whether that is the whole text. Uids that are not memories of `namespace` are left out.
     """
     rows = await executor.fetch_all("sweep_notes", {"namespace": namespace, "uids": list(uids), "chars": chars})
     return [
@@ -348,7 +348,7 @@ async def notes(
 async def known_pairs(
     executor: Executor, namespace: str, pairs: Sequence[tuple[str, str]]
 ) -> dict[tuple[str, str], KnownPair]:
-    """Return those of the pairs between which there are edges."""
+    """Return the edges between these pairs, for those that have any."""
     params = {"namespace": namespace, "rows": pair_rows(pairs)}
     return known(await executor.fetch_all("sweep_known_pairs", params))
 
@@ -357,19 +357,19 @@ async def known_pairs(
 
 
 async def next_number(executor: Executor, namespace: str, day: str) -> int:
-    """Return the number that the next run of the day (`sweep-YYYYMMDD-`) would get."""
+    """Return the number of the day's next run (`sweep-YYYYMMDD-`)."""
     (row,) = await executor.fetch_all("next_sweep_number", {"namespace": namespace, "day": day})
     return int(row["number"])
 
 
 async def get(executor: Executor, namespace: str, sweep_id: str) -> Run | None:
-    """Return the run; None where there is none."""
+    """Return the run, or None."""
     row = await executor.fetch_one("get_sweep", {"namespace": namespace, "sweep_id": sweep_id})
     return None if row is None else Run(**native(row["run"]))
 
 
 async def list_runs(executor: Executor, namespace: str, *, before: str, limit: int) -> list[Run]:
-    """Return up to `limit` runs, the newest first, from the one before `before` on."""
+    """Return up to `limit` runs, newest first, starting before `before`."""
     params = {"namespace": namespace, "before": before, "limit": limit}
     return [Run(**native(row["run"])) for row in await executor.fetch_all("list_sweeps", params)]
 
@@ -383,7 +383,7 @@ async def changes(
     limit: int,
     states: Sequence[str] | None = None,
 ) -> list[RecordedChange]:
-    """Return up to `limit` changes of a run in their order, from behind the number `after` on."""
+    """Return up to `limit` changes of a run in order, starting after number `after`."""
     params = {"namespace": namespace, "sweep_id": sweep_id, "after_seq": after, "states": states, "limit": limit}
     rows = await executor.fetch_all("sweep_changes", params)
     return [recorded(row) for row in rows]
@@ -406,7 +406,7 @@ def _swept(row: Row) -> SweptMemory:
 def _read(row: Row) -> ReadMessage:
     item: Item = item_of(row["item"])
     if not isinstance(item, Message):
-        raise TypeError(f"{item!r} is no message")
+        raise TypeError(f"{item!r} is not a message")
     return ReadMessage(item, (row["created_at"], item.uid), frozenset(row["facts"]))
 
 
@@ -422,10 +422,10 @@ def _pairs(rows: Sequence[Row]) -> list[tuple[str, str]]:
 
 
 def pair_rows(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
-    """Return parameters of the statement for known pairs."""
+    """Return the parameters of the statement for known pairs."""
     return [{"source": source, "target": target} for source, target in pairs]
 
 
 def known(rows: Sequence[Row]) -> dict[tuple[str, str], KnownPair]:
-    """Return its rows as values."""
+    """Return the rows of that statement as values."""
     return {(row["source"], row["target"]): KnownPair(frozenset(row["types"]), row["human"]) for row in rows}

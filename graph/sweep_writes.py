@@ -1,7 +1,7 @@
-"""What a sweep writes: runs, chunks of changes, and their undoing.
+"""Writes of a sweep: runs, chunks of changes, and undo.
 
-A chunk of changes is one transaction with the progress of its run, so that after a crash the run goes on behind the
-last chunk. Whoever writes holds the lease of its namespace until that transaction's end.
+A chunk of changes and the progress of its run are one transaction, so that after a crash the run resumes after the last
+chunk. Writers hold the lease of the namespace until that transaction ends.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -37,7 +37,7 @@ _UNDO = "undo "
 async def begin(
     executor: Executor, namespace: str, day: str, *, config: str, plan_hash: str | None, actor: str, progress: str
 ) -> str:
-    """Record that a run begins; returns its id. Only the holder of the namespace's lease may."""
+    """Record the start of a run and return its id. Only the holder of the namespace's lease may."""
     params = {"namespace": namespace, "day": day, "config": config, "plan_hash": plan_hash}
     (row,) = await executor.write("begin_sweep", {**params, "actor": actor, "progress": progress})
     return str(row["sweep_id"])
@@ -66,20 +66,20 @@ async def apply_chunk(
     progress: Callable[[Applied], str],
     status: Status = "applying",
 ) -> Applied:
-    """Apply a chunk in one transaction, and keep the `status` of the run and the progress that `progress` makes of the
-    outcome. The changes that are done get numbers from `first_seq` on, in their order. Raises LeaseLost, with nothing
-    written, also where the run is undone.
+    """Apply a chunk in one transaction, and store the `status` of the run and the result of `progress` for the outcome.
+    Applied changes are numbered from `first_seq` on, in order. Raises LeaseLost, with nothing written, also if the run
+    was undone.
     """
 
     async def work(transaction: Transaction) -> Applied:
         versions = await _lock(transaction, namespace, chunk)
         refused = _refusals(chunk.needs, versions)
         drawn = await _draw(transaction, namespace, sweep_id, chunk.edges, versions)
-        told = await _told_before(transaction, namespace, chunk.rows)
+        found_before = await _found_before(transaction, namespace, chunk.rows)
         held = [
             index
             for index, row in enumerate(chunk.rows)
-            if index not in refused and row.edge_id in {None, *drawn} and row.fact_id not in told
+            if index not in refused and row.edge_id in {None, *drawn} and row.fact_id not in found_before
         ]
         by = Provenance(sweep_id, actor)
         await _rewrite(transaction, namespace, chunk.rewrites, versions, by)
@@ -97,7 +97,7 @@ async def apply_chunk(
 
 
 async def have_read(executor: Executor, namespace: str, messages: Sequence[ReadMessage]) -> None:
-    """Record that messages were read for facts, unless they have other words by now."""
+    """Record that messages were read for facts, unless their words have changed since."""
     rows = [{"uid": message.item.uid, "version": message.item.version} for message in messages]
     await executor.write("have_read", {"namespace": namespace, "rows": rows})
 
@@ -113,8 +113,8 @@ async def undo_page(
     restore: Callable[[Memory, Memory], NewItem],
     progress: str,
 ) -> Undone:
-    """Take back changes of a run in one transaction. `restore` makes of a memory, and of its revision from before the
-    run, what it becomes. What a human has changed since stays.
+    """Undo changes of a run in one transaction. `restore` builds the new memory from the present one and its revision
+    from before the run. Changes by humans since then stay.
     """
 
     async def work(transaction: Transaction) -> Undone:
@@ -143,7 +143,9 @@ async def undo_page(
 
 
 async def remove_facts(transaction: Transaction, namespace: str, uids: Collection[str]) -> set[str]:
-    """Delete facts that a sweep has stored, except what somebody has changed since; what is gone, or was already."""
+    """Delete facts that a sweep stored, except those changed since; return the uids of those that are gone, now or
+    before.
+    """
     if not uids:
         return set()
     wanted = {"namespace": namespace, "uids": sorted(uids)}
@@ -167,15 +169,15 @@ async def _lock(transaction: Transaction, namespace: str, chunk: Chunk) -> dict[
 
 
 async def _lock_uids(transaction: Transaction, namespace: str, uids: set[str]) -> dict[str, int]:
-    """Lock items, in one order for all writers; the versions of those that exist."""
+    """Lock items, in the same order for all writers; return the versions of those that exist."""
     rows = await transaction.run("lock_items", {"namespace": namespace, "uids": sorted(uids)})
     return {row["uid"]: row["version"] for row in rows}
 
 
-async def _told_before(transaction: Transaction, namespace: str, rows: Sequence[RecordedChange]) -> set[str]:
-    """Return the facts that another run has found in the same locked messages meanwhile."""
-    asked = [{"uid": row.uid, "fact_id": row.fact_id} for row in rows if row.fact_id is not None]
-    found = await transaction.run("told_before", {"namespace": namespace, "rows": asked}) if asked else []
+async def _found_before(transaction: Transaction, namespace: str, rows: Sequence[RecordedChange]) -> set[str]:
+    """Return the facts that another run has meanwhile found in the same locked messages."""
+    queries = [{"uid": row.uid, "fact_id": row.fact_id} for row in rows if row.fact_id is not None]
+    found = await transaction.run("told_before", {"namespace": namespace, "rows": queries}) if queries else []
     return {row["fact_id"] for row in found}
 
 
@@ -192,7 +194,7 @@ def _refusals(planned: Sequence[Mapping[str, int]], versions: Mapping[str, int])
 async def _draw(
     transaction: Transaction, namespace: str, sweep_id: str, edges: Sequence[Edge], versions: Mapping[str, int]
 ) -> set[str]:
-    """Draw what contradicts and doubles nothing; the ids of what was drawn."""
+    """Draw the edges that neither contradict nor duplicate others; return their ids."""
     current = [edge for edge in edges if edge.needs.items() <= versions.items()]
     if not current:
         return set()
@@ -202,11 +204,11 @@ async def _draw(
     new = {edge.edge_id: edge for edge in current if may_draw(edge.type, between.get((edge.memory_id, edge.target_id)))}
     drawn = [_drawn(edge, sweep_id) for edge in new.values()]
     await transaction.run("draw_sweep_edges", {"namespace": namespace, "rows": drawn})
-    transaction.changed(namespace, map(_told, new.values()))
+    transaction.changed(namespace, map(_edge_change, new.values()))
     return set(new)
 
 
-def _told(edge: Edge) -> Change:
+def _edge_change(edge: Edge) -> Change:
     action: EdgeAction = "proposed" if edge.state == "proposed" else "added"
     return Change(action, EDGE, edge.edge_id, edge.type, edge.memory_id, edge.target_id)
 
@@ -236,8 +238,8 @@ def _row(change: RecordedChange) -> dict[str, Any]:
 
 
 def may_draw(edge_type: str, known: KnownPair | None) -> bool:
-    """Return whether a sweep may draw an edge of this type between two memories: none where a human has decided, one
-    typed edge a pair, and RELATES_TO only where there is nothing.
+    """Return whether a sweep may draw an edge of this type between two memories: never where a human has decided, one
+    typed edge per pair, and RELATES_TO only where there is no edge.
     """
     if known is None:
         return True
@@ -249,7 +251,7 @@ async def _expire(transaction: Transaction, namespace: str, changes: Sequence[Re
 
 
 async def _unexpire(transaction: Transaction, namespace: str, changes: Sequence[RecordedChange]) -> set[str]:
-    """Take back that items expired; the uids of those that nobody has given another end since."""
+    """Undo the expiry of items; return the uids of those that nobody has given another end since."""
     return await _give_ends(transaction, "unexpire_items", namespace, changes)
 
 
@@ -279,8 +281,8 @@ async def _rewrite(
 async def _intact(
     transaction: Transaction, namespace: str, rewritten: Sequence[RecordedChange], versions: Mapping[str, int]
 ) -> set[str]:
-    """Return memories whose type and text are as the run has left them: not changed since, or only by later runs that
-    are undone, or only in what no sweep writes.
+    """Return the memories whose type and text are as the run left them: unchanged since, or changed only by later runs
+    that were undone, or only in what no sweep writes.
     """
     left = {change.uid: change.version for change in rewritten if change.uid in versions}
     rows = [{"uid": uid, "version": version} for uid, version in left.items() if versions[uid] != version]
@@ -295,7 +297,7 @@ async def _intact(
 
 
 def _swept(memory: Memory) -> tuple[object, ...]:
-    """Return what a sweep writes of a memory, and what is derived from it."""
+    """Return the properties that a sweep writes on a memory, and those derived from them."""
     return memory.text, memory.name, memory.type, memory.type_confidence, memory.tags
 
 
@@ -325,7 +327,7 @@ async def _restore(
 async def _remove_edges(
     transaction: Transaction, namespace: str, sweep_id: str, page: Sequence[RecordedChange]
 ) -> set[str]:
-    """Remove the edges that a page of changes tells of; the ids of those that are a human's now."""
+    """Remove the edges of a page of changes; return the ids of those that are now a human's."""
     rows = [
         {"uid": change.source, "target": change.target, "edge_id": change.edge_id}
         for change in page

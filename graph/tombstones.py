@@ -1,9 +1,9 @@
-"""Tombstones: that something was forgotten, so that nothing brings it back unseen.
+"""Tombstones: records that something was forgotten, so that nothing brings it back unnoticed.
 
 A tombstone holds no text. It holds HMAC-SHA256 hashes with a random salt of its namespace: of the item's uid
-(`identity`), and, as `marks`, of a message's `message_id` and of what the item said, now and before, whole and by its
-words. Whoever can read the salt can test a guess against them, as with any hash of something short; that is why what is
-said in a few words by everybody has no mark.
+(`identity`), and, as `marks`, of a message's `message_id` and of the item's present and past texts, whole and by their
+words. Whoever can read the salt can test a guess against them, as with any hash of a short text; that is why short,
+common phrases get no mark.
 """
 
 import hashlib
@@ -29,12 +29,12 @@ _TOMBSTONES_LOOKED_AT = 100
 _WORD = re.compile(r"\w+")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LEAST_CHARS: Mapping[Kind, int] = {Kind.MEMORY: 8, Kind.FACT: 8, Kind.MESSAGE: 40, Kind.FILE_CHUNK: 40}
-"""What a message says in fewer letters, somebody else may say too ("ok, see you tomorrow"): its uid alone is held."""
+"""Anyone may say a shorter text ("ok, see you tomorrow"), so of such a message only the uid is held."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What of an item tells whether it was forgotten: its uid, and what it says, in one form or several."""
+    """The parts of an item that identify it once forgotten: its uid, and its text in one form or several."""
 
     uid: str
     kind: Kind
@@ -44,7 +44,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """That an item was forgotten, by whom and when (as text to the nanosecond)."""
+    """Record that an item was forgotten, by whom and when (as text to the nanosecond)."""
 
     identity: str
     kind: str
@@ -53,9 +53,9 @@ class Tombstone:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What items say, as it was read before anybody had to wait for their locks, with their versions; `elsewhere` is
-    what others say too: who forgets the one and leaves the other has not forgotten that.
+class ItemTexts:
+    """Texts of items with their versions, read before waiting for their locks; `elsewhere` are texts that other items
+    also contain: forgetting one and leaving the other does not forget those.
     """
 
     rows: Mapping[str, Row] = field(repr=False)
@@ -63,21 +63,21 @@ class Told:
 
 
 def said_by(item: Item) -> Said:
-    """Return what an item says."""
+    """Return the identifying parts of an item."""
     triple = (item.subject, item.predicate, item.object) if isinstance(item, Fact) else ()
     return Said(item.uid, item.kind, (item.text, *_sentence(*triple)))
 
 
 def said_in(row: Mapping[str, Any]) -> Said:
-    """Return what an item says, given its properties."""
+    """Return the identifying parts of an item, given its properties."""
     sentence = _sentence(row.get("subject"), row.get("predicate"), row.get("object"))
     texts = (row.get("text") or "", *sentence)
     return Said(row.get("uid") or "", Kind(row["kind"]), texts, row.get("message_id"))
 
 
 def contents(said: Said) -> set[str]:
-    """Return what is said, without case, width and punctuation; nothing that is too short to be told from what others
-    say. A Chinese, Japanese or Korean letter counts as three.
+    """Return the texts without case, width and punctuation, except those too short to be distinctive. A Chinese,
+    Japanese or Korean letter counts as three.
     """
     folded = {
         " ".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold().replace("_", " "))) for text in said.texts
@@ -88,8 +88,8 @@ def contents(said: Said) -> set[str]:
 async def hold_back(
     transaction: Transaction, namespace: str, incoming: Iterable[Said], *, lift: bool = False
 ) -> list[str]:
-    """Return the uids of what was forgotten before, by itself or in the same words. With `lift` it may come back: its
-    tombstones are taken away.
+    """Return the uids of items forgotten before, by uid or in the same words. With `lift` they may come back: their
+    tombstones are deleted.
     """
     coming = list(incoming)
     if not coming:
@@ -105,9 +105,7 @@ async def hold_back(
 
 
 async def mark_resembling(transaction: Transaction, namespace: str, incoming: Iterable[Said]) -> list[str]:
-    """Mark those of the locked items that may say in other words what was forgotten, and return their uids; others
-    lose their mark.
-    """
+    """Mark the locked items that may reword something forgotten, and return their uids; others lose their mark."""
     coming = list(incoming)
     salts = await _salts(transaction, namespace) if coming else []
     if not salts:
@@ -147,9 +145,7 @@ async def forgotten_uids(transaction: Transaction, namespace: str, uids: Iterabl
 
 
 async def forgotten_refs(transaction: Transaction, namespace: str, refs: Collection[str]) -> list[str]:
-    """Return those of the citations `refs` that name what was forgotten: an item by its uid, a message by its
-    `message_id`.
-    """
+    """Return the citations `refs` that name something forgotten: an item by its uid, a message by its `message_id`."""
     salts = await _salts(transaction, namespace) if refs else []
     rows = [
         {
@@ -163,26 +159,26 @@ async def forgotten_refs(transaction: Transaction, namespace: str, refs: Collect
     return [row["uid"] for row in found]
 
 
-async def told_by(transaction: Transaction, namespace: str, uids: Sequence[str]) -> Told:
-    """Return what the items `uids` say, for `leave`. All texts of the namespace are looked through."""
+async def read_texts(transaction: Transaction, namespace: str, uids: Sequence[str]) -> ItemTexts:
+    """Return the texts of the items `uids`, for `leave`. Scans all texts of the namespace."""
     rows = await _read_said(transaction, namespace, uids)
     doomed = [said for row in rows.values() for said in _said_of(row)]
     wanted = {text for said in doomed for text in contents(said)}
     beginnings = sorted({text[:_BEGINNING_CHARS].lower() for said in doomed for text in said.texts})
     params = {"namespace": namespace, "beginnings": beginnings, "chars": _BEGINNING_CHARS, "uids": list(uids)}
     others = await transaction.run("items_beginning_like", params) if wanted else []
-    return Told(rows, wanted & {text for row in others if row["text"] for text in contents(said_in(row))})
+    return ItemTexts(rows, wanted & {text for row in others if row["text"] for text in contents(said_in(row))})
 
 
 async def leave(
-    transaction: Transaction, namespace: str, versions: Mapping[str, int], told: Told | None, actor: str | None
+    transaction: Transaction, namespace: str, versions: Mapping[str, int], texts: ItemTexts | None, actor: str | None
 ) -> None:
-    """Leave tombstones for locked items (version by uid) that are about to be deleted, and for what was merged into
-    them, of their uids alone without `told`; take away kept answers to requests that may hold their texts, and what
-    else is known of lines of files.
+    """Leave tombstones for locked items (version by uid) that are about to be deleted and for those merged into them;
+    without `texts`, of their uids alone. Also delete stored responses that may contain their texts, and what else is
+    derived from lines of files.
     """
-    known = {} if told is None else told.rows
-    rows = {uid: row for uid, row in known.items() if versions.get(uid) == row["version"]}
+    read = {} if texts is None else texts.rows
+    rows = {uid: row for uid, row in read.items() if versions.get(uid) == row["version"]}
     if changed := [uid for uid in versions if uid not in rows]:
         rows |= await _read_said(transaction, namespace, changed)
     doomed = [said for row in rows.values() for said in _said_of(row)]
@@ -190,21 +186,21 @@ async def leave(
         return
     fresh = {"namespace": namespace, "salts": [secrets.token_hex(_SALT_BYTES)], "always": False}
     (made,) = await transaction.run("make_tombstone_salts", fresh)
-    written = _tombstones(made["salts"][0], doomed, told)
+    written = _tombstones(made["salts"][0], doomed, texts)
     await transaction.run("put_tombstones", {"namespace": namespace, "rows": written, "actor": actor})
     await transaction.run("delete_answers_naming", {"namespace": namespace, "uids": [said.uid for said in doomed]})
     await blank_outlines(transaction, namespace, [row["lines"] for row in rows.values() if row["lines"]])
 
 
-def _tombstones(salt: str, doomed: Iterable[Said], told: Told | None) -> list[Row]:
+def _tombstones(salt: str, doomed: Iterable[Said], texts: ItemTexts | None) -> list[Row]:
     rows: dict[str, Row] = {}
     for said in doomed:
         identity = _hash(salt, "uid", said.uid)
         row = rows.setdefault(identity, {"identity": identity, "kind": said.kind.value, "marks": set()})
         if said.message_id is not None:
             row["marks"].add(_hash(salt, "message_id", said.message_id))
-        if told is not None:
-            fresh = contents(said) - told.elsewhere
+        if texts is not None:
+            fresh = contents(said) - texts.elsewhere
             row["marks"] |= {_hash(salt, "text", text) for text in fresh}
             if fresh:
                 row["marks"].update(_signatures([salt], said))
@@ -212,13 +208,13 @@ def _tombstones(salt: str, doomed: Iterable[Said], told: Told | None) -> list[Ro
 
 
 async def blank_outlines(transaction: Transaction, namespace: str, lines: Sequence[Row]) -> None:
-    """Take away what is known of lines of files (path, start_line, end_line) beside their text."""
+    """Delete what is derived from lines of files (path, start_line, end_line), apart from their text."""
     if lines:
         await transaction.run("blank_outlines", {"namespace": namespace, "rows": list(lines)})
 
 
 async def lift(executor: Executor, namespace: str, uids: Sequence[str], identities: Sequence[str]) -> int:
-    """Let items come back, named by their uids or by their tombstones. Returns how many tombstones went."""
+    """Let items come back, named by their uids or by their tombstones. Returns the number of tombstones deleted."""
 
     async def work(transaction: Transaction) -> int:
         salts = await _salts(transaction, namespace)
@@ -242,14 +238,14 @@ async def lift_said(executor: Executor, namespace: str, said: Said) -> None:
 async def list_tombstones(
     executor: Executor, namespace: str, limit: int, after: tuple[str, str] | None = None
 ) -> list[Tombstone]:
-    """Return up to `limit` tombstones, the latest first, from behind `after` (`forgotten_at` and identity) on."""
+    """Return up to `limit` tombstones, latest first, starting after `after` (`forgotten_at` and identity)."""
     time, identity = after or ("9999-12-31T23:59:59Z", "")
     params = {"namespace": namespace, "before_time": time, "before_identity": identity, "limit": limit}
     return [Tombstone(**row) for row in await executor.fetch_all("list_tombstones", params)]
 
 
 async def read_salts(executor: Executor, namespace: str) -> list[str]:
-    """Return the salts of a namespace; none where nothing was ever forgotten."""
+    """Return the salts of a namespace; none if nothing was ever forgotten."""
     row = await executor.fetch_one("tombstone_salts", {"namespace": namespace})
     return list(row["salts"]) if row else []
 
@@ -260,7 +256,7 @@ async def forgetful_namespaces(executor: Executor) -> list[str]:
 
 
 async def write_tombstones(transaction: Transaction, namespace: str, rows: Sequence[Mapping[str, Any]]) -> int:
-    """Create those that are not there, with the salts that they were made with. Returns how many."""
+    """Create those that do not exist, with the salts they were made with. Returns how many."""
     salts = sorted({salt for row in rows for salt in row["salts"]})
     await transaction.run("make_tombstone_salts", {"namespace": namespace, "salts": salts, "always": True})
     written = [
@@ -282,27 +278,27 @@ async def _read_said(transaction: Transaction, namespace: str, uids: Sequence[st
 
 
 def _said_of(row: Row) -> list[Said]:
-    """Return what an item says and said."""
+    """Return the present and past forms of an item."""
     return [said_in(said) for said in row["said"] if said["uid"] and said["kind"]]
 
 
 def _hashed(salts: Sequence[str], coming: Iterable[Said]) -> list[Row]:
     rows = []
     for said in coming:
-        told = contents(said)
+        texts = contents(said)
         identities = [_hash(salt, "uid", said.uid) for salt in salts]
         rows.append(
             {
                 "uid": said.uid,
                 "identities": identities,
-                "marks": [_hash(salt, "text", text) for salt in salts for text in told],
+                "marks": [_hash(salt, "text", text) for salt in salts for text in texts],
             }
         )
     return rows
 
 
 def _signatures(salts: Sequence[str], said: Said) -> list[str]:
-    """Return the signatures of what is said; of parts of files none, which follow their files."""
+    """Return the signatures of the texts; none for parts of files, which follow their files."""
     if said.kind is Kind.FILE_CHUNK:
         return []
     return sorted({mark for salt in salts for text in said.texts for mark in signature(salt, text)})

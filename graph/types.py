@@ -1,4 +1,4 @@
-"""Frozen values that cross the graph's border."""
+"""Frozen values at the boundary of the graph."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ FOREVER = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 
 
 class Kind(StrEnum):
-    """What an item is; also the value of its `kind` property."""
+    """Kind of an item; also the value of its `kind` property."""
 
     MESSAGE = "message"
     FACT = "fact"
@@ -36,9 +36,9 @@ EdgeAction = Literal["added", "changed", "proposed", "accepted", "rejected", "de
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """That something became of an item (by its uid), a file (by its path) or an edge (by its edge_id). No text of it.
+    """A change of an item (by its uid), a file (by its path) or an edge (by its edge_id), without its text.
 
-    An edge says which `type` it has and which items it connects.
+    An edge has its `type` and the items it connects.
     """
 
     action: ItemAction | EdgeAction
@@ -51,11 +51,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What one batch did, as uids and lines of edges.
+    """Result of one batch, as uids and lines of edges.
 
-    `clashes` are uids that exist with another kind and were left alone, `edges_dangling` the lines of edges with the
-    uids that do not exist. `held_back` was forgotten before, as was an end of `edges_held_back`;
-    what is `resembling` was stored, and may say what was forgotten in other words.
+    `clashes` are uids that exist with another kind and were left alone, `edges_dangling` the lines of edges with their
+    missing uids. `held_back` had been forgotten, as had an end of `edges_held_back`; `resembling` was stored, but may
+    reword something forgotten.
     """
 
     added: Sequence[str]
@@ -72,7 +72,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Why and by whom facts and memories are changed; their revisions say so."""
+    """Reason and author of a change of facts and memories, as their revisions record it."""
 
     reason: str
     actor: str | None = None
@@ -80,7 +80,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Cascade:
-    """What a deletion takes away. An edge or link between two deleted items counts once."""
+    """Counts of everything a deletion removes. An edge or link between two deleted items counts once."""
 
     by_kind: Mapping[Kind, int]
     edges: int = 0
@@ -100,7 +100,7 @@ class Cascade:
 
 @dataclass(frozen=True, slots=True)
 class ItemFilter:
-    """Which items may be found; None means any. Times are UTC. What has expired may only with `expired`."""
+    """Items that may be found; None means any. Times are UTC. Expired items only with `expired`."""
 
     namespace: str
     kinds: Sequence[Kind] = tuple(Kind)
@@ -132,11 +132,11 @@ class Candidate:
 
 
 class PoolRow(NamedTuple):
-    """What ranking needs to know of a candidate; None where its kind has no such thing.
+    """Ranking data of a candidate; None where its kind has no such field.
 
-    `when` it occurred; `ends`, when a fact ceases to hold (None: it holds); `falls`: when it ceases to be supported, or
-    all it says is replaced; `text`: its first 8,000 characters; `cosines` (-1..1, None without a vector or where nobody
-    asked) answer the vectors that were asked for, in their order. A tuple, since a search makes hundreds.
+    `when` it occurred; `ends`: when a fact ceases to hold (None: it holds); `falls`: when its support ceases, or
+    everything it says is replaced; `text`: its first 8,000 characters; `cosines` to the queried vectors in their order
+    (-1..1, None without a vector or if not asked for). A tuple, since a search makes hundreds.
     """
 
     uid: str
@@ -157,7 +157,7 @@ class PoolRow(NamedTuple):
 
 
 class LossReason(StrEnum):
-    """How what an item rests on ceased to stand."""
+    """Reason why support ceased to stand."""
 
     SUPERSEDED = "superseded"
     ENDED = "ended"
@@ -167,8 +167,8 @@ class LossReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Since when nothing supports an item, and why: `way` leads from what it cites to what ceased to stand, by uid, or
-    by the reference as it came in where that was forgotten.
+    """Loss of an item's support: since when and why. `way` leads from what it cites to what ceased to stand, by uid, or
+    by the reference as received if that was forgotten.
     """
 
     since: datetime
@@ -178,7 +178,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Impacted:
-    """An item that rests on others; `way` as of a loss."""
+    """An item that rests on others; `way` as in a loss."""
 
     uid: str
     kind: str
@@ -188,7 +188,7 @@ class Impacted:
 
 @dataclass(frozen=True, slots=True)
 class LedTo:
-    """An item that an accepted edge of this `type` says the item `source` leads to."""
+    """An item that the item `source` leads to, according to an accepted edge of this `type`."""
 
     uid: str
     kind: str
@@ -199,8 +199,8 @@ class LedTo:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """What an end would do: items that nothing would support, items that keep other support, and items that edges lead
-    to, whose truth does not hang on it.
+    """Effect of an end: items left without support, items that keep other support, and items that edges lead to, whose
+    truth does not depend on it.
     """
 
     unsupported: Sequence[Impacted]
@@ -210,7 +210,7 @@ class Impact:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """An item that supports a fact or memory; of a part of a file its path and the cited lines."""
+    """An item that supports a fact or memory; for a part of a file its path and the cited lines."""
 
     uid: str
     message_id: str | None
@@ -224,7 +224,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """An item that an accepted edge of this type (CAUSES or ENABLES) says led to another; `text` is its start,
+    """An item that led to another, according to an accepted edge of this type (CAUSES or ENABLES); `text` is its start,
     `confidence` (0..1) the edge's.
     """
 
@@ -237,7 +237,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class PendingItem:
-    """An item that lacks a vector, with what an encoder reads."""
+    """An item that lacks a vector, with the fields that an encoder reads."""
 
     namespace: str
     uid: str
@@ -250,7 +250,7 @@ class PendingItem:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An item that gets no vector; `language` is that of its text where the encoder does not read it, else None."""
+    """An item that gets no vector; `language` is that of its text if the encoder does not read it, else None."""
 
     item: PendingItem
     language: str | None = None
@@ -258,7 +258,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """What is to be encoded until a space holds everything: items, and the characters of their texts."""
+    """Work left until a space is complete: items, and the characters of their texts."""
 
     items: int
     characters: int
@@ -276,8 +276,8 @@ class ItemVectors:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Mean and standard deviation of cosines (-1..1) between queries and texts that have nothing to do with each other;
-    `sampled` is the number of stored vectors they were measured on, 0 when the queries' own texts had to do.
+    """Mean and standard deviation of cosines (-1..1) between queries and unrelated texts; `sampled` is the number of
+    stored vectors measured, 0 if the queries' own texts had to serve.
     """
 
     mean: float
@@ -287,8 +287,8 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Calibration(Noise):
-    """The noise of one space in one language as recorded: when, by which `version` of the method, and how many
-    `vectors` the space held then.
+    """The recorded noise of one space in one language: when it was measured, by which `version` of the method, and how
+    many `vectors` the space then held.
     """
 
     vectors: int
@@ -298,9 +298,8 @@ class Calibration(Noise):
 
 @dataclass(frozen=True, slots=True)
 class SpaceRecord:
-    """One embedding space as the graph records it; `languages` is None until the encoder was probed, `calibrations`
-    has an entry for each of them once its noise was measured. `left_at`: when it was the active one last, None where it
-    is or never was.
+    """An embedding space as recorded; `languages` is None until the encoder was probed, `calibrations` has an entry for
+    each language whose noise was measured. `left_at`: when it was last active; None if it is, or never was.
     """
 
     space: str
@@ -314,7 +313,7 @@ class SpaceRecord:
 
 @dataclass(frozen=True, slots=True)
 class NewSpace:
-    """An embedding space to record: what makes two encoders share vectors."""
+    """An embedding space to record, with the properties that decide whether two encoders share vectors."""
 
     space: str
     model: str
@@ -325,12 +324,12 @@ class NewSpace:
 
 
 def time_of(text: str) -> datetime:
-    """Return a time that the database wrote as text; the name of a zone stands behind its offset and is dropped."""
+    """Parse a time that the database wrote as text; the name of a zone after the offset is dropped."""
     return datetime.fromisoformat(text.partition("[")[0])
 
 
 def native(value: Any) -> Any:
-    """Return a driver value as plain Python: Neo4j times become `datetime`, containers are converted inside."""
+    """Return a driver value as plain Python: Neo4j times become `datetime`, also inside containers."""
     if hasattr(value, "to_native"):
         return value.to_native()
     if isinstance(value, dict):

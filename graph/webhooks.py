@@ -1,4 +1,4 @@
-"""Webhooks as the graph keeps them: where the changes of a namespace are sent, and how far that has come."""
+"""Webhooks in the graph: where the changes of a namespace are sent, and how far delivery has come."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from graph.executor import Executor, Row
 from graph.types import native
 
 LOCK = "webhooks"
-"""The name of the lease that whoever sends holds."""
+"""Name of the lease that the sender holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """One webhook; it has sent what comes up to `cursor`. `up_to` is the last change of a delivery that was tried.
+    """A webhook that has sent everything up to `cursor`. `up_to` is the last change of a delivery that was tried.
 
-    `kinds` are those of things that it tells of (None: all). `state` is active, or paused until a test is taken.
+    `kinds` are those that it reports (None: all). `state` is active, or paused until a test succeeds.
     """
 
     namespace: str
@@ -39,7 +39,7 @@ class Webhook:
 async def create(
     executor: Executor, namespace: str, webhook_id: str, url: str, kinds: Sequence[str] | None
 ) -> Webhook | None:
-    """Register a webhook for what is changed from now on; None where the address has one."""
+    """Register a webhook for changes from now on; None if the address has one."""
     now = await feed.head(executor, namespace)
     params = {"namespace": namespace, "webhook_id": webhook_id, "url": url, "kinds": kinds}
     rows = await executor.write("put_webhook", {**params, "seq": now.seq, "tag": now.tag})
@@ -48,20 +48,20 @@ async def create(
 
 
 async def list_webhooks(executor: Executor, namespace: str) -> list[Webhook]:
-    """Return the webhooks of a namespace, the oldest first."""
+    """Return the webhooks of a namespace, oldest first."""
     rows = await executor.fetch_all("list_webhooks", {"namespace": namespace})
     return [_webhook(namespace, row["webhook"]) for row in rows]
 
 
 async def delete(executor: Executor, namespace: str, webhook_id: str) -> Webhook | None:
-    """Remove one; None where there is none."""
+    """Remove a webhook and return it, or None."""
     rows = await executor.write("delete_webhook", {"namespace": namespace, "webhook_id": webhook_id})
     return _webhook(namespace, rows[0]["webhook"]) if rows else None
 
 
 async def due(executor: Executor, limit: int, owner: str | None = None) -> Sequence[Webhook]:
-    """Return webhooks of all namespaces that have something to send now, those first that have waited longest; none
-    where `owner` has lost the lease LOCK.
+    """Return webhooks of all namespaces that have something to send now, longest waiting first; none if `owner` has
+    lost the lease LOCK.
     """
     rows = await executor.fetch_all("due_webhooks", {"limit": limit, "lock": LOCK, "owner": owner})
     return [_webhook(row["namespace"], row["webhook"]) for row in rows]
@@ -74,12 +74,12 @@ async def paused(executor: Executor) -> Sequence[tuple[str, str, str]]:
 
 
 async def bound(executor: Executor, webhook: Webhook, up_to: int) -> None:
-    """Say what the next delivery holds, so that a repetition holds the same."""
+    """Record the end of the next delivery, so that a repetition sends the same."""
     await executor.write("bound_delivery", {**_at(webhook), "seq": webhook.cursor.seq, "up_to": up_to})
 
 
 async def advance(executor: Executor, webhook: Webhook, reached: feed.Cursor, status: int | None) -> None:
-    """Go on behind `reached`, unless another replica has; `status` is None where nothing had to be sent."""
+    """Advance to `reached`, unless another replica has; `status` is None if nothing had to be sent."""
     params = {**_at(webhook), "from_seq": webhook.cursor.seq, "seq": reached.seq, "tag": reached.tag, "status": status}
     await executor.write("advance_webhook", params)
 
@@ -87,9 +87,9 @@ async def advance(executor: Executor, webhook: Webhook, reached: feed.Cursor, st
 async def delay(
     executor: Executor, webhook: Webhook, *, status: int | None, error: str, wait_s: float, give_up_s: int
 ) -> str | None:
-    """Try again in `wait_s`, or pause where it has failed for `give_up_s` (0: at once); returns the state."""
-    told = {"status": status, "error": error, "wait_s": wait_s, "give_up_s": give_up_s}
-    rows = await executor.write("delay_webhook", {**_at(webhook), "from_seq": webhook.cursor.seq, **told})
+    """Retry in `wait_s`, or pause after failing for `give_up_s` (0: at once); returns the state."""
+    attempt = {"status": status, "error": error, "wait_s": wait_s, "give_up_s": give_up_s}
+    rows = await executor.write("delay_webhook", {**_at(webhook), "from_seq": webhook.cursor.seq, **attempt})
     return rows[0]["state"] if rows else None
 
 
