@@ -1,1 +1,1 @@
-"""Text of every Cypher statement and the small loader that names them; imports nothing of ours."""
+"""Text of every Cypher statement and a small loader for them by name; imports nothing of ours."""

@@ -39,12 +39,12 @@ _LABEL_SAFE = re.compile(r"[A-Za-z0-9_]{1,80}")
 
 
 class StatementError(ValueError):
-    """A statement file breaks the format, or a statement is asked for that does not exist."""
+    """A statement file violates the format, or the requested statement does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One named statement: its text, the parameters it takes, and what it may touch."""
+    """A named statement: its text, its parameters, and what it may access."""
 
     name: str
     text: str
@@ -56,7 +56,7 @@ class Statement:
     template: frozenset[str] = field(default_factory=frozenset)
 
     def render(self, **values: str | int) -> str:
-        """Return the text to run, with template values filled in; its values go into the one parameter `given`.
+        """Return the text to run, with template values filled in; parameter values go into the one parameter `given`.
 
         Labels and index names hold letters, digits and underscores only and numbers must be ints, since they become
         part of the statement. Raises StatementError for a missing, surplus or unsafe value.
@@ -75,7 +75,7 @@ def _with_one_parameter(text: str) -> str:
 
 
 def parse(texts: Mapping[str, str]) -> Mapping[str, Statement]:
-    """Statements by name; `texts` holds each file's text by the name that errors call it."""
+    """Return statements by name; `texts` maps a name for error messages to each file's text."""
     fragments: dict[str, str] = {}
     blocks: list[tuple[str, dict[str, str], str]] = []
     for source, text in texts.items():
@@ -99,14 +99,14 @@ def load() -> Mapping[str, Statement]:
     return parse({e.name: e.read_text(encoding="utf-8") for e in entries if e.name.endswith(".cypher")})
 
 
-def _add(known: dict[str, T], name: str, value: T, source: str) -> None:
-    if name in known:
+def _add(entries: dict[str, T], name: str, value: T, source: str) -> None:
+    if name in entries:
         raise StatementError(f"{source}: {name}: two have the same name")
-    known[name] = value
+    entries[name] = value
 
 
 def _blocks(text: str) -> Iterator[tuple[dict[str, str], str]]:
-    """Header and body of each block; a header line after a body line starts the next block."""
+    """Yield header and body of each block; a header line after a body line starts the next block."""
     header: dict[str, str] = {}
     body: list[str] = []
     for line in text.splitlines():
@@ -145,12 +145,12 @@ def _statement(header: Mapping[str, str], body: str, fragments: Mapping[str, str
 
 
 def _include(body: str, fragments: Mapping[str, str]) -> str:
-    """`body` with fragments filled in; fragments may include others."""
+    """Return `body` with fragments filled in; fragments may include others."""
     included = _PLACEHOLDER.sub(lambda match: fragments.get(match[1], match[0]), body)
     return included if included == body else _include(included, fragments)
 
 
 def _names(text: str) -> frozenset[str]:
-    """Return names of a comma-separated header value; remarks in parentheses are dropped."""
+    """Return the names in a comma-separated header value; remarks in parentheses are dropped."""
     plain = re.sub(r"\([^)]*\)", "", text)
     return frozenset(name.strip() for name in plain.split(",") if name.strip() not in ("", "none"))

@@ -133,10 +133,9 @@ async def decide(
 ) -> Decided | None:
     """Decide on a proposal; None if there is none, or one of its memories is gone.
 
-    An accepted flag turns the memory into what `retype` returns; a flag rejected afterwards turns it into what `untype`
-    returns for its earlier form. An accepted merge turns the fuller memory into what `merge` returns for both; the
-    other is deleted and leaves it its text, history, edges and everything it supports. For an accepted fact `facts` is
-    stored; a fact rejected afterwards is deleted.
+    An accepted flag turns the memory into `retype` of it, one rejected afterwards into `untype` of its earlier form. An
+    accepted merge turns the fuller memory into `merge` of both; the other is deleted and leaves it its text, history,
+    edges and everything it supports. `facts` is stored for an accepted fact; a fact rejected afterwards is deleted.
     """
     which = {"namespace": namespace, "sweep_id": sweep_id, "seq": seq}
 

@@ -1,4 +1,4 @@
-"""Masks keys and passwords that stand in texts, before a language model sees them. Pure."""
+"""Masks keys and passwords in texts, before a language model sees them. Pure."""
 
 import re
 
@@ -21,7 +21,7 @@ _IN_URL = re.compile(r"(?P<name>\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,64}:)(?P<v
 
 
 def masked(text: str) -> str:
-    """Return `text` with MASK in place of private keys, tokens of known forms, and values that are named passwords."""
+    """Return `text` with MASK in place of private keys, tokens of known forms, and values labelled as passwords."""
     for pattern in (_NAMED, _IN_URL):
         text = pattern.sub(lambda found: f"{found['name']}{MASK}", text)
     return _KEYS.sub(MASK, text)

@@ -1,15 +1,15 @@
 """Errors of migrations.
 
 MigrationError
-├── InvalidMigrationFile   a file of the package breaks the format
+├── InvalidMigrationFile   a file of the package violates the format
 ├── NewerDatabase          the graph was migrated by a newer Librarian
-├── EditedMigration        an applied file is not the one that was applied
-├── MissingMigration       an applied file is gone from the package
-├── InterruptedMigration   a migration began, never ended, and must not simply be run again
+├── EditedMigration        an applied file was edited afterwards
+├── MissingMigration       an applied file is missing from the package
+├── InterruptedMigration   a migration started, never finished, and is not safe to repeat
 ├── UnknownMigration       no such version, or nothing to repair about it
 ├── MigrationFailed        the server refused a statement of a migration
-├── MigrationLocked        another process migrates and does not finish (retryable)
-└── LockLost               the lock expired under a stalled process and went to another one (retryable)
+├── MigrationLocked        another process is migrating and does not finish (retryable)
+└── LockLost               the lock of a stalled process expired and was taken by another (retryable)
 """
 
 from typing import ClassVar
@@ -68,14 +68,14 @@ class MigrationFailed(MigrationError):
 
 
 class MigrationLocked(MigrationError):
-    """Another process migrates this graph. Try again when it has finished."""
+    """Another process is migrating this graph. Try again when it has finished."""
 
     code = "migration_locked"
     retryable = True
 
 
 class LockLost(MigrationError):
-    """Another process took over the migration from this one, which had stalled. Run `librarian migrate apply` again."""
+    """The process stalled and another took over the migration. Run `librarian migrate apply` again."""
 
     code = "migration_lock_lost"
     retryable = True

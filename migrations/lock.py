@@ -1,7 +1,8 @@
 """The lock that lets one process migrate at a time.
 
-It is a node with an owner and an expiry by the server's clock. The owner renews it while it works; one that crashed is
-succeeded when its time is up. Every lock taken has an owner name of its own, so nobody mistakes another's for theirs.
+It is a node with an owner and an expiry by the server's clock. The owner renews it while it works; after a crash
+another process takes over once it expires. Every lock taken has its own owner name, so nobody mistakes another's lock
+for theirs.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ logger = logging.getLogger("librarian.migrations")
 
 @dataclass(frozen=True, slots=True)
 class LockTimes:
-    """Seconds: how long a lock lasts unless renewed, how often waiters ask for it, and how long they wait at most."""
+    """Times in seconds: lifetime of a lock unless renewed, interval of waiters' attempts, and their longest wait."""
 
     ttl_s: float = 30.0
     poll_s: float = 0.5
@@ -31,21 +32,21 @@ class LockTimes:
 
 
 class HeldLock:
-    """A lock while it is ours. `owner` is what the node says; `lost` is true once a renewal found another owner."""
+    """A lock that we hold. `owner` is the name on the node; `lost` is true once a renewal found another owner."""
 
     def __init__(self, owner: str) -> None:
         self.owner = owner
         self.lost = False
 
     def require(self) -> None:
-        """Raise LockLost unless the lock is still ours, as far as the last renewal knows."""
+        """Raise LockLost unless the last renewal found the lock still ours."""
         if self.lost:
             raise LockLost
 
 
 @asynccontextmanager
 async def held(executor: Executor, who: str, times: LockTimes) -> AsyncIterator[HeldLock]:
-    """Hold the lock, renewed in the background. Raises MigrationLocked when others keep it for `wait_s`."""
+    """Hold the lock, renewed in the background. Raises MigrationLocked if others keep it for `wait_s`."""
     lock = HeldLock(f"{who} {uuid4().hex}")
     await _take(executor, lock.owner, times)
     renewal = asyncio.create_task(_renew(executor, lock, times.ttl_s))
@@ -73,7 +74,7 @@ async def _take(executor: Executor, owner: str, times: LockTimes) -> None:
 
 
 async def _renew(executor: Executor, lock: HeldLock, ttl_s: float) -> None:
-    """Renew three times within a lifetime, so that one failure costs nothing."""
+    """Renew three times per lifetime, so that one failure costs nothing."""
     while not lock.lost:
         await asyncio.sleep(ttl_s / 3)
         try:

@@ -1,13 +1,13 @@
-"""What has to be done, decided without touching the graph: files and records in, plan out.
+"""Decides which migrations to run, without touching the graph: files and records in, plan out.
 
-A migration is a file `versions/NNNN_name.cypher`. Its first line says what it is::
+A migration is a file `versions/NNNN_name.cypher`. Its first line states its kind::
 
     // librarian: kind=schema
     // librarian: kind=data; idempotent=yes
 
-A statement ends with `;` at the end of a line and is one auto-committed transaction. After a crash a migration is run
-again from its first statement if it is idempotent: a schema file is when every statement says IF [NOT] EXISTS, a data
-file when its header promises so.
+A statement ends with `;` at the end of a line and is one auto-committed transaction. After a crash an idempotent
+migration is run again from its first statement: a schema file is idempotent if every statement says IF [NOT] EXISTS, a
+data file if its header says so.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ _FILE_NAME = re.compile(r"(\d{4})_([a-z][a-z0-9_]*)\.cypher")
 _HEADER = re.compile(r"// librarian: kind=(schema|data)(?:; idempotent=(yes))?")
 _REPEATABLE = re.compile(r"\bIF\s+(?:NOT\s+)?EXISTS\b", re.IGNORECASE)
 _CREATED = re.compile(r"\bCREATE\s+(?:\w+\s+)?(?:INDEX|CONSTRAINT)\s+(\w+)\s+IF\s+NOT\s+EXISTS\b", re.IGNORECASE)
-# What hides a semicolon comes first, then the end of a statement, then any single character.
+# First whatever can hide a semicolon, then the end of a statement, then any single character.
 _TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/)
     |'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`
@@ -64,7 +64,7 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What the graph says of a migration: `status` is running or applied."""
+    """The graph's record of a migration: `status` is running or applied."""
 
     version: str
     name: str
@@ -75,7 +75,7 @@ class Record:
 
 
 class State(StrEnum):
-    """Where one migration stands. `running` is one at work now, or left behind by a crash."""
+    """State of a migration. `running` means in progress, or left behind by a crash."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -87,7 +87,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """One migration as file and record show it together; `applied_at` is None until it is applied."""
+    """A migration according to its file and its record; `applied_at` is None until it is applied."""
 
     version: str
     name: str
@@ -99,7 +99,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What differs between files and records, each in the order of versions."""
+    """Differences between files and records, each ordered by version."""
 
     pending: tuple[Migration, ...] = ()
     edited: tuple[Migration, ...] = ()
@@ -109,11 +109,11 @@ class Plan:
 
     @property
     def runnable(self) -> tuple[Migration, ...]:
-        """Pending migrations and interrupted ones, in the order of versions."""
+        """Pending and interrupted migrations, ordered by version."""
         return tuple(sorted((*self.pending, *self.interrupted), key=lambda migration: migration.version))
 
     def require_runnable(self) -> None:
-        """Raise the error that names the versions in the way, if there are any."""
+        """Raise the error that names the blocking versions, if there are any."""
         if self.newer:
             raise NewerDatabase(_explain(NewerDatabase, self.newer))
         if self.missing:
@@ -124,12 +124,12 @@ class Plan:
             raise InterruptedMigration(_explain(InterruptedMigration, unsafe))
 
     def problems(self) -> list[str]:
-        """Return one line for each version that is not applied as it stands in its file."""
+        """Return one line for each version that is not applied exactly as in its file."""
         groups: tuple[tuple[str, Sequence[Migration | Record]], ...] = (
             ("was applied by a newer Librarian", self.newer),
             ("was applied, but its file is missing", self.missing),
             ("was edited after it was applied", self.edited),
-            ("began and has not ended", self.interrupted),
+            ("was started and has not finished", self.interrupted),
             ("is not applied yet", self.pending),
         )
         return [f"migration {entry.version}_{entry.name} {what}" for what, group in groups for entry in group]
@@ -161,7 +161,7 @@ def parse(file_name: str, text: str) -> Migration:
         raise InvalidMigrationFile(f"{file_name}: the first line is not '// librarian: kind=schema' or 'kind=data'")
     statements = tuple(split(text))
     if not statements:
-        raise InvalidMigrationFile(f"{file_name}: no statement in it")
+        raise InvalidMigrationFile(f"{file_name}: it contains no statement")
     repeatable = header[1] == "schema" and all(map(_REPEATABLE.search, statements))
     return Migration(
         version=named[1],
@@ -174,15 +174,13 @@ def parse(file_name: str, text: str) -> Migration:
 
 
 def normalise(text: str) -> str:
-    """Return the text that is hashed and run: no BOM, LF line ends, no blanks at line ends, no
-    empty lines at the end.
-    """
+    """Return the text to hash and run: no BOM, LF line ends, no blanks at line ends, no empty lines at the end."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join(line.rstrip(" \t") for line in lines).rstrip("\n")
 
 
 def split(text: str) -> Iterator[str]:
-    """Yield the statements of a file, without comments; a `;` in quotes or within a line ends none."""
+    """Yield the statements of a file, without comments; a `;` in quotes or within a line does not end one."""
     parts: list[str] = []
     for token in _TOKEN.finditer(text):
         if token["end"] is None:
@@ -194,11 +192,11 @@ def split(text: str) -> Iterator[str]:
 
 
 def plan(migrations: Sequence[Migration], records: Sequence[Record]) -> Plan:
-    """Compare files with records. A record beyond the newest file is newer, any other one without a file is missing."""
+    """Compare files with records. A record beyond the newest file is newer, any other without a file is missing."""
     recorded = {record.version: record for record in records}
-    known = {migration.version for migration in migrations}
-    newest = max(known, default="")
-    unknown = sorted((entry for entry in records if entry.version not in known), key=lambda record: record.version)
+    versions = {migration.version for migration in migrations}
+    newest = max(versions, default="")
+    unknown = sorted((entry for entry in records if entry.version not in versions), key=lambda record: record.version)
     state = {entry.version: _state(entry, recorded.get(entry.version)) for entry in migrations}
 
     def those(wanted: State) -> tuple[Migration, ...]:
@@ -214,7 +212,7 @@ def plan(migrations: Sequence[Migration], records: Sequence[Record]) -> Plan:
 
 
 def statuses(migrations: Sequence[Migration], records: Sequence[Record]) -> list[Status]:
-    """Return every migration that a file or a record knows, in the order of versions."""
+    """Return every migration with a file or a record, ordered by version."""
     recorded = {record.version: record for record in records}
     found = [_file_status(entry, recorded.get(entry.version)) for entry in migrations]
     decided = plan(migrations, records)

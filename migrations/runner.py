@@ -1,4 +1,4 @@
-"""Bringing a graph to the schema that this version of Librarian needs."""
+"""Migrates a graph to the schema that this version of Librarian needs."""
 
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -20,13 +20,13 @@ logger = logging.getLogger("librarian.migrations")
 
 
 def _ignore(_migration: Migration) -> None:
-    """Default progress."""
+    """Report no progress."""
 
 
 class Migrator:
-    """Migrates one graph. `owner` names this process to those who wait for it, such as `host:pid`.
+    """Migrates one graph. `owner` identifies this process to those who wait for it, such as `host:pid`.
 
-    Several may run at once, in one process or many: one of them works, the others wait and find it done.
+    Several may run at once, in one process or many: one of them works, the others wait and find the work done.
     """
 
     def __init__(
@@ -45,18 +45,18 @@ class Migrator:
         self._times = times
 
     async def status(self) -> list[Status]:
-        """Return every migration of the package and of the graph, in the order of versions. Writes nothing."""
+        """Return every migration of the package and of the graph, ordered by version. Writes nothing."""
         return statuses(self._migrations, await self._records())
 
     async def plan(self) -> Plan:
-        """Return what `apply` would do, and what would stop it. Writes nothing."""
+        """Return what `apply` would do, and what would block it. Writes nothing."""
         return plan(self._migrations, await self._records())
 
     async def apply(self, on_progress: OnProgress = _ignore) -> list[Migration]:
-        """Run what is not applied yet and return it; `on_progress` hears of each migration before it runs.
+        """Run the migrations not yet applied and return them; `on_progress` is called before each.
 
         Raises NewerDatabase, MissingMigration, EditedMigration or InterruptedMigration before anything is changed,
-        MigrationFailed or SchemaMismatch when the graph is in the way, MigrationLocked or LockLost when others are.
+        MigrationFailed or SchemaMismatch because of the graph, MigrationLocked or LockLost because of other processes.
         """
         if not (seen := await self.plan()).runnable:
             seen.require_runnable()
@@ -71,15 +71,15 @@ class Migrator:
             return list(current.runnable)
 
     async def validate(self) -> list[str]:
-        """Return what keeps this graph from being served, one line each; empty when all is well. Writes nothing."""
+        """Return the reasons why the graph cannot be served, one line each; empty if none. Writes nothing."""
         return [*(await self.plan()).problems(), *await differences(self._executor)]
 
     async def repair(self, version: str) -> Migration:
-        """Accept the file of `version` as it stands now, although it was edited or interrupted.
+        """Accept the current file of `version`, although it was edited or interrupted.
 
-        An idempotent migration is run again, so that what the file says is so (a dropped index comes back). Any other
-        is only recorded as applied, which means that somebody has completed it by hand. Raises UnknownMigration for
-        a version that has no file or is pending.
+        An idempotent migration is run again, so that its file's effects are in place (a dropped index comes back). Any
+        other is only recorded as applied: somebody has completed it by hand. Raises UnknownMigration for a version that
+        has no file or is pending.
         """
         migration = next((migration for migration in self._migrations if migration.version == version), None)
         if migration is None:
@@ -109,7 +109,7 @@ class Migrator:
         ]
 
     async def _bootstrap(self) -> None:
-        """The two constraints that lock and records stand on, made before anybody can hold the lock."""
+        """Create the two constraints that lock and records rely on, before anybody can hold the lock."""
         for name in ("create_lock_constraint", "create_migration_constraint"):
             async for attempt in _while_busy():
                 with attempt:
@@ -127,7 +127,7 @@ class Migrator:
 
     async def _execute(self, migration: Migration, number: int, statement: str) -> None:
         try:
-            # A data statement IN TRANSACTIONS may have committed a part, so only an idempotent one is repeated.
+            # A data statement IN TRANSACTIONS may be partly committed, so only an idempotent one is repeated.
             async for attempt in _while_busy(attempts=_ATTEMPTS if migration.idempotent else 1):
                 with attempt:
                     await self._executor.run_migration(statement, name=f"migration {migration.version}")
@@ -138,7 +138,7 @@ class Migrator:
             raise MigrationFailed(f"{where}: {error}. Remove the cause, then `librarian migrate apply`.") from error
 
     async def _require_schema(self, migration: Migration) -> None:
-        """What the file creates must be there by name: IF NOT EXISTS is silent about another index under our name."""
+        """Require by name what the file creates: IF NOT EXISTS does not report an equal index under another name."""
         await wait_until_online(self._executor)
         if wrong := await differences(self._executor, migration.created):
             raise SchemaMismatch(f"after migration {migration.version}_{migration.name}: {'; '.join(wrong)}")
@@ -165,12 +165,12 @@ class Migrator:
 
 
 def _while_busy(*, attempts: int = _ATTEMPTS) -> AsyncIterator[stamina.Attempt]:
-    """Attempts at one schema statement: beside another one, or beside writers, it may end in a deadlock (measured)."""
+    """Yield attempts at one schema statement: other schema statements or writers may cause a deadlock (measured)."""
     return aiter(stamina.retry_context(on=DatabaseBusy, attempts=attempts, timeout=60.0, wait_max=5.0))
 
 
 def _require_row(rows: Sequence[object]) -> None:
-    """A record is written only while the lock is ours; no row means that it is not."""
+    """Raise LockLost unless a row was written: a record is written only while the lock is ours."""
     if not rows:
         raise LockLost
 

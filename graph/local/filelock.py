@@ -1,4 +1,4 @@
-"""Advisory locks on files (flock): held by an open file, gone with the process that holds it, kill -9 included.
+"""Advisory locks on files (flock): held by an open file, and released when its process ends, kill -9 included.
 
 `fcntl` is imported on use: native Windows has none and needs none, since it runs no managed server.
 """
@@ -16,9 +16,10 @@ _POLL_S = 0.05
 
 
 def try_acquire(path: Path) -> int | None:
-    """Lock `path` (made when missing) for this process alone; the descriptor that holds it, or None if it is taken.
+    """Lock `path` (created if missing) for this process alone; return the descriptor that holds it, or None if it is
+    taken.
 
-    Closing the descriptor ends the lock. The file itself must never be deleted: two processes would lock two files.
+    Closing the descriptor releases the lock. The file itself must never be deleted: two processes would lock two files.
     """
     import fcntl
 
@@ -32,7 +33,7 @@ def try_acquire(path: Path) -> int | None:
 
 
 def is_held(path: Path) -> bool:
-    """Return whether some process holds the lock on `path` at this moment."""
+    """Return whether some process currently holds the lock on `path`."""
     import fcntl
 
     try:
@@ -40,7 +41,7 @@ def is_held(path: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        # A shared lock: several processes may look at once without seeing each other as the holder.
+        # A shared lock: several processes can check at once without mistaking each other for the holder.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -62,7 +63,7 @@ def attempt(path: Path) -> Iterator[bool]:
 
 @contextlib.asynccontextmanager
 async def exclusive(path: Path, *, timeout_s: float) -> AsyncIterator[int]:
-    """Hold the lock for the block, waiting up to `timeout_s` seconds (ServerTimeout) for its present holder; yields the
+    """Hold the lock for the block, waiting up to `timeout_s` seconds (ServerTimeout) for its current holder; yields the
     descriptor that holds it.
     """
     deadline = time.monotonic() + timeout_s

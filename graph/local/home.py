@@ -1,4 +1,4 @@
-"""A server's home folder: its layout, where it may lie, its password."""
+"""A server's home folder: layout, permitted locations, password."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ import psutil
 
 from graph.local.errors import UNWRITABLE_REMEDY, HomeRefused, ServerNotRunning
 
-# flock and fsync are not dependable there: two servers could open one store, or a commit be lost.
+# flock and fsync are unreliable there: two servers could open one store, or a commit could be lost.
 _REFUSED_TYPES = frozenset(
     {
         *("nfs", "nfs3", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "ncpfs", "afpfs", "afs", "webdav", "davfs"),
@@ -23,12 +23,12 @@ _REFUSED_TYPES = frozenset(
 _PASSWORD_BYTES = 24
 
 UPGRADE_PREFIX = "before-upgrade-"
-"""How dumps are called that are made before a newer server opens a store for the first time."""
+"""Prefix of dumps made before a newer server opens a store for the first time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A mounted file system: where, and its type as the operating system names it."""
+    """A mounted file system: mount point, and type as the operating system names it."""
 
     point: Path
     type: str
@@ -36,13 +36,13 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The places in one home. Neo4j's own folders (data, logs, …) lie beside ours."""
+    """The paths in one home. Neo4j's own folders (data, logs, …) lie beside ours."""
 
     path: Path
 
     @property
     def conf(self) -> Path:
-        """Folder of neo4j.conf, which is written anew at every start."""
+        """Folder of neo4j.conf, which is rewritten at every start."""
         return self.path / "conf"
 
     @property
@@ -52,7 +52,7 @@ class Home:
 
     @property
     def keeper_lock(self) -> Path:
-        """Locked for as long as a keeper lives."""
+        """Locked while a keeper lives."""
         return self.path / "keeper.lock"
 
     @property
@@ -62,12 +62,12 @@ class Home:
 
     @property
     def state(self) -> Path:
-        """What the keeper last said about the server."""
+        """The keeper's latest report about the server."""
         return self.path / "state.json"
 
     @property
     def launch(self) -> Path:
-        """What the keeper is to start."""
+        """The keeper's instructions for starting."""
         return self.path / "launch.json"
 
     @property
@@ -77,22 +77,22 @@ class Home:
 
     @property
     def maintenance_lock(self) -> Path:
-        """Locked while something is done that takes the server down; says what."""
+        """Locked during work that takes the server down; holds its description."""
         return self.path / "maintenance.lock"
 
     @property
     def data(self) -> Path:
-        """The store, the users, and the transaction logs."""
+        """The store, the users and the transaction logs."""
         return self.path / "data"
 
     @property
     def data_before(self) -> Path:
-        """The store that another one is just taking the place of."""
+        """The previous store, while another is being moved into its place."""
         return self.path / "data.before"
 
     @property
     def backups(self) -> Path:
-        """Where backups go unless another folder is named."""
+        """Default folder of backups."""
         return self.path / "backups"
 
     @property
@@ -102,22 +102,22 @@ class Home:
 
     @property
     def password_file(self) -> Path:
-        """The password of the user neo4j: whoever reads it is root over the graph."""
+        """The password of the user neo4j: whoever can read it controls the graph."""
         return self.path / "neo4j.password"
 
     @property
     def first_password_file(self) -> Path:
-        """The throw-away password, for as long as the server may still know that one."""
+        """The temporary password, as long as the server may still have it."""
         return self.path / "neo4j.first-password"
 
     @property
     def console_log(self) -> Path:
-        """What the server process printed since its last start."""
+        """Output of the server process since its last start."""
         return self.path / "logs" / "console.log"
 
     @property
     def keeper_log(self) -> Path:
-        """What keepers printed."""
+        """Output of keepers."""
         return self.path / "logs" / "keeper.log"
 
     @property
@@ -136,9 +136,9 @@ class Home:
 
 
 def open_home(path: Path, *, version: str) -> Home:
-    """Make `path` a home for a server of `version`, or check that it can be. Raises HomeRefused with the reason.
+    """Create a home for a server of `version` at `path`, or check an existing one. Raises HomeRefused with the reason.
 
-    The folder and everything in it is for its owner alone.
+    Only the owner can access the folder and its contents.
     """
     home = make_home(path)
     finish_exchange(home)
@@ -148,7 +148,7 @@ def open_home(path: Path, *, version: str) -> Home:
 
 
 def make_home(path: Path) -> Home:
-    """Make the folders of a home where they are missing. Raises HomeRefused where they cannot be, or cannot be used."""
+    """Create missing folders of a home. Raises HomeRefused if they cannot be created or used."""
     home = Home(path.expanduser().absolute())
     refuse_remote(home.path, mounts())
     _make_folders(home)
@@ -159,7 +159,7 @@ def refuse_remote(path: Path, mounted: Iterable[Mount]) -> None:
     """Raise HomeRefused when `path` lies on a network file system or on a Windows drive mounted into Linux."""
     real = path.resolve()
     over = [mount for mount in mounted if real.is_relative_to(mount.point)]
-    # max takes the first of equals, and of two mounts on one point the later one hides the other.
+    # max returns the first of equals, and of two mounts on one point the later hides the other.
     nearest = max(reversed(over), key=lambda mount: len(mount.point.parts), default=None)
     if nearest is not None and nearest.type.lower() in _REFUSED_TYPES:
         raise HomeRefused(
@@ -169,23 +169,23 @@ def refuse_remote(path: Path, mounted: Iterable[Mount]) -> None:
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Raise HomeRefused for a home that is there and cannot be written."""
+    """Raise HomeRefused for an existing home that cannot be written."""
     if not os.access(path, os.W_OK | os.X_OK):
         raise HomeRefused(f"{path} cannot be written. {UNWRITABLE_REMEDY}")
 
 
 def mounts() -> tuple[Mount, ...]:
-    """Return what is mounted on this machine, the last mount on a point last."""
+    """Return the mounts of this machine, the last one on a mount point last."""
     return tuple(Mount(Path(part.mountpoint), part.fstype) for part in psutil.disk_partitions(all=True))
 
 
 def write_secret(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
+    """Write a file that only its owner can read, completely or not at all."""
     _write_scratch(path, text).replace(path)
 
 
 def create_secret(path: Path, text: str) -> None:
-    """As `write_secret`, unless the file exists: of several processes at once, one decides for all."""
+    """Like `write_secret`, unless the file exists: of several processes at once, one decides for all."""
     if path.exists():
         return
     scratch = _write_scratch(path, text)
@@ -195,7 +195,7 @@ def create_secret(path: Path, text: str) -> None:
 
 
 def version_key(version: str) -> tuple[int, ...]:
-    """Return a calendar version such as 2026.09.0 as something that sorts."""
+    """Return a sort key for a calendar version such as 2026.09.0."""
     return tuple(int(part) for part in version.split("."))
 
 
@@ -220,7 +220,7 @@ def _make_folders(home: Home) -> None:
 
 
 def finish_exchange(home: Home) -> None:
-    """End what a killed restore has left: the store before is the one that counts until the new one is in its place."""
+    """Finish what a killed restore left: the previous store counts until the new one is in its place."""
     if not home.data_before.is_dir():
         return
     if home.data.exists():
@@ -235,7 +235,7 @@ def _refuse_newer(home: Home, version: str) -> None:
     opened_by = home.server_version.read_text(encoding="utf-8").strip()
     if version_key(opened_by) > version_key(version):
         raise HomeRefused(
-            f"{home.path} was last used by Neo4j {opened_by}, this is {version}, and a store cannot go back. "
-            "Use the newer Librarian; or restore the backup of before the upgrade "
+            f"{home.path} was last used by Neo4j {opened_by}, this is {version}, and a store cannot be downgraded. "
+            "Use the newer Librarian; or restore the backup made before the upgrade "
             f"({home.backups}/{UPGRADE_PREFIX}*) into another LIBRARIAN_HOME."
         )

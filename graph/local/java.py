@@ -11,7 +11,7 @@ from pathlib import Path
 from graph.local.errors import JavaNotFound
 
 SUPPORTED_MAJORS = frozenset({21, 25})
-"""Java versions that Neo4j supports from 2025.10 on (its requirements page)."""
+"""Java versions that Neo4j supports since 2025.10 (its requirements page)."""
 
 _INSTALL_PLACES = (
     ("/usr/lib/jvm", "*/bin/java"),
@@ -26,7 +26,7 @@ logger = logging.getLogger("librarian.graph")
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A usable JVM, `build` in its own words. Vector search is a quarter to a third faster when it has the module
+    """A usable JVM; `build` is its own description. Vector search is a quarter to a third faster with the module
     jdk.incubator.vector.
     """
 
@@ -37,7 +37,7 @@ class Java:
 
 
 class _Unusable(Exception):
-    """Why a candidate was passed over."""
+    """Reason for passing over a candidate."""
 
 
 def find_java(
@@ -70,7 +70,7 @@ def find_java(
 
 
 def probe(path: Path, *, timeout_s: float = _PROBE_TIMEOUT_S) -> Java:
-    """Ask a java command for its version and modules; _Unusable when it cannot run the server."""
+    """Ask a java command for its version and modules; raise _Unusable if it cannot run the server."""
     build = _output(path, "-version", timeout_s)
     found = _VERSION.search(build)
     if found is None:
@@ -110,7 +110,7 @@ def _packaged() -> Iterator[Path]:
 
 
 def _distinct(paths: Iterator[Path]) -> Iterator[Path]:
-    """Yield each command once, though several links may lead to it."""
+    """Yield each command once, even if several links lead to it."""
     seen: set[Path] = set()
     for path in paths:
         real = path.resolve()

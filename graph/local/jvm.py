@@ -1,4 +1,4 @@
-"""The server process: how it is started, found again, and stopped."""
+"""The server process: starting, finding and stopping it."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ _ADMIN_LINES = 20
 _POLL_S = 0.1
 # Start times come from the kernel's clock ticks and may differ in the last digits between two readings.
 _SAME_START_S = 1.0
-# In the words of Bolt's server and of the one for HTTP.
+# In the words of the Bolt server and of the HTTP server.
 _PORT_TAKEN = re.compile(r"Address (?:\S+ is )?already in use")
 _START_LOG_LINES = 200
 _KEPT_VARIABLES = ("HOME", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "USER")
@@ -42,11 +42,11 @@ EXIT_REASONS = {
     3: "its configuration was refused (heap and page cache larger than the memory, for example)",
     4: "its licence was not accepted",
 }
-"""What Neo4j's exit codes mean (its NeoBootstrapper)."""
+"""Meanings of Neo4j's exit codes (its NeoBootstrapper)."""
 
 
 class Jvm:
-    """One running server process, started by this keeper or adopted from one that died."""
+    """A running server process, started by this keeper or adopted from one that died."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Jvm:
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code of a process that was our child and has ended."""
+        """The exit code of our child process once it has ended."""
         return None if self._child is None else self._child.returncode
 
     def is_alive(self) -> bool:
@@ -80,7 +80,7 @@ class Jvm:
         return is_alive(self._process)
 
     def listens_on(self, port: int) -> bool:
-        """Return whether this process has `port`. Another server may answer there, whose users must not be tried."""
+        """Return whether this process listens on `port`. If another server does, its users must not be tried."""
         try:
             sockets = self._process.net_connections("tcp")
         except psutil.NoSuchProcess:
@@ -88,7 +88,7 @@ class Jvm:
         return any(found.status == psutil.CONN_LISTEN and found.laddr.port == port for found in sockets)
 
     def stop(self, timeout_s: float) -> bool:
-        """Ask it to stop and wait `timeout_s` for its last checkpoint, then kill it. Whether it stopped by itself."""
+        """Ask it to stop, wait `timeout_s` for its last checkpoint, then kill it. Returns whether it ended itself."""
         self._send(signal.SIGTERM)
         deadline = time.monotonic() + timeout_s
         while self.is_alive():
@@ -106,7 +106,7 @@ class Jvm:
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """Return whether a process runs: the same one (psutil compares start times), and no zombie."""
+    """Return whether the process still runs: the same one (psutil compares start times), and not a zombie."""
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
@@ -114,13 +114,13 @@ def is_alive(process: psutil.Process) -> bool:
 
 
 def start(home: Home, launch: Launch, ports: Ports) -> Jvm:
-    """Write neo4j.conf and start the server; its output goes to the console log, the one before is kept aside."""
+    """Write neo4j.conf and start the server; its output goes to the console log, the previous one is kept aside."""
     memory = Memory(launch.heap_mb, launch.pagecache_mb)
     (home.conf / "neo4j.conf").write_text(render_conf(ports, memory, read_only=launch.read_only), encoding="utf-8")
     java = Java(Path(launch.java), launch.java_major, launch.has_vector_module)
     archive = ClassArchive(Path(launch.jars), launch.java_build, home.path)
-    archive.part.unlink(missing_ok=True)  # of a process that was killed
-    # Making one delays the start, which would be the wrong moment for a home's first.
+    archive.part.unlink(missing_ok=True)  # left by a killed process
+    # Making one delays the start, which should not happen at a home's first.
     flags = (*jvm_flags(java, memory), *archive.flags(make=home.has_store))
     arguments = [f"--home-dir={home.path}", f"--config-dir={home.conf}", "--console-mode"]
     command = [launch.java, *flags, "-cp", _class_path(launch), MAIN_CLASS, *arguments]
@@ -139,8 +139,8 @@ def start(home: Home, launch: Launch, ports: Ports) -> Jvm:
 
 
 def find(home: Home, state: ServerState) -> Jvm | None:
-    """Return the server that a dead keeper of this home left running: by process id and start time, else by command
-    line.
+    """Return the server that a dead keeper of this home left running, found by process id and start time, else by
+    command line.
     """
     recorded = None if state.pid is None else _process(state.pid)
     if recorded is not None and is_alive(recorded) and _started_at(recorded, state.pid_started):
@@ -152,9 +152,9 @@ def find(home: Home, state: ServerState) -> Jvm | None:
 
 
 def set_first_password(home: Home, launch: Launch, password: str) -> None:
-    """Give a store that does not exist yet the password it will be born with. Raises ServerStartFailed.
+    """Set the initial password of a store that does not exist yet. Raises ServerStartFailed.
 
-    Other users of the machine can read a command line, so `password` must be one that is changed right after.
+    Other users of the machine can read a command line, so `password` must be changed right after.
     """
     (home.conf / "neo4j.conf").write_text(
         render_conf(USUAL_PORTS, Memory(launch.heap_mb, launch.pagecache_mb)), encoding="utf-8"
@@ -176,10 +176,9 @@ def set_first_password(home: Home, launch: Launch, password: str) -> None:
 
 
 async def run_admin(home: Path, conf: Path, launch: Launch, arguments: Sequence[str], lock: int) -> tuple[int, str]:
-    """Run Neo4j's own tool on the home whose server is down; its exit code and what it said.
+    """Run Neo4j's own tool on a home whose server is down; return its exit code and output.
 
-    It inherits the descriptor `lock`, so that what that locks stays locked should this process be killed; cancelled, it
-    is ended.
+    It inherits the descriptor `lock`, so the lock survives if this process is killed; on cancellation it is terminated.
     """
     (conf / "neo4j.conf").write_text(
         render_conf(USUAL_PORTS, Memory(launch.heap_mb, launch.pagecache_mb)), encoding="utf-8"
@@ -199,16 +198,16 @@ async def run_admin(home: Path, conf: Path, launch: Launch, arguments: Sequence[
         pass_fds=(lock,),
     )
     try:
-        said, _ = await tool.communicate()
+        output, _ = await tool.communicate()
     except asyncio.CancelledError:
         tool.terminate()
         await tool.wait()
         raise
-    return tool.returncode or 0, "\n".join(said.decode(errors="replace").strip().splitlines()[-_ADMIN_LINES:])
+    return tool.returncode or 0, "\n".join(output.decode(errors="replace").strip().splitlines()[-_ADMIN_LINES:])
 
 
 def choose_ports(launch: Launch) -> Ports:
-    """Return the ports asked for, which must be free (ServerStartFailed), else the usual ones, else any free ones."""
+    """Return the configured ports, which must be free (ServerStartFailed), else the usual ones, else any free ones."""
     return Ports(
         bolt=_choose(launch.bolt_port, USUAL_PORTS.bolt, "bolt"),
         http=_choose(launch.http_port, USUAL_PORTS.http, "http"),
@@ -216,7 +215,7 @@ def choose_ports(launch: Launch) -> Ports:
 
 
 def require_free(port: int, name: str) -> None:
-    """Raise ServerStartFailed where another program has the loopback port that somebody asked for."""
+    """Raise ServerStartFailed if another program uses the configured loopback port."""
     if not _is_free(port):
         raise ServerStartFailed(
             f"The configured {name} port {port} is taken by another program. Stop it, or configure another port."
@@ -224,17 +223,17 @@ def require_free(port: int, name: str) -> None:
 
 
 def free_port(usual: int) -> int:
-    """Return the loopback port `usual`, or any free one where that is taken."""
+    """Return the loopback port `usual`, or any free one if it is taken."""
     return usual if _is_free(usual) else _any_free()
 
 
 def lost_a_port(home: Home) -> bool:
-    """Return whether the server that just ended says that a port it was given is taken."""
+    """Return whether the server that just ended reports one of its ports as taken."""
     return _PORT_TAKEN.search(tail(home.console_log, _START_LOG_LINES)) is not None
 
 
 def clean_environment() -> dict[str, str]:
-    """Return what a daemon needs of its starter's environment, so that it keeps no secret of it in memory.
+    """Return the environment variables that a daemon needs, so that it keeps no secret of its starter in memory.
 
     The locale decides how the JVM reads file names: without UTF-8 a home with a letter such as ü does not open.
     """
@@ -265,11 +264,11 @@ def _serves(process: psutil.Process, home: Home) -> bool:
     return MAIN_CLASS in command and f"--home-dir={home.path}" in command
 
 
-def _choose(asked: int | None, usual: int, name: str) -> int:
-    if asked is None:
+def _choose(configured: int | None, usual: int, name: str) -> int:
+    if configured is None:
         return free_port(usual)
-    require_free(asked, name)
-    return asked
+    require_free(configured, name)
+    return configured
 
 
 def _is_free(port: int) -> bool:

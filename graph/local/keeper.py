@@ -1,8 +1,7 @@
-"""The keeper: a small process of its own session that owns one home's server.
+"""The keeper: a small process in its own session that owns one home's server.
 
-It starts the server, starts it again when it dies while someone needs it, and stops it when the last lease has ended.
-It holds keeper.lock for all its life and is the only one to write state.json.
-Run as `python -m graph.local.keeper HOME`.
+It starts the server, restarts it if it dies while needed, and stops it when the last lease has ended. It holds
+keeper.lock all its life and is the only writer of state.json. Run as `python -m graph.local.keeper HOME`.
 """
 
 import logging
@@ -26,7 +25,7 @@ from graph.local.state import Launch, Phase, ServerState, read_launch, read_stat
 
 START_BUDGET_S = 60.0
 RECOVERY_BUDGET_S = 180.0
-"""Replaying the log of 100,000 writes took 41 s on two cores (facts of this project); four times that, and some."""
+"""Replaying the log of 100,000 writes took 41 s on two cores (measured); this is over four times that."""
 
 STOP_BUDGET_S = 90.0
 """A clean stop writes a checkpoint: 12 s for 100,000 nodes."""
@@ -38,7 +37,7 @@ _BACKOFF_S = 0.5
 _POLL_S = 0.2
 _REFUSALS_S = 15.0
 _REFUSED_POLL_S = 2.0
-"""Three refusals lock an account for five seconds, so a refused password is tried again in no hurry."""
+"""Three refusals lock an account for five seconds, so a refused password is retried slowly."""
 _LOCK_PATIENCE_S = 5.0
 _TAIL_LINES = 30
 
@@ -46,11 +45,11 @@ logger = logging.getLogger("librarian.graph")
 
 
 class _StopAsked(Exception):
-    """An operator asked this keeper to stop."""
+    """An operator has asked this keeper to stop."""
 
 
 class Keeper:
-    """One keeper's life: start or adopt, watch, stop."""
+    """A keeper's life: start or adopt, watch, stop."""
 
     def __init__(self, home: Home, launch: Launch) -> None:
         self._home = home
@@ -64,7 +63,7 @@ class Keeper:
         self._linger_until = 0.0
 
     def run(self) -> None:
-        """Live until nobody needs the server, an operator stops it, or it cannot be kept up."""
+        """Run until nobody needs the server, an operator stops it, or it cannot be kept running."""
         signal.signal(signal.SIGTERM, self._ask_stop)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -86,7 +85,7 @@ class Keeper:
 
     def _begin(self) -> None:
         """Adopt the server that a dead keeper left, or start one."""
-        leases.collect(self._home.leases)  # users of the keeper before, whose lingering ended with it
+        leases.collect(self._home.leases)  # users of the previous keeper, whose lingering ended with it
         found = jvm.find(self._home, self._last)
         if found is not None and self._last.phase is Phase.STOPPING:
             self._publish(Phase.STARTING)
@@ -103,12 +102,12 @@ class Keeper:
         logger.info("adopted the running server, process %d", server.pid)
         self._jvm = server
         self._state = replace(self._state, bolt_port=self._last.bolt_port, http_port=self._last.http_port)
-        # How far a server is that was not ready yet is unknown: it may be in the middle of a recovery.
+        # How far a server had come that was not ready is unknown: it may be in the middle of a recovery.
         self._publish_process(self._last.phase if self._last.phase is Phase.READY else Phase.RECOVERING)
         self._await_answer(RECOVERY_BUDGET_S)
 
     def _start_on_free_ports(self, phase: Phase) -> None:
-        """Start the server; others may take a free port in the seconds before it does, so that it needs new ones."""
+        """Start the server, on other ports if another program takes a free one in the meantime."""
         for tries in range(1, _PORT_ATTEMPTS + 1):
             ports = jvm.choose_ports(self._launch)
             self._state = replace(self._state, bolt_port=ports.bolt, http_port=ports.http)
@@ -142,7 +141,7 @@ class Keeper:
         logger.info("ready")
 
     def _answers(self, *, until: float) -> bool:
-        """Return whether the server answers; a refused password is believed only at the time `until`."""
+        """Return whether the server answers; a refused password counts only after `until`."""
         while True:
             try:
                 port = self._ports().bolt
@@ -160,14 +159,14 @@ class Keeper:
             raise ServerStartFailed(f"Neo4j ended while starting: {reason}.")
 
     def _watch(self) -> None:
-        """Until nobody needs the server any more."""
+        """Watch the server until nobody needs it."""
         while not self._is_over():
             if not self._server().is_alive():
                 self._restart()
             self._pause(_POLL_S)
 
     def _restart(self) -> None:
-        """Bring a dead server back on its ports, ever more slowly; gives up after MAX_QUICK_FAILURES in a row."""
+        """Restart a dead server on its ports with growing pauses; give up after MAX_QUICK_FAILURES in a row."""
         logger.warning("process %d died", self._server().pid)
         if time.monotonic() - self._ready_at > _STABLE_S:
             self._quick_failures = 0
@@ -186,7 +185,7 @@ class Keeper:
                 return
 
     def _is_over(self) -> bool:
-        """Return whether the last lease has ended and its time is up, decided while nobody can take a new one."""
+        """Return whether the last lease and its linger time have ended; while checking, nobody can take a new lease."""
         if self._is_needed():
             return False
         with attempt(self._home.start_lock) as alone:
@@ -208,7 +207,7 @@ class Keeper:
         logger.info("stopped%s", "" if clean else ", not cleanly: the next start recovers")
 
     def _fail(self, reason: str, log_tail: str) -> None:
-        """Say why, and leave nothing running."""
+        """Report the reason, and leave nothing running."""
         log = log_tail or (tail(self._home.console_log, _TAIL_LINES) if self._jvm else "")
         self._end_server()
         self._state = replace(self._state, error=reason, log_tail=log)
@@ -216,7 +215,7 @@ class Keeper:
         logger.error("gave up: %s", reason)
 
     def _end_server(self) -> bool:
-        """Stop the server if there is one; whether the store is closed in good order."""
+        """Stop the server if there is one; return whether the store was closed cleanly."""
         clean = self._last.clean
         if self._jvm is not None:
             clean = self._jvm.is_alive() and self._jvm.stop(STOP_BUDGET_S)
@@ -238,7 +237,7 @@ class Keeper:
 
     def _ports(self) -> Ports:
         if self._state.bolt_port is None or self._state.http_port is None:
-            raise ServerStartFailed("The running server's ports are not known. Stop its process and start again.")
+            raise ServerStartFailed("The running server's ports are unknown. Stop its process and start again.")
         return Ports(self._state.bolt_port, self._state.http_port)
 
     def _publish_process(self, phase: Phase) -> None:
@@ -252,7 +251,7 @@ class Keeper:
 
 
 def _lock_for_life(home: Home) -> bool:
-    """Hold keeper.lock until this process ends. Retried, because a look at the lock holds it for a moment."""
+    """Hold keeper.lock until this process ends. Retried, because checking the lock holds it for a moment."""
     deadline = time.monotonic() + _LOCK_PATIENCE_S
     while try_acquire(home.keeper_lock) is None:
         if time.monotonic() > deadline:
@@ -262,7 +261,7 @@ def _lock_for_life(home: Home) -> bool:
 
 
 def main() -> None:
-    """Keep the server of the home named by the only argument."""
+    """Keep the server of the home given as the only argument."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s keeper %(process)d: %(message)s")
     logging.getLogger("neo4j").setLevel(logging.ERROR)  # its failed connection attempts are our polling
     home = Home(Path(sys.argv[1]))

@@ -16,7 +16,7 @@ _SUFFIX = ".lease"
 
 @dataclass(frozen=True, slots=True)
 class LeaseInfo:
-    """Who holds a lease, what for, and for how many seconds after its end the server stays up."""
+    """Holder of a lease, its purpose, and for how many seconds after its end the server stays up."""
 
     pid: int
     purpose: str
@@ -25,14 +25,14 @@ class LeaseInfo:
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """The leases found at one moment: held ones, and ones whose user has gone since they were last collected."""
+    """The leases at one moment: those held, and those whose users have gone since they were last collected."""
 
     held: tuple[LeaseInfo, ...]
     ended: tuple[LeaseInfo, ...]
 
 
 def take(folder: Path, info: LeaseInfo) -> int:
-    """Make a lease; the descriptor returned holds it, closing that ends it."""
+    """Create a lease; closing the returned descriptor ends it."""
     name = f"{info.pid}-{secrets.token_hex(4)}"
     scratch = folder / f"{name}.new"
     scratch.touch(mode=0o600)
@@ -40,18 +40,18 @@ def take(folder: Path, info: LeaseInfo) -> int:
     if descriptor is None:  # a fresh random name: nobody else can hold it
         raise AssertionError(scratch)
     os.write(descriptor, json.dumps(asdict(info)).encode())
-    # It appears under its real name only when locked, else a keeper could take it for an ended one.
+    # It gets its real name only when locked, otherwise a keeper could take it for an ended one.
     scratch.rename(folder / f"{name}{_SUFFIX}")
     return descriptor
 
 
 def count(folder: Path) -> tuple[LeaseInfo, ...]:
-    """Return the leases held at this moment; changes nothing."""
+    """Return the leases held now; changes nothing."""
     return tuple(info for path, info in _files(folder) if is_held(path))
 
 
 def collect(folder: Path) -> Census:
-    """Return the leases of this moment; ended ones are removed, so each is reported once. For the keeper only."""
+    """Return the current leases; ended ones are removed, so each is reported once. For the keeper only."""
     held: list[LeaseInfo] = []
     ended: list[LeaseInfo] = []
     for path, info in _files(folder):

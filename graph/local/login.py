@@ -1,4 +1,4 @@
-"""The server's first answer: readiness, and the way from the first password to the real one."""
+"""The server's first answer: readiness, and the change from the first password to the real one."""
 
 import logging
 import secrets
@@ -21,7 +21,7 @@ logger = logging.getLogger("librarian.graph")
 
 
 def prepare_password(home: Home, launch: Launch) -> None:
-    """Before the very first start: give the store a throw-away password, kept in a file until it is replaced.
+    """Before the very first start, give the store a temporary password, kept in a file until it is replaced.
 
     Repeated after a crash for as long as no store exists.
     """
@@ -40,8 +40,8 @@ def answers(home: Home, bolt_port: int) -> bool:
     """Return whether the server answers a query with the home's password, which is set now if it is still the first
     one.
 
-    Raises PasswordRefused when the server wants another password than the home has. A starting server may do so for a
-    moment, before it has read its users.
+    Raises PasswordRefused if the server expects another password. A starting server may do so for a moment, before it
+    has read its users.
     """
     if not _accepts_connections(bolt_port):
         return False
@@ -62,10 +62,10 @@ def answers(home: Home, bolt_port: int) -> bool:
 
 
 def _replace_first_password(home: Home, bolt_port: int) -> None:
-    """Change the first password to the real one, and forget it as soon as the server has committed that.
+    """Change the first password to the real one, and delete it once the server has committed that.
 
-    A stale one must not be tried again: refusals lock the account, and after five seconds of that lock the server lets
-    a single attempt through, which has to be the real password's.
+    A stale one must not be retried: refusals lock the account, and after five seconds of that lock the server allows a
+    single attempt, which must be with the real password.
     """
     first = _first_password(home)
     try:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def tail(path: Path, lines: int) -> str:
-    """Return the last `lines` lines of a text file; nothing when there is no such file."""
+    """Return the last `lines` lines of a text file; nothing if it does not exist."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             return "".join(deque(file, maxlen=lines)).rstrip()

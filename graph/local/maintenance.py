@@ -1,6 +1,6 @@
-"""What is being done to a home that takes its server down: told to everybody who waits for it.
+"""Announces work that takes a home's server down to everybody waiting for it.
 
-The word stands in a file that its speaker keeps locked, so it ends with that process, kill -9 included.
+The announcement is a file kept locked by its process, so it ends with that process, kill -9 included.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from graph.local.home import Home
 
 @contextlib.contextmanager
 def announced(home: Home, what: str) -> Iterator[None]:
-    """Say for the block that `what` is under way. Raises ServerTimeout where something else is."""
+    """Announce for the block that `what` is under way. Raises ServerTimeout if other work already is."""
     descriptor = try_acquire(home.maintenance_lock)
     if descriptor is None:
         raise ServerTimeout(f"{under_way(home) or 'Something else'} is under way. Try again when it has ended.")
@@ -28,7 +28,7 @@ def announced(home: Home, what: str) -> Iterator[None]:
 
 
 def under_way(home: Home) -> str:
-    """Return what is under way at this moment; empty for nothing."""
+    """Return what is currently under way, or an empty text."""
     if not is_held(home.maintenance_lock):
         return ""
     return home.maintenance_lock.read_text(encoding="utf-8").strip() or "maintenance"

@@ -1,4 +1,4 @@
-"""Which Maven repository this machine downloads from. The address is never ours: argument, Maven's settings, or jgo."""
+"""The Maven repository to download from. The address is never ours: argument, Maven's settings, or jgo."""
 
 import logging
 from pathlib import Path
@@ -32,7 +32,7 @@ def central_mirror(settings: Path) -> str | None:
 
 
 def _mirrors_central(pattern: str) -> bool:
-    """Maven's mirrorOf rule for the repository "central": names, `*`, `external:*`, and `!name` for exceptions."""
+    """Apply Maven's mirrorOf rule to the repository "central": names, `*`, `external:*`, and `!name` for exceptions."""
     names = {name.strip() for name in pattern.split(",")}
     return "!central" not in names and bool(names & {"central", "*", "external:*"})
 

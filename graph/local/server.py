@@ -1,6 +1,6 @@
-"""The managed Neo4j server as its users see it: take a lease, wait until it is ready, let go.
+"""The managed Neo4j server for its users: take a lease, wait until it is ready, release it.
 
-The server itself belongs to a keeper process (graph.local.keeper), so that no user's end, orderly or not, is its end.
+The server itself belongs to a keeper process (graph.local.keeper), so it does not end with any user, orderly or not.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ _POLL_S = 0.1
 _WATCH_S = 1.0
 _DECISION_TIMEOUT_S = 150.0
 _LONGEST_WATCH_S = 30.0
-# A service looks every two seconds.
+# A service checks every two seconds.
 _NOTICE_S = 2.5
 
 logger = logging.getLogger("librarian.graph")
@@ -47,7 +47,7 @@ logger = logging.getLogger("librarian.graph")
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """What an operator may decide; None leaves it to us. They count when a server is started, not for a running one."""
+    """An operator's options; None leaves the choice to us. They apply when a server starts, not to a running one."""
 
     heap_mb: int | None = None
     pagecache_mb: int | None = None
@@ -60,7 +60,7 @@ class ServerOptions:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """How to reach a running server. The password never shows in a repr."""
+    """Address and login of a running server. The password never shows in a repr."""
 
     uri: str
     username: str
@@ -73,7 +73,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """What is known of a home's server without touching it."""
+    """State of a home's server, read without touching it."""
 
     phase: Phase
     pid: int | None
@@ -93,7 +93,7 @@ _NO_OPTIONS = ServerOptions()
 
 
 class ManagedServer:
-    """The server of one home; cheap to make, nothing runs until a lease is taken or the server is pinned."""
+    """The server of one home; cheap to create, nothing runs until a lease is taken or the server is pinned."""
 
     def __init__(self, home: Path, cache: Path, options: ServerOptions = _NO_OPTIONS) -> None:
         self._home = Home(home.expanduser().absolute())
@@ -102,7 +102,7 @@ class ManagedServer:
         self._launch: Launch | None = None
 
     async def prepare(self, progress: Progress | None = None) -> None:
-        """Make or check the home; unless the server runs already, bring its files here and find a JVM.
+        """Create or check the home; unless the server already runs, download its files and find a JVM.
 
         Starts nothing. Raises HomeRefused, JavaNotFound or an ArtifactError.
         """
@@ -131,7 +131,7 @@ class ManagedServer:
         )
 
     async def lease(self, purpose: str, *, linger_s: float = 0) -> "Lease":
-        """Become a user of the server, starting it if need be; does not wait until it is ready.
+        """Become a user of the server, starting it if needed; does not wait until it is ready.
 
         The server stays up for `linger_s` seconds after its last lease has ended, if that was this one.
         """
@@ -146,9 +146,9 @@ class ManagedServer:
         return Lease(descriptor, asyncio.create_task(self._replace_dead_keepers()))
 
     async def wait_ready(self, timeout_s: float = 180) -> Endpoint:
-        """Return the running server's address, as soon as it answers queries.
+        """Return the running server's address once it answers queries.
 
-        Raises ServerStartFailed with the tail of the server's log, ServerNotRunning when it was stopped meanwhile, or
+        Raises ServerStartFailed with the tail of the server's log, ServerNotRunning if it was stopped meanwhile, or
         ServerTimeout.
         """
         deadline = time.monotonic() + timeout_s
@@ -165,7 +165,7 @@ class ManagedServer:
             await asyncio.sleep(_POLL_S)
 
     def status(self) -> ServerStatus:
-        """Return what is known of the server; starts and changes nothing."""
+        """Return the state of the server; starts and changes nothing."""
         state = read_state(self._home.state)
         kept = is_held(self._home.keeper_lock)
         ended = state.phase in (Phase.FAILED, Phase.STOPPED)
@@ -186,14 +186,14 @@ class ManagedServer:
         )
 
     async def pin(self) -> None:
-        """Start the server and keep it up without users, until `stop`; does not wait until it is ready."""
+        """Start the server and keep it up without users until `stop`; does not wait until it is ready."""
         await self._prepare_once()
         async with exclusive(self._home.start_lock, timeout_s=_DECISION_TIMEOUT_S) as lock:
             self._home.pinned.touch(mode=0o600)
             await self._ensure_keeper(lock)
 
     async def stop(self, timeout_s: float = 120) -> bool:
-        """Stop the server, its users notwithstanding, and wait until it is down. False when it was not running.
+        """Stop the server despite its users, and wait until it is down. Returns False if it was not running.
 
         Raises HomeRefused for a home that cannot be written.
         """
@@ -215,15 +215,15 @@ class ManagedServer:
 
     @property
     def holds_a_graph(self) -> bool:
-        """Whether a graph was ever kept in this home."""
+        """Whether this home ever held a graph."""
         return (self._home.data / "databases" / "neo4j").is_dir()
 
     @asynccontextmanager
     async def kept_down(self, what: str) -> AsyncIterator[Offline]:
-        """Have the server down for the block, with nobody starting it; afterwards it runs again if it ran before.
+        """Keep the server down for the block; afterwards it runs again if it ran before.
 
-        `what` tells everybody meanwhile what is under way; services get a moment to stop sending requests, and what
-        runs on the server has its own ten seconds to end.
+        `what` announces the work to everybody meanwhile; services get a moment to stop sending requests, and statements
+        still running have ten seconds to finish.
         """
         await self._prepare_once()
         launch = self._launch or read_launch(self._home.launch)
@@ -239,7 +239,7 @@ class ManagedServer:
                         await self._ensure_keeper(lock)
 
     async def _bring_down(self) -> bool:
-        """Stop the server, but for its being pinned; whether it ran. Only while holding start.lock."""
+        """Stop the server but keep it pinned; return whether it ran. Only while holding start.lock."""
         keeper = await self._keeper_to_stop()
         if keeper is None:
             return False
@@ -252,12 +252,12 @@ class ManagedServer:
         return True
 
     def logs(self, lines: int) -> str:
-        """Return the last lines that the server printed."""
+        """Return the last lines of the server's output."""
         return tail(self._home.console_log, lines)
 
     @property
     def password_file(self) -> Path:
-        """Where the database password of the user neo4j is kept, for the home's owner alone."""
+        """File with the database password of the user neo4j, readable by the home's owner alone."""
         return self._home.password_file
 
     def password(self) -> str:
@@ -269,22 +269,22 @@ class ManagedServer:
             await self.prepare()
 
     async def _ensure_keeper(self, lock: int) -> None:
-        """Have a keeper that is not about to end. Only while holding start.lock, by the descriptor `lock`."""
+        """Ensure a keeper that is not about to end. Only while holding start.lock, by the descriptor `lock`."""
         deadline = time.monotonic() + _DECISION_TIMEOUT_S
         while is_held(self._home.keeper_lock):
             if read_state(self._home.state).phase in RUNNING_PHASES:
                 return
             if time.monotonic() > deadline:
-                raise ServerTimeout(f"The server before is still stopping after {_DECISION_TIMEOUT_S:.0f} s.")
+                raise ServerTimeout(f"The previous server is still stopping after {_DECISION_TIMEOUT_S:.0f} s.")
             await asyncio.sleep(_POLL_S)
-        if self._launch is not None:  # else the keeper that just ended was told what to start
+        if self._launch is not None:  # otherwise the instructions for the previous keeper still hold
             if find(self._home, read_state(self._home.state)) is None:
                 await dump_before_upgrade(self._home, self._launch, lock)
             write_launch(self._home.launch, self._launch)
         await spawn_keeper(self._home)
 
     async def _keeper_to_stop(self) -> psutil.Process | None:
-        """Return the keeper; a server that has lost its own gets one, because only keepers end servers."""
+        """Return the keeper; a server that has lost its keeper gets a new one, because only keepers stop servers."""
         if not is_held(self._home.keeper_lock):
             if find(self._home, read_state(self._home.state)) is None:
                 return None
@@ -292,11 +292,11 @@ class ManagedServer:
         pid = read_state(self._home.state).keeper_pid
         try:
             return None if pid is None else psutil.Process(pid)
-        except psutil.NoSuchProcess:  # it ended by itself just now
+        except psutil.NoSuchProcess:  # it has just ended by itself
             return None
 
     async def _replace_dead_keepers(self) -> None:
-        """While a lease is held: start a new keeper, which adopts the running server, when the present one crashed."""
+        """While a lease is held: start a new keeper, which adopts the running server, if the current one crashed."""
         wait_s = _WATCH_S
         while True:
             await asyncio.sleep(wait_s)
@@ -324,7 +324,7 @@ class ManagedServer:
 
 
 class Lease:
-    """The right to find the server running; ends with `release`, with the block, or with the process."""
+    """The right to use the running server; ends with `release`, with the block, or with the process."""
 
     def __init__(self, descriptor: int, watcher: asyncio.Task[None]) -> None:
         self._descriptor: int | None = descriptor

@@ -1,4 +1,4 @@
-"""Starting a keeper as a process of its own."""
+"""Starts a keeper as a process of its own."""
 
 import asyncio
 import subprocess
@@ -51,8 +51,8 @@ def _start(home: Home) -> subprocess.Popen[bytes]:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C in its starter's terminal does not reach it, nor the server
+            start_new_session=True,  # Ctrl-C in its starter's terminal reaches neither it nor the server
         )
-    # Reaps it when it ends before us: a zombie would look alive to others.
+    # Reaps it if it ends before us: a zombie would look alive to others.
     threading.Thread(target=keeper.wait, name="librarian-keeper-reaper", daemon=True).start()
     return keeper

@@ -1,4 +1,4 @@
-"""What a keeper says about its server (state.json), and what it was told to start (launch.json)."""
+"""A keeper's report about its server (state.json), and its instructions for starting one (launch.json)."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -9,7 +9,7 @@ from graph.local.home import write_secret
 
 
 class Phase(StrEnum):
-    """Where a managed server stands."""
+    """Phase of a managed server."""
 
     STOPPED = "stopped"
     STARTING = "starting"
@@ -20,15 +20,15 @@ class Phase(StrEnum):
 
 
 RUNNING_PHASES = frozenset({Phase.STARTING, Phase.RECOVERING, Phase.READY})
-"""Phases in which a keeper that is gone has crashed, so that someone must take over."""
+"""Phases in which a missing keeper has crashed, so that someone must take over."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """One keeper's word. Only the holder of keeper.lock writes it; the rest of the world reads.
+    """A keeper's report. Only the holder of keeper.lock writes it; everyone else reads.
 
-    `pid_started` is the start time of the process (psutil's create_time): a process id alone may have been given to
-    someone else. `clean` says whether the store was last closed by an orderly stop.
+    `pid_started` is the start time of the process (psutil's create_time): a process id alone may have been reused.
+    `clean` tells whether the store was last closed by an orderly stop.
     """
 
     phase: Phase = Phase.STOPPED
@@ -46,8 +46,8 @@ class ServerState:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What a keeper starts: jar folder and version, JVM, memory in MB, ports (None: the usual or any free one),
-    whether the graph may only be read, and the JVM's build in its own words.
+    """A keeper's instructions: jar folder and version, JVM, memory in MB, ports (None: the usual or any free one),
+    whether the graph is read-only, and the JVM's description of its build.
     """
 
     jars: str
@@ -64,7 +64,7 @@ class Launch:
 
 
 def read_state(path: Path) -> ServerState:
-    """Return the last state; a home without one, or with an unreadable one, has no running server."""
+    """Return the last state; a home without a readable one has no running server."""
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
         return ServerState(**{**fields, "phase": Phase(fields["phase"])})
@@ -78,10 +78,10 @@ def write_state(path: Path, state: ServerState) -> None:
 
 
 def read_launch(path: Path) -> Launch:
-    """Return what to start, as the last user wrote it."""
+    """Return the instructions that the last user wrote."""
     return Launch(**json.loads(path.read_text(encoding="utf-8")))
 
 
 def write_launch(path: Path, launch: Launch) -> None:
-    """Say what to start."""
+    """Write the instructions."""
     write_secret(path, json.dumps(asdict(launch), indent=1))

@@ -1,4 +1,4 @@
-"""The one client of language models: any endpoint that speaks OpenAI's chat completions."""
+"""The client for language models: any endpoint that speaks OpenAI's chat completions."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("librarian.agents")
 
 NO_INTENT = "none"
-# The SDK insists on a key; local servers take any.
+# The SDK requires a key; local servers accept any.
 _NO_KEY = "none"
 _TOP_LOGPROBS = 10
 _MISCONFIGURED = frozenset({401, 403, 404, 405})
@@ -32,11 +32,11 @@ _BUSY = frozenset({408, 409, 425, 429})
 
 @dataclass(frozen=True, slots=True)
 class ChatConfig:
-    """Which model to ask, and how.
+    """The model to ask, and limits.
 
-    `intent` is sent beside the standard fields, for routers that choose a model by it; "none" leaves it out.
-    `timeout_s` bounds one request, each of which is sent again up to `max_retries` times when the endpoint is busy or
-    away. `max_tokens` bounds the reply.
+    `intent` is sent besides the standard fields, for routers that choose a model by it; "none" leaves it out.
+    `timeout_s` bounds one request, which is retried up to `max_retries` times if the endpoint is busy or unreachable.
+    `max_tokens` bounds the reply.
     """
 
     base_url: str
@@ -51,8 +51,8 @@ class ChatConfig:
 class OpenAIChat:
     """A chat model behind `config.base_url`, through the `openai` SDK, which loads on first use.
 
-    Addresses and keys come from `config` alone, whatever OPENAI_ variables the environment holds; `headers` gives
-    further headers of each request.
+    Addresses and keys come from `config` alone, whatever OPENAI_ variables the environment holds; `headers` returns
+    additional headers for each request.
     """
 
     def __init__(self, config: ChatConfig, headers: Callable[[], Mapping[str, str]] = dict) -> None:
@@ -66,9 +66,9 @@ class OpenAIChat:
         return self._config.model
 
     async def complete(self, messages: Sequence[ChatMessage], schema: Mapping[str, Any] | None = None) -> str:
-        """The whole reply, as JSON that fits `schema` where the server can see to that.
+        """Return the whole reply, as JSON that fits `schema` if the server can enforce it.
 
-        A server that refuses a request with a schema, and takes it without, is not given one again.
+        A server that accepts a request only without the schema is not sent one again.
         """
         if schema is None or not self._constrains:
             return await self._complete(messages, {})
@@ -81,9 +81,9 @@ class OpenAIChat:
             return reply
 
     async def first_tokens(self, messages: Sequence[ChatMessage]) -> Mapping[str, float]:
-        """Tokens with which the reply may begin and their natural log-probabilities; empty where there are none.
+        """Return the tokens the reply may start with and their natural log-probabilities; empty if there are none.
 
-        A server that refuses to tell log-probabilities counts as one that has none.
+        A server that refuses to return log-probabilities counts as having none.
         """
         likely = {"max_tokens": 1, "logprobs": True, "top_logprobs": _TOP_LOGPROBS}
         try:
@@ -96,16 +96,16 @@ class OpenAIChat:
             return {}
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncIterator[str]:
-        """The reply in pieces."""
-        said = False
+        """Yield the reply in pieces."""
+        replied = False
         with _mapped():
             async with await self._client.chat.completions.create(**self._request(messages), stream=True) as chunks:
                 async for chunk in chunks:
                     piece = chunk.choices[0].delta.content if chunk.choices else None
                     if piece:
-                        said = True
+                        replied = True
                         yield piece
-        if not said:
+        if not replied:
             raise UnusableReply
 
     async def aclose(self) -> None:
@@ -124,12 +124,12 @@ class OpenAIChat:
             timeout=config.timeout_s,
             max_retries=config.max_retries,
         )
-        # The constructor fills them from OPENAI_ variables, and they are sent with every request.
+        # The constructor sets them from OPENAI_ variables, and they would be sent with every request.
         client.organization = client.project = None
         return client
 
     async def _complete(self, messages: Sequence[ChatMessage], form: Mapping[str, Any]) -> str:
-        # The SDK's own timeout is one a read, which a server that drips never reaches.
+        # The SDK's own timeout applies to each read, so a slowly dripping server never reaches it.
         with _mapped():
             async with asyncio.timeout(self._config.timeout_s * (1 + self._config.max_retries)):
                 reply = await self._client.chat.completions.create(**self._request(messages), **form)
@@ -155,7 +155,7 @@ def _filled(text: object) -> str:
 
 @contextmanager
 def _mapped() -> Iterator[None]:
-    """Errors of the SDK as ours; what a server says of a request may quote the prompt, so it is left out."""
+    """Map errors of the SDK to ours; the server's text may quote the prompt, so it is left out."""
     import openai
 
     try:
@@ -167,7 +167,7 @@ def _mapped() -> Iterator[None]:
     except openai.APIConnectionError:
         raise ChatModelUnavailable("The language model cannot be reached, or ended the connection.") from None
     except (openai.OpenAIError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        # A reply of another shape than the protocol's is handed on unchecked by the SDK, and fails where it is read.
+        # The SDK does not validate replies; one of another shape fails where it is read.
         logger.info("the chat endpoint's reply cannot be read: %s", type(error).__name__)
         raise UnusableReply from None
 

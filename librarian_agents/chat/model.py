@@ -21,7 +21,7 @@ class ChatModel(Protocol):
         """The model's name, for reports."""
 
     async def complete(self, messages: Sequence[ChatMessage], schema: Mapping[str, Any] | None = None) -> str:
-        """The whole reply, never empty; JSON that fits `schema` where one is given and the server can constrain it."""
+        """Return the whole reply, never empty; JSON that fits `schema` if given and the server can enforce it."""
 
     def stream(self, messages: Sequence[ChatMessage]) -> AsyncIterator[str]:
-        """The reply in pieces, as they come; never empty altogether."""
+        """Yield the reply in pieces as they arrive; never empty altogether."""

@@ -1,9 +1,9 @@
-"""What an English sentence plainly states. Patterns only: a subject that stands for itself, a verb that tells of what
-lasts, and an object.
+"""Reads the plain statements of an English sentence. Patterns only: a subject that stands for itself, a verb for
+something lasting, and an object.
 
-Chats are full of sentences that look so and state nothing ("hard work pays off"), so who or what a sentence speaks of
-decides which verbs count: people, things that are named or owned, or things without an article, which need an object
-that is a number, a time or a name.
+Chats are full of sentences that look like statements and state nothing ("hard work pays off"), so the subject decides
+which verbs count: people, named or owned things, or things without an article, which need an object that is a number, a
+time or a name.
 """
 
 import re
@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A subject, predicate and object as a sentence of this `form` states them; see `stated.Stated`."""
+    """A subject, predicate and object stated by a sentence of this `form`; see `stated.Stated`."""
 
     subject: str
     predicate: str
@@ -48,7 +48,7 @@ _DOUBTED = _any(
     r"\b(?:hop(?:e[ds]?|ing|efully)|wish(?:es|ed)?|want(?:s|ed)?|wanna|dream\w*|fear|afraid|rather|going to|gonna)\b",
     r"\b(?:plan(?:s|ned|ning)?|about|try(?:ing)?|need) to\b|\b(?:thinking (?:of|about)|consider(?:s|ing)?)\b"
     r"|\blet(?:['’]?s| us)\b",
-    # told by others, or not meant
+    # reported from others, or not meant
     r"\b(?:sa(?:y|ys|id|ying)|t(?:ell|ells|old)|wr(?:ites?|ote)|claim(?:s|ed)?|according to|reportedly"
     r"|rumou?r(?:s|ed)?)\b",
     r"\b(?:hear[sd]?|ask(?:s|ed|ing)?|announce[sd]?|quot(?:e[sd]?|ing)|mention(?:s|ed)|insist(?:s|ed)|translate)\b",
@@ -64,7 +64,7 @@ _DOUBTED = _any(
     r"\bmean(?:s|t)? (?:a lot|a ton|so much|the world|everything)\b|\b(?:appreciat|inspir|motivat)\w*"
     r"|\bgrateful\b|\bkey\b",
 )
-"""A sentence with any of this states nothing for sure."""
+"""A sentence that matches any of these states nothing for certain."""
 _ASKS = _any(
     r"^(?:(?:or|and|so|but|ok|okay|well|hey|hi|also|um)[ ,]+)*(?:who(?:se|s)?|what|where|why|how|which|wonder(?:ing)?"
     r"|when(?= (?:is|are|do|does|did|will|was))|do|does|did|is|are|am|was|were|can|has|have|will|any(?:one|body))\b",
@@ -117,7 +117,7 @@ _NAME = (
     r"(?: (?:(?:van|von|de|la|del|di|der|bin|al) )*[A-Z][\w&.-]*\w)*)"
 )
 
-# Who or what a sentence may speak of.
+# Possible subjects of a sentence.
 
 _WORD = r"\w[\w'’&/#.+-]*(?<!\.)"
 _STOP = (
@@ -149,7 +149,7 @@ _GERUNDS = re.compile(
     re.IGNORECASE,
 )
 
-# What it says of that.
+# Predicates.
 
 _ADVERB = r"(?:(?:now|currently|still|already|also|always|usually|just|all|both|actually|officially|mostly|finally) )*"
 _BE = rf"(?P<be>\s+(?:is|are|am)|['’](?:s|re|m)|(?<=\b[Ii])m)\s+{_ADVERB}"
@@ -274,10 +274,10 @@ _TIMED = r"(?:open|close|start|begin|end|leave|arrive|expire|finish|depart|land|
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """One kind of sentence: `who` names which subjects it takes (keys of _WHO); without `predicate` it is its verb.
+    """A kind of sentence: `who` names the subjects it accepts (keys of _WHO); without `predicate` its verb is used.
 
-    `soft`: feelings and aims are told in such words, too; `past`: it happened once, and may have been yesterday; `cut`:
-    the object ends where an aim or a time begins.
+    `soft`: such words also express feelings and aims; `past`: it happened once, perhaps only yesterday; `cut`: the
+    object ends where an aim or a time begins.
     """
 
     name: str
@@ -434,9 +434,9 @@ _ELSE = re.compile(
     r"|text|come|check|try|let me)\s",
     re.IGNORECASE,
 )
-"""Where a clause begins that speaks of something else than what stands before it."""
+"""Start of a clause that turns to another subject."""
 _OFFERED = re.compile(r",? (?:if|in case) you (?:need|want|like|care|wonder|ask|ever)\b[^,]*$", re.IGNORECASE)
-"""No condition: it says for whom the statement may be of use."""
+"""Not a condition: it tells whom the statement may help."""
 _TAKES_BACK = _any(
     r"\b(?:i (?:think|guess|believe|suppose|hope|heard|bet|wish)|not sure|right|correct|huh|kidding|joking|jk|lol|haha+"
     r"|yeah|maybe(?! (?:i|we|you) (?:should|could|can)\b)|perhaps|apparently|supposedly|(?:he|she|they|who|you"
@@ -444,7 +444,7 @@ _TAKES_BACK = _any(
     r"|lie|lying|dream\w*|untrue|false|wrong"
     r"|sold|gave|returned|cancell?ed|died|quit|mine|ended|they (?:tell|say))\b|[😂🤣😜😉🙄]|/s\b",
 )
-"""What a clause may say to take back what stands before it."""
+"""Wording of a clause that takes back the preceding one."""
 _VAGUE = re.compile(
     r"(?:it|this|that|these|those|them|him|her|you|your|me|us|one|so|there|here|something|anything|everything|nothing"
     r"|someone|yours?|mine|what|how|who|which|to|very|too|really|quite|pretty|more|less|much|as|like|well|up|out|off"
@@ -464,7 +464,7 @@ _ACCOMPANIES = re.compile(
     r"| (?:lately|recently|now|today)$).*$",
     re.IGNORECASE,
 )
-"""What stands behind an object and tells more of it, or when."""
+"""Words after an object that add details or a time."""
 _POINTS = re.compile(r"\b(?:them|it|him|her|you|this|that|these|those|there|too|one)$", re.IGNORECASE)
 _SOME_JOB = re.compile(r"(?:a|another) (?:new |great |better )*(?:job|gig)(?: to .*)?", re.IGNORECASE)
 _ABSTRACT = _any(
@@ -484,18 +484,18 @@ _OF_THINGS = frozenset({"when", "participle", "closed", "condition", "moved on",
 
 
 def english_statements(sentence: str, author: str) -> Iterator[Statement]:
-    """Yield what a sentence of `author` states; nothing where it asks, orders, doubts or passes on."""
+    """Yield the statements of a sentence by `author`; none if it asks, orders, doubts or reports others."""
     own = _plain_part(_OFFERED.sub("", _untitled(sentence)))
     opened = _opened(own)
     for start in _starts(own):
-        said = _read(own[start:], author, opening=start <= opened)
-        if said is not None:
-            yield said
+        statement = _read(own[start:], author, opening=start <= opened)
+        if statement is not None:
+            yield statement
 
 
 def _plain_part(sentence: str) -> str:
-    """Return a sentence without the clauses behind it that ask, wish or plan and speak of something else; nothing where
-    what stands before them is not plain either.
+    """Return a sentence without trailing clauses that ask, wish or plan and turn to another subject; nothing if the
+    rest is not plain either.
     """
     if is_plain_english(sentence):
         return sentence
@@ -524,25 +524,25 @@ def _untitled(sentence: str) -> str:
 
 
 def _opened(sentence: str) -> int:
-    """Return where a sentence begins behind what opens it."""
+    """Return the index where a sentence starts after its opening words."""
     opener = _OPENERS.match(sentence)
     return opener.end() if opener else 0
 
 
 def _titled(sentence: str, found: re.Match[str]) -> bool:
-    """Whether quotation marks hold a name or title: behind a copula, without a verb of their own."""
+    """Return whether quotation marks hold a name or title: after a copula, without a verb of their own."""
     before = sentence[: found.start()].rstrip().casefold()
     return before.endswith((" is", " are", " called", " named"))
 
 
 def _starts(sentence: str) -> list[int]:
-    """Return where a clause may begin: the sentence itself, behind what opens it, and behind each break."""
+    """Return where a clause may start: the sentence itself, after its opening words, and after each break."""
     starts = {0} | {found.end() for found in _BREAK.finditer(sentence)}
     return sorted({at + _opened(sentence[at:]) for at in starts})
 
 
 def _read(clause: str, author: str, *, opening: bool) -> Statement | None:
-    """Return what a clause states; None where it begins with no subject that stands for itself."""
+    """Return the statement of a clause; None if it does not start with a subject that stands for itself."""
     clause = _clause(clause)
     for form in _FORMS:
         found = form.pattern.match(clause)
@@ -555,7 +555,7 @@ def _read(clause: str, author: str, *, opening: bool) -> Statement | None:
 
 
 def _object(form: _Form, found: re.Match[str]) -> str:
-    """Return the object; of a form whose object ends there, without the aim and what else stands behind it."""
+    """Return the object; for a form that cuts it, without the aim and whatever follows."""
     object_ = found["object"].strip(" .!,;:")
     if form.cut or (found.groupdict().get("verb") or "").casefold() in ("use", "uses"):
         object_ = _ACCOMPANIES.sub("", re.sub(r"^(?:my|our) ", "", _AIM.split(object_)[0].strip()))
@@ -563,7 +563,7 @@ def _object(form: _Form, found: re.Match[str]) -> str:
 
 
 def _clause(text: str) -> str:
-    """Return a clause without what only accompanies it, and without the clause behind it."""
+    """Return a clause without its accompaniments and the clause after it."""
     text = _CONTRAST.sub("", text.strip().rstrip(".!… "))
     before = None
     while before != text:
@@ -583,9 +583,9 @@ def _statement(form: _Form, said: Mapping[str, str | None], author: str) -> Stat
 
 
 def _plain(form: _Form, subject: str) -> str:
-    """Return the name of a thing without the capital of the sentence's beginning, so that it is the same everywhere."""
-    one = form.name in _OF_THINGS or (form.name == "timed" and (" " in subject or subject.endswith("s")))
-    return subject[0].lower() + subject[1:] if one and re.fullmatch(r"[A-Z][a-z]+(?: [a-z]+)*", subject) else subject
+    """Return the name of a thing without the capital of a sentence's start, so that it is the same everywhere."""
+    plain = form.name in _OF_THINGS or (form.name == "timed" and (" " in subject or subject.endswith("s")))
+    return subject[0].lower() + subject[1:] if plain and re.fullmatch(r"[A-Z][a-z]+(?: [a-z]+)*", subject) else subject
 
 
 def _predicate(form: _Form, said: Mapping[str, str | None]) -> str:
@@ -603,7 +603,7 @@ def _predicate(form: _Form, said: Mapping[str, str | None]) -> str:
 
 
 def _third_person(verb: str) -> str:
-    """Return a verb as it goes with "he", so that a predicate is the same whoever it is said of."""
+    """Return the third-person form of a verb, so that a predicate is the same for every subject."""
     denied = re.match(r"(can['’]?t|cannot|\w+n['’]?t|do(?:es)? not|never) (.+)", verb)
     if denied:
         return f"{'cannot' if denied[1].startswith('can') else 'does not'} {denied[2]}"
@@ -614,7 +614,7 @@ def _third_person(verb: str) -> str:
 
 
 def _stands(form: _Form, said: Mapping[str, str | None], clause: str, *, opening: bool) -> bool:
-    """Return whether the subject says by itself who or what it is, and the object what of it."""
+    """Return whether the subject and the object are clear by themselves."""
     subject, object_ = str(said["subject"]), str(said["object"])
     if not object_ or len(object_.split()) > _MOST_WORDS or _VAGUE.match(object_):
         return False
@@ -636,7 +636,7 @@ def _stands(form: _Form, said: Mapping[str, str | None], clause: str, *, opening
 
 
 def _names(subject: str, *, opening: bool) -> bool:
-    """Return whether words may be what a sentence speaks of; without an article or capital only where it begins."""
+    """Return whether words may be a subject; without an article or capital only at the start of a sentence."""
     first, *others = re.split(r"['’,]?\s|['’]", subject.casefold(), maxsplit=1)
     owned = first in ("my", "our", "the")
     if first in _NO_SUBJECT or _GERUNDS.match(others[0] if owned and others else first):
@@ -645,7 +645,7 @@ def _names(subject: str, *, opening: bool) -> bool:
 
 
 def _agrees(form: _Form, subject: str, said: Mapping[str, str | None]) -> bool:
-    """Return whether a verb of the present is one of the third person, as the subject is."""
+    """Return whether a verb in the present tense is third-person, like the subject."""
     verb = said.get("verb")
     if (
         not verb
@@ -662,7 +662,7 @@ def _agrees(form: _Form, subject: str, said: Mapping[str, str | None]) -> bool:
 
 
 def _whose(subject: str, author: str, *, by_author: bool) -> str:
-    """Return who or what is meant: the author for "I", and theirs for "my"."""
+    """Return the subject meant: the author for "I", and theirs for "my"."""
     if by_author:
         return author
     own = re.match(r"(?:my|our)\s+", subject, re.IGNORECASE)

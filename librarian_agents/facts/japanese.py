@@ -1,4 +1,4 @@
-"""What a Japanese sentence plainly states, by Sudachi's parts of speech: a topic, and what is told of it."""
+"""Reads plain statements of a Japanese sentence, by Sudachi's parts of speech: a topic, and what is said about it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ _DOUBTED = re.compile(
     # ordered, proposed
     r"|ください|下さい|なさい|お願い|ましょう|しよう|よう[。!！]*$|てね|頂戴|ちょうだい|いただけ|頂け|(?:しろ"
     r"|せよ|な)[!！]$|(?<=[てで])[。!！]*$"
-    # told by others
+    # reported from others
     r"|によると|によれば|そうです|そうだ(?:よ|$|。)|と(?:言|い)(?:って|う|われ)|って(?:言|聞|いう)|とのこと"
     r"|と(?:書|聞)|噂|うわさ|という(?:話|こと|わけ)|曰く"
     # of the past only
@@ -74,7 +74,7 @@ class _Word:
 
     @property
     def nominal(self) -> bool:
-        """Whether it may be part of a name of something."""
+        """Whether it may be part of a name."""
         sign = self.kind == "空白" or (self.kind == "補助記号" and self.detail == "一般")
         return (
             self.kind in _NOMINAL or sign or (self.kind == "助詞" and self.surface == "の" and self.detail == "格助詞")
@@ -83,8 +83,8 @@ class _Word:
 
 @dataclass(frozen=True, slots=True)
 class _Verb:
-    """Which argument (the particle behind it) a verb tells of its topic, and as what; `lasting`: only in the form
-    ている; `own`: without a topic it tells of the author.
+    """The argument (the particles after it) that a verb takes, and the predicate it states; `lasting`: only in the form
+    ている; `own`: without a topic it is about the author.
     """
 
     particles: Sequence[str]
@@ -101,7 +101,7 @@ _CONJUNCTION = re.compile(
 )
 _GOES_ON = re.compile(r"(?<=[てで])い(?:て|まして)、")
 _TAKES_BACK = re.compile(r"という|設定|夢|かも|らしい|はず|冗談|嘘|うそ|違|間違|です[か?？]|ますか")
-"""What a clause may say to take back what stands before it."""
+"""Wording of a clause that takes back the preceding one."""
 _VERBS: Mapping[str, _Verb] = {
     "住む": _Verb(("に",), "住んでいる", lasting=True, own=True),
     "引っ越す": _Verb(("に", "へ"), "住んでいる", own=True),
@@ -160,16 +160,16 @@ def is_plain_japanese(sentence: str) -> bool:
 
 
 def japanese_statements(sentence: str, author: str) -> Iterator[Statement]:
-    """Yield what a sentence of `author` states; nothing where it asks, orders, doubts or passes on."""
+    """Yield the statements of a sentence by `author`; none if it asks, orders, doubts or reports others."""
     words = _words(_plain_part(sentence))
     topic, rest = _topic(words)
-    said = _verbal(topic, rest, author) or (_nominal(topic, rest, author) if topic else None)
-    if said is not None and _worth(said):
-        yield said
+    statement = _verbal(topic, rest, author) or (_nominal(topic, rest, author) if topic else None)
+    if statement is not None and _worth(statement):
+        yield statement
 
 
 def _plain_part(sentence: str) -> str:
-    """Return the first clause of a sentence, or all of it where there is only one; nothing where it is not plain."""
+    """Return the first clause of a sentence, or all of it if there is only one; nothing if it is not plain."""
     if found := _GOES_ON.search(sentence):
         head, tail = f"{sentence[: found.start()]}いる", sentence[found.end() :]
     elif found := _CONJUNCTION.search(sentence):
@@ -180,7 +180,7 @@ def _plain_part(sentence: str) -> str:
 
 
 def _words(sentence: str) -> list[_Word]:
-    """Return the words of a sentence, without what stands at its end for tone only."""
+    """Return the words of a sentence, without final particles that only set the tone."""
     found = [
         _Word(morpheme.surface(), morpheme.dictionary_form(), *morpheme.part_of_speech()[:2])
         for morpheme in _dictionary().tokenizer().tokenize(sentence.rstrip("。．.!！♪☆〜~…w 　"), SplitMode.C)
@@ -194,7 +194,7 @@ def _words(sentence: str) -> list[_Word]:
 
 
 def _topic(words: Sequence[_Word]) -> tuple[str, Sequence[_Word]]:
-    """Return what a sentence speaks of, empty where it does not name it, and what it says of that."""
+    """Return the topic of a sentence, empty if unnamed, and the rest of it."""
     for index, word in enumerate(words):
         spoken_of = word.surface in ("は", "も") and word.detail == "係助詞" and bool(_phrase(words[:index]))
         pronoun = word.surface in _PAUSE and index == 1 and words[0].surface in _SELF
@@ -207,7 +207,7 @@ def _topic(words: Sequence[_Word]) -> tuple[str, Sequence[_Word]]:
 
 
 def _phrase(words: Sequence[_Word]) -> str:
-    """Return the name of something that ends here."""
+    """Return the name that ends here."""
     start = len(words)
     while start and (words[start - 1].nominal or (words[start - 1].kind == "形容詞" and start < len(words))):
         start -= 1
@@ -217,7 +217,7 @@ def _phrase(words: Sequence[_Word]) -> str:
 
 
 def _verbal(topic: str, rest: Sequence[_Word], author: str) -> Statement | None:
-    """Return what the last verb of a sentence states."""
+    """Return the statement of a sentence's last verb."""
     at = next((index for index in range(len(rest) - 1, -1, -1) if _main_verb(rest, index)), None)
     if at is None:
         return _not_eaten(topic, rest, author)
@@ -249,7 +249,7 @@ def _main_verb(words: Sequence[_Word], index: int) -> bool:
 
 
 def _base(words: Sequence[_Word], index: int) -> str:
-    """Return the dictionary form of a verb; of a noun with する the noun."""
+    """Return the dictionary form of a verb; for a noun with する the noun."""
     word = words[index]
     if (
         word.base in ("する", "致す", "いたす")
@@ -262,7 +262,7 @@ def _base(words: Sequence[_Word], index: int) -> str:
 
 
 def _argument(words: Sequence[_Word], verb: _Verb) -> str:
-    """Return the argument of a verb, which is the noun before one of its particles; of "there is" also a number."""
+    """Return the argument of a verb: the noun before one of its particles; for "there is" also a number."""
     if words and words[-1].base in _VERBS and words[-1].kind == "名詞":
         words = words[:-1]
     for index in range(len(words) - 1, -1, -1):
@@ -278,7 +278,7 @@ def _argument(words: Sequence[_Word], verb: _Verb) -> str:
 
 
 def _not_eaten(topic: str, rest: Sequence[_Word], author: str) -> Statement | None:
-    """Return what somebody cannot eat or does not drink."""
+    """Return a statement of food or drink that somebody cannot or does not take."""
     said = "".join(word.surface for word in rest)
     found = re.fullmatch(r"(.{1,12}?)[がはを](食べられ|飲め|飲み|食べ)(?:ません|ない(?:です)?)(?:んです)?", said)
     if found is None or not (topic in _SELF or _KIN.match(topic)):
@@ -288,7 +288,7 @@ def _not_eaten(topic: str, rest: Sequence[_Word], author: str) -> Statement | No
 
 
 def _nominal(topic: str, rest: Sequence[_Word], author: str) -> Statement | None:
-    """Return what a noun says of the topic."""
+    """Return the statement that a noun makes about the topic."""
     words = list(rest)
     copula = False
     while words and (
@@ -320,7 +320,7 @@ def _nominal(topic: str, rest: Sequence[_Word], author: str) -> Statement | None
 
 
 def _certain(topic: str, words: Sequence[_Word]) -> bool:
-    """Return whether a noun tells a value: a number, a time or a name, or of a topic that has one."""
+    """Return whether a noun is a value: a number, a time or a name, or belongs to a topic that has one."""
     name = topic.rpartition("の")[2]
     owned = topic in _SELF or any(part.search(name) for part in (_KIN, _ATTRIBUTE))
     said = "".join(word.surface for word in words)
@@ -337,7 +337,7 @@ def _may_name(word: _Word) -> bool:
 
 
 def _statement(topic: str, predicate: str, object_: str, author: str, form: str, confidence: float) -> Statement:
-    """Return the statement with the author instead of "I", and of "B of A" A's attribute B where B is one."""
+    """Return the statement with the author in place of "I", and for "B of A" with A's attribute B if B is one."""
     owner, _, name = topic.rpartition("の")
     object_ = re.sub(r"^(?:全部で|今は|相変わらず|現在|実は)", "", object_).strip("、 ")
     if predicate == "である" and owner and owner not in _NOT_TOPIC and _ATTRIBUTE.fullmatch(name):
@@ -356,10 +356,10 @@ def _statement(topic: str, predicate: str, object_: str, author: str, form: str,
 
 
 def _worth(said: Statement) -> bool:
-    """Return whether both ends say by themselves what they are."""
+    """Return whether subject and object are clear by themselves."""
     bare = said.subject.rpartition("の")[2]
     if said.subject in ("名前", "お名前", "愛称"):
-        return False  # of somebody whom another sentence names
+        return False  # refers to somebody in another sentence
     fleeting = re.search(
         r"今日|きょう|明日|あした|昨日|きのう|今朝|今夜|今晩|さっき"
         r"|本日",

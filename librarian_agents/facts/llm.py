@@ -1,4 +1,4 @@
-"""The facts that a language model finds in a message, each believed only with a quote that stands there."""
+"""Facts that a language model finds in a message, each accepted only with a literal quote from it."""
 
 import html
 import json
@@ -12,7 +12,7 @@ from librarian_agents.prompts import prompt
 from librarian_agents.secrets import masked
 
 SURE, UNSURE = 0.8, 0.55
-"""Confidence in a fact whose quote is genuine; neither is accepted without a human."""
+"""Confidence in a fact whose quote is genuine; neither is enough without a human."""
 MAX_CHARS = 4_000
 _PARTS = ("subject", "predicate", "object", "quote")
 _MOST = 20
@@ -38,16 +38,17 @@ SCHEMA: Mapping[str, Any] = {
 
 
 def messages_of(text: str, author: str) -> list[ChatMessage]:
-    """The instructions as system's, the message, delimited, as the user's."""
+    """Return the instructions as a system message, and the delimited message as the user's."""
     quoted = html.escape(masked(text[:MAX_CHARS]), quote=False)
-    asked = f"author: {html.escape(author, quote=False)}\n<message>\n{quoted}\n</message>"
-    return [ChatMessage("system", prompt("facts")), ChatMessage("user", asked)]
+    question = f"author: {html.escape(author, quote=False)}\n<message>\n{quoted}\n</message>"
+    return [ChatMessage("system", prompt("facts")), ChatMessage("user", question)]
 
 
 async def told_facts(model: ChatModel, text: str, author: str) -> list[Stated]:
-    """The facts that the model names and the message states: their quotes stand in it, in sentences that say something.
+    """Return the facts that the model names and the message states: their quotes are in it, in sentences that state
+    something.
 
-    Raises ChatModelError; UnusableReply where the reply is not the JSON that is asked for.
+    Raises ChatModelError; UnusableReply if the reply is not the requested JSON.
     """
     reply = _parsed(await model.complete(messages_of(text, author), SCHEMA))
     found = [_believed(entry, text, author) for entry in reply]
@@ -55,7 +56,7 @@ async def told_facts(model: ChatModel, text: str, author: str) -> list[Stated]:
 
 
 def _parsed(reply: str) -> list[Mapping[str, Any]]:
-    """The facts of a reply, which a server that cannot constrain it may have wrapped in words."""
+    """Return the facts of a reply, around which an unconstrained server may have put other text."""
     start, end = reply.find("{"), reply.rfind("}")
     try:
         facts = json.loads(reply[start : end + 1])["facts"]
@@ -71,7 +72,7 @@ def _fits(entry: object) -> bool:
 
 
 def _believed(entry: Mapping[str, Any], text: str, author: str) -> Stated | None:
-    """The fact, if the message states it; None where the quote or the object stands elsewhere."""
+    """Return the fact if the message states it; None if the quote or the object is not in its place."""
     subject, predicate, object_, quote = (html.unescape(entry[name]).strip() for name in _PARTS)
     if len(quote) > LONGEST or object_.casefold() not in quote.casefold() or not plainly_said(quote, text):
         return None

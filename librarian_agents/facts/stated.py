@@ -1,7 +1,7 @@
-"""Reads what somebody plainly states in a message: subject, predicate, object, and the sentence that says so.
+"""Reads plain statements in a message: subject, predicate, object, and the sentence that states them.
 
-Rules only, for English and Japanese. What a sentence asks, orders, wishes, supposes, doubts, denies without naming what
-holds, quotes or passes on is no fact, and a text that gives orders to its reader states nothing.
+Rules only, for English and Japanese. A sentence that asks, orders, wishes, supposes, doubts, denies without naming the
+truth, quotes or reports others states no fact, and neither does a text that gives orders to its reader.
 """
 
 import re
@@ -13,11 +13,11 @@ from librarian_agents.facts.english import english_statements, is_plain_english
 from librarian_agents.facts.japanese import is_plain_japanese, japanese_statements
 
 MAX_CHARS = 20_000
-"""What is read of a message."""
+"""Characters of a message that are read."""
 ACCEPTED_FROM = 0.9
-"""Precision of a form of sentence, as measured, from which what it states is accepted."""
+"""Measured precision of a form of sentence from which on its statements are accepted."""
 LONGEST = 400
-"""Characters of a sentence; what is longer is no sentence that somebody wrote."""
+"""Characters of a sentence; nobody writes longer ones."""
 
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _FENCE = re.compile(r"^```.*?(?:^```\s*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -30,8 +30,8 @@ _END = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What `quote`, a literal part of a message, states. `by_author`: the subject is who wrote the message. `form`
-    names the kind of sentence, `confidence` is how often such sentences were read rightly (0..1).
+    """A statement in `quote`, a literal part of a message. `by_author`: the subject is the author of the message.
+    `form` names the kind of sentence, `confidence` is the share of such sentences that were read correctly (0..1).
     """
 
     subject: str
@@ -45,7 +45,7 @@ class Stated:
 
 
 def stated_facts(text: str, author: str) -> list[Stated]:
-    """Return what a message of `author` states, in the order of its sentences, each once."""
+    """Return the statements of a message by `author`, in the order of its sentences, without duplicates."""
     found: dict[tuple[str, str, str], Stated] = {}
     for sentence in sentences(text[:MAX_CHARS]):
         japanese = _KANA.search(sentence)
@@ -58,7 +58,7 @@ def stated_facts(text: str, author: str) -> list[Stated]:
 
 
 def plainly_said(quote: str, text: str) -> bool:
-    """Return whether `quote` stands in a sentence of a text that neither asks, orders, supposes, doubts nor quotes."""
+    """Return whether `quote` is in a sentence of a text that neither asks, orders, supposes, doubts nor quotes."""
     return any(quote in sentence and _plain(sentence) for sentence in sentences(text))
 
 
@@ -67,7 +67,7 @@ def _plain(sentence: str) -> bool:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences that the author of a text says: literal parts of it, without what is quoted line by line."""
+    """Yield the author's own sentences: literal parts of the text, without lines quoted from others."""
     own = _QUOTED_LINE.sub("\n", _FENCE.sub("\n", text))
     at = 0
     for end in [*_END.finditer(own), None]:

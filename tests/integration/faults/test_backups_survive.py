@@ -277,7 +277,7 @@ async def test_an_upgrade_is_dumped_before_and_no_way_leads_back(endpoint, serve
         state = locked_home.state.read_text()
         locked_home.state.write_text(state.replace('"clean": true', '"clean": false'))
         async with exclusive(locked_home.start_lock, timeout_s=60) as lock:
-            with pytest.raises(HomeRefused, match="did not end in good order"):
+            with pytest.raises(HomeRefused, match="did not shut down cleanly"):
                 await dump_before_upgrade(locked_home, launch, lock)
             locked_home.state.write_text(state)
             await dump_before_upgrade(locked_home, launch, lock)
