@@ -133,7 +133,7 @@ MATCH (f:File {namespace: $namespace, path: row.path})
 SET f += row.properties, f.indexed_at = datetime()
 
 // name: delete_files
-// purpose: claimed files that have no parts any more go, with what they define
+// purpose: delete claimed files without parts, with their definitions
 // params: namespace, paths
 // returns: deleted (files)
 // access: write

@@ -36,7 +36,7 @@ WHERE mark.name STARTS WITH 'import of '
 RETURN substring(mark.name, size('import of ')) AS namespace, mark.done AS done ORDER BY namespace
 
 // name: advance_import
-// purpose: so many rows are settled, in the transaction that wrote them and only while the import is ours
+// purpose: record the number of settled rows, in the transaction that wrote them and only while the import is ours
 // params: namespace, owner, done
 // returns: one row if it was still ours
 // access: write

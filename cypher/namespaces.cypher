@@ -10,7 +10,7 @@ Item|Embedding|Revision|File|Symbol|Citation|Person|Conversation|SweepRun
 // access: read
 // scope: admin
 CYPHER 25
-// The conditions let the key's index answer; with kinds told by labels, no property is read.
+// The conditions let the key's index answer; with kinds read from labels, no property is read.
 MATCH (m:Item)
 WHERE m.namespace IS NOT NULL AND m.uid IS NOT NULL
 WITH m.namespace AS namespace,
@@ -85,7 +85,7 @@ WHERE f.path IS NOT NULL
 RETURN f.path AS path, toString(f.indexed_at) AS indexed_at ORDER BY path
 
 // name: delete_namespace_unused
-// purpose: delete some of the nodes that were there at a time and that no item or file needs any more
+// purpose: delete some of the nodes that existed at a time and that no item or file needs
 // params: namespace, made_before, limit (nodes)
 // returns: deleted (nodes)
 // access: write

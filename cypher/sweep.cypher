@@ -62,7 +62,7 @@ WHERE coalesce(m.version, 1) = row.version
 REMOVE m:PendingFacts
 
 // name: told_before
-// purpose: facts that locked messages have told already
+// purpose: facts that locked messages have already stated
 // params: namespace, rows (uid, fact_id)
 // returns: fact_id
 // access: write

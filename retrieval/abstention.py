@@ -1,8 +1,8 @@
-"""Which candidates stay: those near enough to the query, and those that nearness says nothing about. Pure functions.
+"""Decides which candidates stay: those near enough to the query, and those that nearness cannot judge. Pure functions.
 
-A bound only removes candidates, it brings no others in: fusion knows more of one than its vector does, so the order is
-left alone, and of an adaptive bound only the lowest step removes anything (docs/decisions/0010). It is kept on the
-whole pool; what fills the limit is chosen from what stays.
+A bound only removes candidates and never adds any: fusion knows more about one than its vector does, so the order is
+left alone, and of an adaptive bound only the lowest step removes anything (docs/decisions/0010). It applies to the
+whole pool; the limit is filled from what stays.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from retrieval.types import Below, Exempt
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A candidate with what a bound judges: its similarity (0..1, None without a vector) and its text."""
+    """A candidate with the inputs of a bound: its similarity (0..1, None without a vector) and its text."""
 
     entry: Fused
     similarity: float | None
@@ -28,9 +28,9 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """The candidates that stay, in their order, those that do not, and the threshold; None where no query has a vector.
+    """The candidates that stay and those that do not, in order, and the threshold; None if no query has a vector.
 
-    `exempt` says of some that stay why they were not judged.
+    `exempt` tells for some that stay why they were not judged.
     """
 
     kept: Sequence[Near]
@@ -38,7 +38,7 @@ class Remaining:
     threshold: Threshold | None
 
     def only(self, stays: Sequence[bool]) -> "Remaining":
-        """Return the same without those of `kept` that `stays` (one for each) denies: they go below, in their order."""
+        """Return a copy that moves entries of `kept` whose flag in `stays` is false to `below`, in order."""
         kept = [near for near, stay in zip(self.kept, stays, strict=True) if stay]
         left = [near for near, stay in zip(self.kept, stays, strict=True) if not stay]
         below = [Below(near.entry.uid, near.similarity or 0.0) for near in left]
@@ -46,9 +46,9 @@ class Remaining:
 
 
 def remaining(pool: Sequence[Near], queries: Sequence[PlannedQuery], bound: Bound | None, *, limit: int) -> Remaining:
-    """Return what is left of `pool` (best first) with `bound`.
+    """Apply `bound` to `pool` (best first).
 
-    What holds a distinctive term of a query is exempt from an adaptive bound only: a caller's own threshold is kept for
+    Holding a distinctive term of a query exempts from an adaptive bound only: a caller's own threshold applies to
     everything that has a vector.
     """
     if bound is None or all(query.vector is None for query in queries):
@@ -62,7 +62,7 @@ def remaining(pool: Sequence[Near], queries: Sequence[PlannedQuery], bound: Boun
 
 
 def _exempt(near: Near, terms: Sequence[Distinctive], without_vector: set[int]) -> Exempt | None:
-    """Why a candidate stays whatever its similarity; `without_vector` are the numbers of such queries."""
+    """Return why a candidate stays whatever its similarity; `without_vector` are the numbers of queries without one."""
     if any(share.query in without_vector for share in near.entry.shares):
         return Exempt.UNREAD_QUERY
     if near.similarity is None:

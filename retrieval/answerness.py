@@ -1,4 +1,4 @@
-"""Answer over question: of two messages about a thing, the one that tells it is worth more than the one that asks.
+"""Answers over questions: of two messages about a thing, the one that tells it is worth more than the one that asks.
 
 Pure functions. The adjustments are small against the range of calibrated similarity (0..1): they decide between near
 equals and never lift an unrelated message.
@@ -32,7 +32,7 @@ _DIRECT_ANSWER = re.compile(
 
 
 class Answerable(Protocol):
-    """A hit as far as its worth as an answer goes; `score` is its calibrated similarity (0..1)."""
+    """The fields of a hit that decide its worth as an answer; `score` is its calibrated similarity (0..1)."""
 
     @property
     def content(self) -> str:
@@ -44,11 +44,11 @@ class Answerable(Protocol):
 
     @property
     def role(self) -> str | None:
-        """Who spoke, such as user or assistant."""
+        """The speaker's role, such as user or assistant."""
 
 
 def score_hit_for_query(hit: Answerable, query: str) -> float:
-    """The hit's score, adjusted for how likely it answers `query`; may leave 0..1 by up to a tenth.
+    """Return the hit's score, adjusted for how likely it answers `query`; may leave 0..1 by up to a tenth.
 
     -0.05 for a question, +0.05 for an assistant's message, up to +0.03 for the share of the query's words it holds,
     +0.02 for a direct answer ("yes", "the answer is", …) in an assistant's message.
@@ -65,19 +65,21 @@ def score_hit_for_query(hit: Answerable, query: str) -> float:
 
 
 def is_question(text: str) -> bool:
-    """Whether `text` asks: it holds a question mark, starts with a question word, or ends as Japanese questions do."""
+    """Return whether `text` asks: it has a question mark, starts with a question word, or ends like a Japanese
+    question.
+    """
     if "?" in text or "？" in text:
         return True
     return bool(_ENGLISH_QUESTION.match(text) or _JAPANESE_QUESTION.match(text) or _JAPANESE_ENDING.search(text))
 
 
 def overlap(query: str, content: str) -> float:
-    """Share (0..1) of the query's topical words that `content` holds."""
+    """Return the share (0..1) of the query's topical words that `content` holds."""
     wanted = {word for word in _WORD.findall(query.casefold()) if word not in ENGLISH}
     if not wanted:
         return 0.0
     text = content.casefold()
     words = set(_WORD.findall(text))
-    # Words of a script without blanks are looked for inside the text.
+    # Words of a script without blanks are searched inside the text.
     held = [word for word in wanted if word in words or (not word.isascii() and word in text)]
     return len(held) / len(wanted)

@@ -1,8 +1,8 @@
-"""Running both arms of one query: together, alone, deeper when filters bite, and never silent about what went wrong.
+"""Runs both arms of one query: together, alone, deeper when filters remove too much, and always reporting failures.
 
 A first look takes the same number of rows of every index. An index that had more to give although too few of its rows
-passed the filters is underfilled: it is asked again for many more rows, which are judged in the database, and then the
-items that pass the filters are searched individually. So an arm ends with enough items, or with all there are.
+passed the filters is underfilled: it is queried again for many more rows, which are filtered in the database, and then
+the items that pass the filters are searched individually. So an arm ends with enough items, or with all there are.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from retrieval.types import KEYWORD, VECTOR
 log = logging.getLogger("librarian.retrieval")
 
 MOST_DESCRIBED = 1_000
-"""Rows an arm up to which both arms are asked in one statement, with all that ranking needs to know."""
+"""Rows per arm up to which both arms run in one statement, with all that ranking needs."""
 
 OK = "ok"
 FILES = "files"
@@ -50,11 +50,10 @@ class Effort(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlannedQuery:
-    """One query ready to run: its vector and keyword terms, and what each arm has to say beforehand ("ok" or why
-    not).
+    """One query ready to run: its vector and keyword terms, and each arm's initial status ("ok" or why not).
 
-    `vector` ranks, without the names of authors; `as_asked` (the same where there are none) and `noise` tell how
-    similar a hit is. All three are None where the encoder has no part in it.
+    `vector` ranks, without the names of authors; `as_asked` (the same if there are none) and `noise` determine the
+    similarity of hits. All three are None if the encoder takes no part.
     """
 
     number: int
@@ -68,14 +67,14 @@ class PlannedQuery:
 
     @property
     def beside(self) -> VectorQuery | None:
-        """The vector of the query as asked, where it is another than the one that ranks."""
+        """The vector of the query as asked, if it differs from the one that ranks."""
         return None if self.as_asked is self.vector else self.as_asked
 
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How far to look: `rows` of each index at first and items of each arm at most, `deeper` rows of each index when
-    fewer than `wanted` of them pass the filters.
+    """How far to search: at most `rows` rows of each index at first and as many items of each arm, `deeper` rows of
+    each index if fewer than `wanted` of them pass the filters.
     """
 
     rows: int
@@ -85,10 +84,10 @@ class Depth:
 
 @dataclass(frozen=True, slots=True)
 class ArmResults:
-    """Rankings of one query, what each arm did, how far it went, and whether that was all that passes the filters.
+    """Rankings of one query, each arm's status, the effort, and whether everything that passes the filters was found.
 
-    `rows` has by uid what the arms told of candidates on the way, with the cosines that they measured: to `vector` and,
-    where it is another, to `as_asked`.
+    `rows` holds by uid what the arms learned about candidates, with the cosines they measured: to `vector` and, if
+    different, to `as_asked`.
     """
 
     rankings: Sequence[Ranking]
@@ -99,7 +98,7 @@ class ArmResults:
 
 
 async def run_arms(executor: Executor, where: ItemFilter, query: PlannedQuery, depth: Depth) -> ArmResults:
-    """Rank candidates of `query`, until each arm holds `depth.wanted` items or all that pass the filters."""
+    """Rank candidates of `query` until each arm holds `depth.wanted` items or all that pass the filters."""
     run = _Run(executor, where, query, depth)
     await run.first_look()
     for effort in (Effort.DEEPER_LOOK, Effort.EXACT_SCAN):
@@ -122,27 +121,27 @@ class _Run:
         self.candidates: list[Candidate] = []
         self.rows: dict[str, PoolRow] = {}
         self.unexhausted: set[str] = set()
-        """Indexes that may hold more items which pass the filters."""
+        """Indexes that may hold more items that pass the filters."""
 
     @property
     def underfilled(self) -> set[str]:
-        """Unread indexes that have given too few items."""
+        """Unexhausted indexes that have returned too few items."""
         return {index for index in self.unexhausted if len(_items(self.candidates, index)) < self._depth.wanted}
 
     async def first_look(self) -> None:
-        """The same number of rows of every index the query asks."""
+        """Take the same number of rows of every index the query uses."""
         query, rows = self._query, self._depth.rows
         if query.vector is None and query.keyword.empty:
             return
         self.candidates = await self._both(query.vector, rows)
-        given: defaultdict[str, int] = defaultdict(int)
+        row_counts: defaultdict[str, int] = defaultdict(int)
         for row in self.candidates:
-            given[_index(row)] += 1
-        self.unexhausted = {index for index, count in given.items() if count >= min(rows, INDEX_ROWS)}
+            row_counts[_index(row)] += 1
+        self.unexhausted = {index for index, count in row_counts.items() if count >= min(rows, INDEX_ROWS)}
         self.candidates = [row for row in self.candidates if row.keep]
 
     async def look_again(self, effort: Effort) -> None:
-        """Search the arms of the underfilled indexes with more effort; what they gave before is replaced."""
+        """Search the arms of the underfilled indexes with more effort, replacing their earlier rows."""
         underfilled, self.effort = self.underfilled, effort
         looks = []
         if self._query.vector is not None and VECTOR in underfilled:
@@ -164,7 +163,7 @@ class _Run:
         return keyword_candidates_deeper(self._executor, self._where, self._query.keyword, k=k, limit=self._depth.rows)
 
     async def _replace(self, arm: str, search: Awaitable[list[Candidate]]) -> None:
-        """Take over what `search` finds for `arm`; when it fails, what is there stays and must do."""
+        """Replace the rows of `arm` by those of `search`; if it fails, the earlier ones stay."""
         found = await self._alone(search, arm)
         if self.status[arm] == OK:
             self.candidates = [*(row for row in self.candidates if _arm(_index(row)) != arm), *found]
@@ -172,8 +171,8 @@ class _Run:
             self.unexhausted = {index for index in self.unexhausted if _arm(index) != arm}
 
     async def _both(self, vector: VectorQuery | None, rows: int) -> list[Candidate]:
-        """Both arms in one statement that also describes what it finds; when it fails as a whole, or so many rows are
-        wanted that most of them will not be needed, each arm by itself, with its failure in `status`.
+        """Run both arms in one statement that also describes their items. If it fails as a whole, or so many rows are
+        wanted that most will not be needed, run each arm alone, with its failure in `status`.
         """
         executor, where, keyword = self._executor, self._where, self._query.keyword
         if vector is None:
@@ -206,7 +205,7 @@ class _Run:
 
 
 def _index(row: Candidate) -> str:
-    """The index that gave `row`; rows of the english index that also hold CJK text have a name of their own."""
+    """Return the index of `row`; rows of the english index that also hold CJK text have a name of their own."""
     return KEYWORD if row.arm == "keyword_both" else row.arm
 
 
@@ -219,9 +218,9 @@ def _items(candidates: Sequence[Candidate], index: str) -> set[str]:
 
 
 def _rankings(number: int, candidates: Sequence[Candidate]) -> list[Ranking]:
-    """One ranking an arm, each item once with its best score, best first."""
+    """Return one ranking per arm, each item once with its best score, best first."""
     cjk = [row for row in candidates if row.arm == "keyword_cjk"]
-    # The cjk index ranks what holds CJK text. What the english index finds beyond that comes after it.
+    # The cjk index ranks items with CJK text. What only the english index finds comes after them.
     english = [row for row in candidates if row.arm == "keyword" or (row.arm == "keyword_both" and not cjk)]
     arms = {
         VECTOR: _ordered([row for row in candidates if row.arm == VECTOR]),

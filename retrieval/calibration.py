@@ -1,10 +1,9 @@
-"""What a cosine means: similarity on one scale (0..1) for every model and language. Pure functions.
+"""Calibrates cosines to similarity on one scale (0..1) for every model and language. Pure functions.
 
-A model has its own idea of "nothing in common", and not the same one of all texts: unrelated ones get cosines round .39
-from the default encoder in English conversations, .31 in Wikipedia, .69 in Japanese, where evidence in those
-conversations has .64. So each space is asked, for each language, how
-similar queries about nothing in the graph are to what is stored there (graph.types.Noise), and a cosine is judged by
-z, its distance from that mean in standard deviations:
+"Nothing in common" has another cosine in every model and kind of text: with the default encoder unrelated texts have
+about .39 in English conversations, .31 in Wikipedia and .69 in Japanese, where evidence in those conversations has .64.
+So each space is measured, for each language, by how similar queries about nothing in the graph are to its stored texts
+(graph.types.Noise), and a cosine is judged by z, its distance from that mean in standard deviations:
 
 | cosine                   | z    | similarity |                                                       |
 |--------------------------|------|------------|-------------------------------------------------------|
@@ -46,52 +45,57 @@ from graph.types import Calibration, Noise
 from retrieval.encoders.base import Vectors
 
 VERSION = 1
-"""Of the method: probes, sample and statistics. What another version measured is measured anew."""
+"""Version of the method: probes, sample and statistics. Noise measured by another version is measured again."""
 
 LOW, LOW_SIMILARITY = 1.75, 0.35
 HIGH, HIGH_SIMILARITY = 5.0, 0.75
 
 SAMPLE = 500
-"""Stored vectors to measure noise on."""
+"""Stored vectors on which noise is measured."""
 
 ENOUGH = 50
-"""Stored vectors from which on they tell more than the probes' own passages do."""
+"""Stored vectors from which on they are better evidence than the probes' own passages."""
 
 _GROWTH = 10
 _GROWTH_WITHOUT_SAMPLE = 2
 
 
 def calibrated(cosine: float, noise: Noise) -> float:
-    """Similarity (0..1) of a cosine (-1..1) to what is stored where `noise` was measured; rises with the cosine."""
+    """Return the similarity (0..1) of a cosine (-1..1) to texts stored where `noise` was measured; rises with the
+    cosine.
+    """
     return calibrated_all([cosine], noise)[0]
 
 
 def calibrated_all(cosines: Sequence[float], noise: Noise) -> list[float]:
-    """The similarity of each of many cosines."""
-    return [float(one) for one in np.interp(cosines, _points(noise), (0.0, LOW_SIMILARITY, HIGH_SIMILARITY, 1.0))]
+    """Return the similarity of each cosine."""
+    return [
+        float(similarity)
+        for similarity in np.interp(cosines, _points(noise), (0.0, LOW_SIMILARITY, HIGH_SIMILARITY, 1.0))
+    ]
 
 
 def cosine_of(similarity: float, noise: Noise) -> float:
-    """The cosine whose calibrated similarity (0..1) is `similarity`."""
+    """Return the cosine whose calibrated similarity (0..1) is `similarity`."""
     return float(np.interp(similarity, (0.0, LOW_SIMILARITY, HIGH_SIMILARITY, 1.0), _points(noise)))
 
 
 def probe_noise(queries: Vectors, passages: Vectors) -> Noise:
-    """Noise where little is stored: query n (row n) against every passage except the n-th, which answers it."""
+    """Return the noise if little is stored: query n (row n) against every passage except the n-th, which answers it."""
     cosines = (queries @ passages.T)[~np.eye(len(queries), dtype=bool)]
     return Noise(float(cosines.mean()), float(cosines.std()), sampled=0)
 
 
 def needs_calibration(recorded: Mapping[str, Calibration], languages: Collection[str], vectors: int) -> bool:
-    """Whether noise has to be measured (anew) in a space that covers `languages` and holds `vectors` now."""
+    """Return whether noise must be measured (again) in a space that covers `languages` and holds `vectors`."""
     return recorded.keys() != set(languages) or any(
         _outgrown(calibration, vectors) for calibration in recorded.values()
     )
 
 
 def _outgrown(calibration: Calibration, vectors: int) -> bool:
-    """Ten times the vectors are another graph. What has no sample yet is tried again sooner, each time the graph has
-    doubled, since texts in its language may have come.
+    """Return whether the graph has outgrown a calibration, at ten times the vectors. One without a sample is repeated
+    sooner, whenever the graph has doubled, since texts in its language may have arrived.
     """
     if calibration.version != VERSION:
         return True
@@ -101,6 +105,6 @@ def _outgrown(calibration: Calibration, vectors: int) -> bool:
 
 
 def _points(noise: Noise) -> tuple[float, float, float, float]:
-    """Cosines of the similarities 0, LOW_SIMILARITY, HIGH_SIMILARITY and 1, never falling."""
+    """Return the cosines of the similarities 0, LOW_SIMILARITY, HIGH_SIMILARITY and 1, never falling."""
     high = noise.mean + HIGH * noise.deviation
     return noise.mean, noise.mean + LOW * noise.deviation, high, max(high, 1.0)

@@ -1,4 +1,4 @@
-"""What led to the best candidates of a question that asks why: accepted edges, followed to their roots."""
+"""Causes of the best candidates of a question that asks why: accepted edges, followed to their roots."""
 
 import logging
 from collections import defaultdict
@@ -20,10 +20,10 @@ log = logging.getLogger("librarian.retrieval")
 SEEDS = 8
 CAUSES_AN_EFFECT = 5
 STEPS = 8
-"""Edges from an effect to its root cause at most: each is a round trip."""
+"""Most edges from an effect to its root cause: each is a round trip."""
 
 Chains = Mapping[str, Sequence[str]]
-"""Effect -> all that led to it: each behind what led to itself, so that a root is first."""
+"""Effect -> everything that led to it, each item after its own causes, so that a root comes first."""
 
 
 async def with_causes(
@@ -33,9 +33,9 @@ async def with_causes(
     fused: Sequence[Fused],
     found: Pooled,
 ) -> tuple[Pooled, Chains]:
-    """Return `found` with what led to the best of `fused`, roots of the chain included, and those chains.
+    """Return `found` with what led to the best of `fused`, down to the roots, and those chains.
 
-    Raises DatabaseUnavailable and DatabaseAuthFailed; any other failure leaves `found` as it was.
+    Raises DatabaseUnavailable and DatabaseAuthFailed; any other failure leaves `found` unchanged.
     """
     try:
         chains = await _chains(executor, where, [entry.uid for entry in fused[:SEEDS]])
@@ -62,19 +62,19 @@ async def with_causes(
 
 async def _chains(executor: Executor, where: ItemFilter, effects: Sequence[str]) -> dict[str, list[str]]:
     led: defaultdict[str, list[str]] = defaultdict(list)
-    seen, asked = set(effects), list(effects)
+    seen, frontier = set(effects), list(effects)
     for _ in range(STEPS):
-        if not asked:
+        if not frontier:
             break
-        for edge in await causes(executor, where, asked, limit=CAUSES_AN_EFFECT):
+        for edge in await causes(executor, where, frontier, limit=CAUSES_AN_EFFECT):
             led[edge.seed].append(edge.uid)
-        asked = [uid for uid in dict.fromkeys(uid for effect in asked for uid in led[effect]) if uid not in seen]
-        seen.update(asked)
+        frontier = [uid for uid in dict.fromkeys(uid for effect in frontier for uid in led[effect]) if uid not in seen]
+        seen.update(frontier)
     return {effect: chain for effect in effects if (chain := _from_roots(led, effect))}
 
 
 def _from_roots(led: Mapping[str, Sequence[str]], effect: str) -> list[str]:
-    """Return all that led to `effect`, each behind what led to it; a circle is entered once."""
+    """Return everything that led to `effect`, each item after its causes; a cycle is entered once."""
     order: list[str] = []
     seen = {effect}
 
@@ -90,24 +90,24 @@ def _from_roots(led: Mapping[str, Sequence[str]], effect: str) -> list[str]:
 
 
 def chain_first(ordered: Sequence[Fused], chains: Chains) -> list[Fused]:
-    """Return `ordered` (best first) with the chain that the best belongs to before all others, from the root down to
-    the effect.
+    """Return `ordered` (best first) with the chain of the best candidate before all others, from the root to the
+    effect.
 
-    Where the best is part of no chain the order stays: something else answers.
+    If the best belongs to no chain the order stays: something else answers.
     """
     if not ordered:
         return []
     best = ordered[0].uid
-    places = {entry.uid: place for place, entry in enumerate(ordered)}
-    around = [effect for effect, led in chains.items() if best in (effect, *led) and effect in places]
+    positions = {entry.uid: index for index, entry in enumerate(ordered)}
+    around = [effect for effect, led in chains.items() if best in (effect, *led) and effect in positions]
     if not around:
         return list(ordered)
-    # The chain of what stands farthest down the line holds those of the others.
-    effect = min(around, key=lambda uid: (-len(chains[uid]), places[uid]))
-    chain = [ordered[places[uid]] for uid in (*chains[effect], effect) if uid in places]
+    # The chain of the effect farthest down the list contains those of the others.
+    effect = min(around, key=lambda uid: (-len(chains[uid]), positions[uid]))
+    chain = [ordered[positions[uid]] for uid in (*chains[effect], effect) if uid in positions]
     top, parts = ordered[0].score, len(chain) + 1
     first = [
-        replace(entry, score=top + (1 - top) * (parts - place) / parts) for place, entry in enumerate(chain, start=1)
+        replace(entry, score=top + (1 - top) * (parts - rank) / parts) for rank, entry in enumerate(chain, start=1)
     ]
     moved = {entry.uid for entry in chain}
     return [*first, *(entry for entry in ordered if entry.uid not in moved)]

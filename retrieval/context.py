@@ -1,7 +1,7 @@
-"""Hits as the context of a language model: numbered, dated, delimited data that cannot pass for anything else.
+"""Hits as context for a language model: numbered, dated, delimited data that cannot pass for anything else.
 
-Pure functions. A text cannot end its own delimiters, since `<`, `>` and `&` are escaped (which also takes the meaning
-from control tokens of chat templates), and cannot bring citations of its own, since their opening bracket is changed.
+Pure functions. A text cannot end its own delimiters, since `<`, `>` and `&` are escaped (which also disarms control
+tokens of chat templates), and cannot add citations of its own, since their opening bracket is changed.
 """
 
 import html
@@ -13,19 +13,19 @@ from typing import Protocol
 
 from retrieval.defaults import DEFAULT_MAX_CHARS
 
-# One long text must not take the place of all others.
+# One long text must not displace all others.
 MAX_HIT_CHARS = 4_000
-# A shorter rest of a text is not worth its delimiters.
+# A shorter remainder of a text is not worth its delimiters.
 _LEAST_CHARS = 80
 _CITABLE = re.compile(r"[^\s\[\]［］【】,;，；、#<>&\"']{1,200}")
 _CITATION_LIKE = re.compile(r"[\[［【](?=\s{0,3}memory\s{0,3}[:：])", re.IGNORECASE)
 _CUT = "…"
-# retrieval.answering.Verdict.COMMANDS, and what a model is told of it.
+# retrieval.answering.Verdict.COMMANDS, and its wording for a model.
 _ORDERS = "gives orders"
 
 
 class HasUid(Protocol):
-    """What can be cited."""
+    """Something that can be cited."""
 
     @property
     def uid(self) -> str:
@@ -33,7 +33,7 @@ class HasUid(Protocol):
 
 
 class ContextHit(HasUid, Protocol):
-    """What of a hit goes into a context."""
+    """The fields of a hit that go into a context."""
 
     @property
     def kind(self) -> str:
@@ -41,19 +41,19 @@ class ContextHit(HasUid, Protocol):
 
     @property
     def message_id(self) -> str | None:
-        """The message's id where it comes from."""
+        """The id of the message it comes from."""
 
     @property
     def author_name(self) -> str | None:
-        """Who wrote it."""
+        """Its author."""
 
     @property
     def role(self) -> str | None:
-        """In which role."""
+        """The author's role."""
 
     @property
     def sent_at(self) -> datetime | None:
-        """When it was sent, or happened."""
+        """When it was sent or happened."""
 
     @property
     def valid_to(self) -> datetime | None:
@@ -65,11 +65,11 @@ class ContextHit(HasUid, Protocol):
 
     @property
     def unsupported(self) -> "Lost | None":
-        """What became of all that it rests on."""
+        """The loss of its support."""
 
     @property
     def verdict(self) -> str | None:
-        """What it does with the question (retrieval.answering.Verdict)."""
+        """Its relation to the question (retrieval.answering.Verdict)."""
 
     @property
     def content(self) -> str:
@@ -77,28 +77,28 @@ class ContextHit(HasUid, Protocol):
 
 
 class Lost(Protocol):
-    """Why nothing supports a hit any more."""
+    """Why nothing supports a hit any longer."""
 
     @property
     def because(self) -> str:
-        """What became of what it rests on: superseded, ended, corrected or forgotten."""
+        """The fate of its support: superseded, ended, corrected or forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The text, and of the hits that stand in it (the first `shown`) the ids that they are cited by."""
+    """The text, and the citation ids of the hits in it (the first `shown`)."""
 
     text: str
     ids: Sequence[str]
 
     @property
     def shown(self) -> int:
-        """How many hits found room."""
+        """The number of hits that fit."""
         return len(self.ids)
 
 
 def format_hits_as_context(hits: Sequence[ContextHit], max_chars: int = DEFAULT_MAX_CHARS) -> str:
-    """The hits, in their order, as text for a language model, at most `max_chars` characters.
+    """Return the hits, in order, as text for a language model, at most `max_chars` characters.
 
     Each is numbered, dated and between delimiters that name the id to cite it by as `[memory: ID]`.
     """
@@ -106,7 +106,7 @@ def format_hits_as_context(hits: Sequence[ContextHit], max_chars: int = DEFAULT_
 
 
 def context_of(hits: Sequence[ContextHit], max_chars: int = DEFAULT_MAX_CHARS) -> Context:
-    """As many of the hits as have room, the last one perhaps shortened."""
+    """Return as many of the hits as fit, the last one perhaps shortened."""
     entries: list[str] = []
     ids: list[str] = []
     left = max_chars
@@ -121,14 +121,14 @@ def context_of(hits: Sequence[ContextHit], max_chars: int = DEFAULT_MAX_CHARS) -
 
 
 def citation_ids(hits: Sequence[HasUid]) -> list[str]:
-    """What each hit is cited by: its uid, or `hit-N` where that could not be told from the text around it."""
+    """Return each hit's citation id: its uid, or `hit-N` if that could be confused with the surrounding text."""
     return [hit.uid if _CITABLE.fullmatch(hit.uid) else f"hit-{n}" for n, hit in enumerate(hits, start=1)]
 
 
 def known_names(hits: Sequence[ContextHit], ids: Sequence[str]) -> dict[str, str]:
-    """Each way in which a model may name one of the hits -> its citation id: the id itself, message id, or number.
+    """Return each name that a model may use for a hit -> its citation id: the id itself, message id, or number.
 
-    Where two hits share a name, the id goes first, and a message id before a number.
+    If two hits share a name, the id takes precedence, then the message id, then the number.
     """
     numbers = {str(number): cited_by for number, cited_by in enumerate(ids, start=1)}
     messages = {hit.message_id: cited_by for hit, cited_by in zip(hits, ids, strict=False) if hit.message_id}
@@ -136,13 +136,13 @@ def known_names(hits: Sequence[ContextHit], ids: Sequence[str]) -> dict[str, str
 
 
 def without_citations(text: str) -> str:
-    """The text with the opening bracket of whatever looks like a citation changed, so that it is none."""
+    """Return the text with the opening bracket of anything that looks like a citation changed."""
     return _CITATION_LIKE.sub("(", text)
 
 
 def _entry(number: int, cited_by: str, hit: ContextHit, most: int) -> str | None:
-    """One hit between its delimiters, in `most` characters; None where too few are left for it."""
-    said = {
+    """Return one hit between its delimiters, in `most` characters; None if that leaves too little for the text."""
+    attributes = {
         "id": cited_by,
         "number": str(number),
         "kind": hit.kind,
@@ -154,14 +154,14 @@ def _entry(number: int, cited_by: str, hit: ContextHit, most: int) -> str | None
         "unsupported": f"what it rests on was {hit.unsupported.because}" if hit.unsupported else None,
         "note": _ORDERS if hit.verdict == _ORDERS else None,
     }
-    named = " ".join(f'{name}="{_attribute(value)}"' for name, value in said.items() if value)
+    named = " ".join(f'{name}="{_attribute(value)}"' for name, value in attributes.items() if value)
     head, tail = f"<memory {named}>\n", "\n</memory>"
     room = most - len(head) - len(tail)
     text = html.escape(without_citations(hit.content.strip()), quote=False)
     if len(text) > room:
         if room < _LEAST_CHARS:
             return None
-        # Not within an escaped character.
+        # Do not cut inside an escaped character.
         text = re.sub(r"&[a-z]{0,3}$", "", text[: room - 1]) + _CUT
     return head + text + tail
 

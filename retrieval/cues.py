@@ -1,5 +1,5 @@
-"""What speaks for a text's part in a conversation, by its wording in English and Japanese: it asks, says that nobody
-knows, gives orders to its reader, denies, tells of a change; and which kind of thing a question wants. Patterns only.
+"""Wording cues in English and Japanese for a text's part in a conversation: it asks, admits that nobody knows, gives
+orders to its reader, denies, reports a change; and the kind of thing a question wants. Patterns only.
 """
 
 import re
@@ -117,7 +117,7 @@ NAMES_A_KIND = _any(
     r"|should|will|would|need|became|agreed|got|made|looks?|i|we|you|they)\b",
     r"(?P<japanese>[\u30a0-\u30ff\u4e00-\u9fff]{1,8})(?:を|は|の)?(?:全部|全て|すべて|ぜんぶ|一覧|リスト)",
 )
-"""A question of what is of some kind ("which doctors are away"): an answer names one, and need not say the kind."""
+"""A question about things of a kind ("which doctors are away"): an answer names one, and need not say the kind."""
 
 ASKS_OF_THE_PAST = _any(
     r"\b(?:used to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initially|at first|before that|back then"
@@ -166,14 +166,14 @@ KNOWS_NOT = _any(
     "(?:情報|資料|データ)(?:が|は)(?:ありません|ない)|調べて(?:おきます|みます)|ご質問ですね",
     "ですね、(?:すみません|申し訳|ちょっと)",
 )
-"""Somebody says that they do not know, or would like to know as well."""
+"""The speaker does not know, or would also like to know."""
 
 PROPOSES = _any(
     r"\b(?:what|how) about\b|\bwhy (?:not|don['’]t we)\b|\bshall we\b|^could (?:we|it|they|the \w+)\b",
     r"\b(?:asked|wants?|wish(?:es)?)\b.{0,20}\bcould\b",
     r"(?:なんて|のは)(?:どう|いかが)(?:です|でしょう|かな|？|\?|$)|しましょうか|(?<!り)ませんか",
 )
-"""A question that proposes something, or wishes for it."""
+"""A question that proposes or wishes for something."""
 
 COMMANDS = _any(
     r"\b(?:ignore|disregard|forget|override|bypass|drop)\b.{0,30}\b(?:previous|prior|earlier|above|all"
@@ -216,7 +216,7 @@ HINTS_AT_COMMANDS = _any(
     "聞かれたら|尋ねられたら|質問されたら|案内(?:してください|すること|せよ)|答え(?:てください|なさい|よ|ること)",
     "(?:この|以下の)(?:文章|文|メモ|メッセージ)を読む|アシスタント|口座番号を|暗証番号を(?:送|入力)|誰にも(?:言|話)",
 )
-"""What orders are made of, and honest texts too: two of them are suspicious."""
+"""Parts of orders that honest texts also have: two of them are suspicious."""
 
 _NAMES = (
     r"(?<![.!?]\s)(?<!^)\b[A-Z][a-z]+(?:\s[A-Z][a-z]+)*|(?:Mr|Mrs|Ms|Dr|Miss|Prof)\.?\s+[A-Z]\w+|\bI\b|\bmy\b"
@@ -280,4 +280,4 @@ HOLDS: Mapping[Wanted, re.Pattern[str]] = {
     ),
     Wanted.PERSON: re.compile(f"{_NAMES}|{_ROLES}"),
 }
-"""What a text that answers holds, by the kind of thing asked for."""
+"""The content that an answer has, by the kind of thing asked for."""

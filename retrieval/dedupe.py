@@ -1,4 +1,4 @@
-"""Items that say the same are one hit. Pure functions."""
+"""Merges items that say the same into one hit. Pure functions."""
 
 import json
 import unicodedata
@@ -10,11 +10,11 @@ from retrieval.types import ScoredItem
 
 
 def deduplicate(ranked: Sequence[ScoredItem]) -> list[ScoredItem]:
-    """`ranked` (best first) with one hit for each group of items that say the same.
+    """Return `ranked` (best first) with one hit for each group of items that say the same.
 
-    Facts are the same when person (else subject), type, object and relationship agree (and name an object); other
-    items when kind, author and text agree. The best-ranked one stays, takes over the evidence of the others, and
-    names their uids in `duplicates`.
+    Facts are equal if person (else subject), type, object and relationship agree (and name an object); other items if
+    kind, author and text agree. The best-ranked one stays, takes over the evidence of the others, and names their uids
+    in `duplicates`.
     """
     kept: dict[Hashable, ScoredItem] = {}
     for scored in ranked:
@@ -33,16 +33,16 @@ def _identity(item: Item) -> Hashable:
 
 
 def _relationship(fact: Fact) -> str | None:
-    """The kind of relationship, which some sources keep among the attributes."""
+    """Return the kind of relationship, which some sources keep among the attributes."""
     if fact.relationship_type or not fact.attributes:
         return fact.relationship_type
-    kept = json.loads(fact.attributes).get("relationship_type")
-    return None if kept is None else str(kept)
+    relationship = json.loads(fact.attributes).get("relationship_type")
+    return None if relationship is None else str(relationship)
 
 
 def _merged(best: ScoredItem, other: ScoredItem) -> ScoredItem:
-    known = {source.uid for source in best.item.evidence}
-    added = [source for source in other.item.evidence if source.uid not in known]
+    cited = {source.uid for source in best.item.evidence}
+    added = [source for source in other.item.evidence if source.uid not in cited]
     return replace(
         best,
         item=replace(best.item, evidence=(*best.item.evidence, *added)),

@@ -1,4 +1,4 @@
-"""What a search does when nothing else is said; contracts and settings read this without loading the search itself."""
+"""Defaults of a search; contracts and settings read them without loading the search itself."""
 
 from typing import Literal
 
@@ -8,4 +8,4 @@ FusionMethod = Literal["rrf", "score_sum", "score_max", "linear"]
 DEFAULT_FUSION_METHOD: FusionMethod = "linear"
 DEFAULT_MULTI_QUERY_BOOST = 0.1
 DEFAULT_MAX_CHARS = 24_000
-"""How many characters of hits a language model is given."""
+"""Characters of hits given to a language model."""

@@ -1,4 +1,4 @@
-"""Which of several definitions of one name is meant. Pure."""
+"""Chooses among several definitions of one name. Pure."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from retrieval.file_roles import Role, preference
 
 _WORD = re.compile(r"\w+")
-# Kinds that a name is mostly asked for, before those that many files define by the way.
+# Kinds that are mostly meant, before those that many files define in passing.
 _KINDS = (
     frozenset({"class", "interface", "struct", "enum", "trait", "type", "function", "macro", "module", "constant"}),
     frozenset({"method"}),
@@ -17,7 +17,7 @@ _CALLABLE = frozenset({"function", "method"})
 
 
 class Definition(Protocol):
-    """A definition as far as its place among others goes; `scope` has the names around it, with dots."""
+    """The fields of a definition that decide its rank; `scope` has the enclosing names, separated by dots."""
 
     @property
     def path(self) -> str:
@@ -25,19 +25,19 @@ class Definition(Protocol):
 
     @property
     def name(self) -> str:
-        """The name, as it is written."""
+        """The name as written."""
 
     @property
     def kind(self) -> str:
-        """What it is: class, function, method."""
+        """Its kind: class, function, method."""
 
     @property
     def line(self) -> int:
-        """Where it stands, from 1."""
+        """Its line, from 1."""
 
     @property
     def scope(self) -> str:
-        """The names around it."""
+        """The enclosing names."""
 
 
 D = TypeVar("D", bound=Definition)
@@ -46,38 +46,38 @@ D = TypeVar("D", bound=Definition)
 def by_meaning(
     found: Sequence[D], name: str, *, qualifiers: Sequence[str] = (), kind: str = "", roles: Collection[Role] = ()
 ) -> list[D]:
-    """Return definitions of `name`, likeliest first: inside of what `qualifiers` name, of the kind that is asked for,
-    with these letters' case, in sources before tests and generated files, classes and functions before methods.
+    """Return definitions of `name`, likeliest first: inside what `qualifiers` name, of the requested kind, in the same
+    letter case, in sources before tests and generated files, classes and functions before methods.
     """
 
-    def place(one: D) -> tuple[int, int, int, int, int, int, int, str, int]:
+    def rank_of(definition: D) -> tuple[int, int, int, int, int, int, int, str, int]:
         return (
-            -_qualified(one, qualifiers),
-            0 if one.name == name else 1,
-            0 if not kind or _is_kind(one.kind, kind) else 1,
-            preference(one.path, roles),
-            next((rank for rank, kinds in enumerate(_KINDS) if one.kind in kinds), len(_KINDS)),
-            one.scope.count(".") + bool(one.scope),
-            one.path.count("/"),
-            one.path,
-            one.line,
+            -_qualified(definition, qualifiers),
+            0 if definition.name == name else 1,
+            0 if not kind or _is_kind(definition.kind, kind) else 1,
+            preference(definition.path, roles),
+            next((rank for rank, kinds in enumerate(_KINDS) if definition.kind in kinds), len(_KINDS)),
+            definition.scope.count(".") + bool(definition.scope),
+            definition.path.count("/"),
+            definition.path,
+            definition.line,
         )
 
-    return sorted(found, key=place)
+    return sorted(found, key=rank_of)
 
 
-def _qualified(one: Definition, qualifiers: Sequence[str]) -> int:
-    """How many of the names before it stand around a definition, the nearest of them as its own scope counting most."""
+def _qualified(definition: Definition, qualifiers: Sequence[str]) -> int:
+    """Return how many of the `qualifiers` enclose a definition; the nearest, if in its own scope, counts most."""
     if not qualifiers:
         return 0
-    scope = one.scope.split(".") if one.scope else []
-    around = {word.casefold() for word in (*scope, *_WORD.findall(one.path))}
+    scope = definition.scope.split(".") if definition.scope else []
+    around = {word.casefold() for word in (*scope, *_WORD.findall(definition.path))}
     own = 2 * len(qualifiers) * (bool(scope) and scope[-1] == qualifiers[-1])
     return own + sum(qualifier.casefold() in around for qualifier in qualifiers)
 
 
-def _is_kind(actual: str, asked: str) -> bool:
-    wanted = _SAME_KIND.get(asked, asked)
+def _is_kind(actual: str, requested: str) -> bool:
+    wanted = _SAME_KIND.get(requested, requested)
     if wanted in _CALLABLE:
         return actual in _CALLABLE
     return actual == wanted or (wanted == "class" and actual in ("struct", "type", "interface", "enum"))

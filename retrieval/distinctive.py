@@ -1,4 +1,4 @@
-"""Words that make a hit right whatever its vector says: an encoder knows no ticket numbers. Pure functions."""
+"""Words that make a hit right whatever its vector says: an encoder cannot tell ticket numbers apart. Pure functions."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _QUOTED = re.compile(r'["“「『]([^"”」』]{2,100})["”」』]')
 # Joined words, such as HRB-412, api/v2, pool.size and lock_timeout.
 _JOINED = re.compile(r"\w+(?:[-./:@#]\w+)+|\w*[^\W_]_\w+")
 _CAMEL = re.compile(r"[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*")
-# Long enough to be an id, a port or a code: days of the month and counts are in many texts, and so are years.
+# Long enough for an id, a port or a code: days of the month, counts and years occur in many texts.
 _NUMBER = re.compile(r"(?<![\w.,])(?!(?:19|20)\d\d(?!\d))\d{3,}(?![\w])")
 _WORD = re.compile(r"\w+")
 _POSSESSIVE = re.compile(r"['’]s\b")
@@ -21,36 +21,36 @@ _MIN_PART = 3
 
 @dataclass(frozen=True, slots=True)
 class Distinctive:
-    """What of a query is distinctive, in lower case: `terms` each by itself, `words` all together (none: nothing)."""
+    """Distinctive parts of a query, in lower case: each of `terms` alone, or all `words` together (none: nothing)."""
 
     terms: frozenset[str]
     words: frozenset[str]
 
 
 def distinctive(query: str) -> Distinctive:
-    """The identifiers, long numbers and quoted phrases of `query`, and its words that carry the topic."""
+    """Return the identifiers, long numbers and quoted phrases of `query`, and its topical words."""
     text = normalise(query)
     terms = {*_QUOTED.findall(text), *_identifiers(text), *_NUMBER.findall(text), *_LETTERS_AND_DIGITS.findall(text)}
     return Distinctive(frozenset(term.casefold().strip() for term in terms), _topical(text))
 
 
 def holds_distinctive(text: str, queries: Sequence[Distinctive]) -> bool:
-    """Whether `text` holds a distinctive term of any of the queries, or all the topical words of one."""
+    """Return whether `text` holds a distinctive term of any of the queries, or all the topical words of one."""
     lower = normalise(text).casefold()
     words = set(_WORD.findall(lower))
     return any(
         any(_holds(lower, term) for term in query.terms)
-        # Words of a script without blanks are looked for inside the text.
+        # Words of a script without blanks are searched inside the text.
         or (query.words and all(word in words or (not word.isascii() and word in lower) for word in query.words))
         for query in queries
     )
 
 
 def _topical(text: str) -> frozenset[str]:
-    """The words that carry the topic; none where that is a single word of a sentence, which many texts may hold."""
-    said = [word for word in _WORD.findall(_POSSESSIVE.sub("", text.casefold())) if word.strip("_")]
-    words = frozenset(word for word in said if word not in ENGLISH)
-    return words if len(words) > 1 or len(words) == len(set(said)) else frozenset()
+    """Return the topical words; none if there is only a single one in a sentence, which many texts may hold."""
+    all_words = [word for word in _WORD.findall(_POSSESSIVE.sub("", text.casefold())) if word.strip("_")]
+    words = frozenset(word for word in all_words if word not in ENGLISH)
+    return words if len(words) > 1 or len(words) == len(set(all_words)) else frozenset()
 
 
 def _identifiers(text: str) -> list[str]:
@@ -58,7 +58,7 @@ def _identifiers(text: str) -> list[str]:
 
 
 def _is_identifier(joined: str) -> bool:
-    """Not what is written of plain words: follow-up, he/she, e.g."""
+    """Return whether it is more than plain words joined, such as follow-up, he/she, e.g."""
     parts = _WORD.findall(joined)
     if len(parts) == 1:
         return True
@@ -67,7 +67,7 @@ def _is_identifier(joined: str) -> bool:
 
 
 def _holds(text: str, term: str) -> bool:
-    """Whether `text` holds `term` between borders of words (of scripts that have them)."""
+    """Return whether `text` holds `term` between word boundaries (in scripts that have them)."""
     if not term.isascii():
         return term in text
     return re.search(rf"(?<!\w){re.escape(term)}(?!\w)", text) is not None

@@ -1,6 +1,7 @@
-"""What the search agent needs to weigh evidence: the words of a text, how well it answers, how near it is in meaning.
+"""Functions by which the search agent weighs evidence: the words of a text, how well it answers, how near it is in
+meaning.
 
-Given to the agent as plain functions by the composition root, since it imports nothing of ours.
+The composition root passes them to the agent, which imports nothing of ours.
 """
 
 import re
@@ -17,7 +18,7 @@ from retrieval.stopwords import ENGLISH
 from retrieval.text import has_cjk, language, normalise
 
 _WORD = re.compile(r"[^\W_]+")
-# Runs of one script: the words of a text without blanks are at least parted where the script changes.
+# Runs of one script: words of a text without blanks are split at least where the script changes.
 _SCRIPT = re.compile(r"[\u3040-\u309f]+|[\u30a0-\u30ff]+|[\u3400-\u9fff\uf900-\ufaff]+|[\uac00-\ud7af]+|[^\W_]")
 _HIRAGANA = re.compile(r"[\u3040-\u309f]+")
 _POSSESSIVE = re.compile(r"['’]s\b")
@@ -25,10 +26,11 @@ _SHORTEST_PLURAL = 4
 
 
 def terms(text: str) -> list[str]:
-    """The topical words of a text, in order, lower-case and in the singular; of a script without blanks, pairs of
+    """Return the topical words of a text, in order, lower-case and singular; for a script without blanks, pairs of
     letters. Hiragana alone, which holds endings and particles, is left out.
 
-    English plurals lose their s as in Harman's S-stemmer (JASIS 1991), which never joins two different words of a name.
+    English plurals lose their s as in Harman's S-stemmer (JASIS 1991), which never merges two different words of a
+    name.
     """
     return list(_terms(text))
 
@@ -45,12 +47,12 @@ def _terms(text: str) -> tuple[str, ...]:
 
 
 def answering(asked: str, texts: Sequence[tuple[str, str]]) -> list[Mapping[str, float]]:
-    """What speaks for and against each of `texts` (its source, its words) as an answer to `asked`: the features of
-    retrieval.answering, of which those that look at the search or at other times are 0 here.
+    """Return the features of retrieval.answering for and against each of `texts` (source, words) as an answer to
+    `asked`; those about the search or other times are 0 here.
     """
     now = datetime.now(UTC)
-    given = [Candidate(str(at), text, head=source) for at, (source, text) in enumerate(texts)]
-    return [dict(zip(FEATURES, row, strict=True)) for row in Jury(question(asked, now), given, now).features()]
+    candidates = [Candidate(str(at), text, head=source) for at, (source, text) in enumerate(texts)]
+    return [dict(zip(FEATURES, row, strict=True)) for row in Jury(question(asked, now), candidates, now).features()]
 
 
 def _pairs(word: str) -> list[str]:
@@ -75,7 +77,7 @@ def _singular(word: str) -> str:
 
 
 class EncoderSimilarity:
-    """Calibrated similarity by `encoder`, in the `languages` that it covers; what is noise is measured on first use."""
+    """Calibrated similarity by `encoder`, in the `languages` that it covers; noise is measured on first use."""
 
     def __init__(self, encoder: Encoder, languages: frozenset[str]) -> None:
         self._encoder = encoder
@@ -83,7 +85,7 @@ class EncoderSimilarity:
         self._noise: dict[str, Noise] = {}
 
     async def __call__(self, queries: Sequence[str], texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
-        """A row a query, a column a text, each 0..1; None when the encoder cannot read one of the queries.
+        """Return a row per query and a column per text, each 0..1; None if the encoder cannot read one of the queries.
 
         Raises EncoderError.
         """
@@ -91,9 +93,9 @@ class EncoderSimilarity:
         if not queries or not texts or not self._languages.issuperset(spoken):
             return None
         noises = [await self._noise_of(value) for value in spoken]
-        asked = await self._encoder.encode_query(queries)
-        given = await self._encoder.encode_passages(texts)
-        cosines: list[list[float]] = (asked @ given.T).tolist()
+        query_vectors = await self._encoder.encode_query(queries)
+        text_vectors = await self._encoder.encode_passages(texts)
+        cosines: list[list[float]] = (query_vectors @ text_vectors.T).tolist()
         return [[calibrated(value, noise) for value in row] for row, noise in zip(cosines, noises, strict=True)]
 
     async def _noise_of(self, spoken: str) -> Noise:

@@ -1,4 +1,4 @@
-"""The part of a long text that matters: the sentence that answers, with as much around it as there is room for."""
+"""Excerpts of long texts: the answering sentence, with as much around it as fits."""
 
 from retrieval.answering import sentences_of
 
@@ -6,8 +6,8 @@ CUT = "…"
 
 
 def excerpt(text: str, passage: str | None, most: int) -> str:
-    """Return `text` in `most` characters: whole where it is short, else whole sentences around `passage`, which may be
-    cut itself; without one from the start.
+    """Return `text` in `most` characters: all of it if short, else whole sentences around `passage`, which may itself
+    be cut; without a passage, from the start.
     """
     text = text.strip()
     if len(text) <= most:
@@ -26,8 +26,8 @@ def excerpt(text: str, passage: str | None, most: int) -> str:
             length += len(sentences[first]) + 1
         else:
             break
-    told = " ".join(sentences[first : last + 1])
-    if len(told) > most - 2:
-        told = told[: most - 2].rstrip()
+    shown = " ".join(sentences[first : last + 1])
+    if len(shown) > most - 2:
+        shown = shown[: most - 2].rstrip()
         last = -1
-    return f"{CUT if first else ''}{told}{'' if last + 1 == len(sentences) else CUT}"
+    return f"{CUT if first else ''}{shown}{'' if last + 1 == len(sentences) else CUT}"

@@ -1,8 +1,8 @@
-"""An answer without a language model: what the best hits say, quoted. Pure functions.
+"""Answers without a language model: quotations from the best hits. Pure functions.
 
-They quote, they do not conclude: the best hit, or for a question that wants all there is every hit that is nearly as
-good. What repeats the question, says that nobody knows, or gives orders is never quoted; what was replaced gives way to
-its replacement, and a question of what is not so to the hit that says so.
+They quote and do not conclude: the best hit or, for a question that wants everything, every hit that is nearly as good.
+A text that repeats the question, admits that nobody knows, or gives orders is never quoted; a replaced text gives way
+to its replacement, and a negative question prefers a hit that denies.
 """
 
 import re
@@ -30,13 +30,12 @@ from retrieval.tokens import tokens
 from retrieval.words import words
 
 MAX_QUOTED = 8
-"""Hits quoted at most, where all are asked for."""
+"""Most hits to quote when everything is asked for."""
 
 LEAST_SUPPORT = 0.55
 LEAST_SUPPORT_UNREAD = 0.4
-"""How well the question's own words and meaning have to back a hit that answers (0..1). The second one does where the
-question is in a language without similarity, or where the hit also answers well and is about the time or words asked
-for.
+"""How well the question's own words and meaning must back a hit that answers (0..1). The second applies if the question
+is in a language without similarity, or if the hit also answers well and is about the time or words asked for.
 """
 
 LEAST_RELEVANCE = 0.6
@@ -50,7 +49,7 @@ _WHOLE_TOKENS = 107
 _FEW_WORDS = 4
 _MAX_CHARS = 400
 _TELLS = frozenset({Verdict.ANSWERS.value, Verdict.SHARES_TOPIC.value})
-# Words that mean another day with every day on which they are said.
+# Words that mean another day depending on when they are said.
 _RELATIVE = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|this|previous|coming)\b"
     "|昨日|昨夜|一昨日|おととい|今日|本日|明日|明後日|[先今来][週月]|[去昨今来]年|(?:日|週間?|か月|ヶ月|年)前"
@@ -58,7 +57,7 @@ _RELATIVE = re.compile(
 
 
 class Answering(Protocol):
-    """A hit as far as an answer made of quotations goes."""
+    """The fields of a hit that an answer made of quotations needs."""
 
     @property
     def uid(self) -> str:
@@ -70,19 +69,19 @@ class Answering(Protocol):
 
     @property
     def author_name(self) -> str | None:
-        """Who wrote it."""
+        """Its author."""
 
     @property
     def score(self) -> float:
-        """About how similar it is to the question (0..1)."""
+        """Its similarity to the question (0..1)."""
 
     @property
     def sent_at(self) -> datetime | None:
-        """When it was said, or began to hold."""
+        """When it was said or began to hold."""
 
     @property
     def verdict(self) -> str | None:
-        """What it does with the question (retrieval.answering.Verdict)."""
+        """Its relation to the question (retrieval.answering.Verdict)."""
 
     @property
     def support(self) -> float | None:
@@ -90,11 +89,11 @@ class Answering(Protocol):
 
     @property
     def relevance(self) -> float | None:
-        """How well it answers, beside the other hits (0..1)."""
+        """How well it answers, compared with the other hits (0..1)."""
 
     @property
     def rerank_score(self) -> float | None:
-        """What a reranker thinks of it (0..1)."""
+        """A reranker's score (0..1)."""
 
     @property
     def superseded_by(self) -> str | None:
@@ -106,7 +105,7 @@ class Answering(Protocol):
 
     @property
     def led_by(self) -> Sequence["Led"]:
-        """The items that led to it, as accepted edges say."""
+        """The items that led to it, according to accepted edges."""
 
 
 class Led(Protocol):
@@ -122,8 +121,8 @@ H = TypeVar("H", bound=Answering)
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What the hit at index `hit` (from 0) says that answers; `times` are its words such as "yesterday", with the days
-    that they mean.
+    """An answering quotation from the hit at index `hit` (from 0); `times` are its words such as "yesterday", with the
+    days they mean.
     """
 
     hit: int
@@ -132,7 +131,7 @@ class Extract:
 
 
 def supporting(hits: Sequence[H], query: str, now: datetime) -> list[H]:
-    """Return the hits that may support an answer, in their order; none where the best is not backed well enough."""
+    """Return the hits that may support an answer, in order; none if the best is not backed well enough."""
     asked = question(query, now)
     telling = [hit for hit in hits if hit.verdict is None or hit.verdict in _TELLS]
     backed = [hit for hit in telling if _backs(hit, asked)]
@@ -140,12 +139,12 @@ def supporting(hits: Sequence[H], query: str, now: datetime) -> list[H]:
         backed = _with_causes(telling, backed)
     if not backed or backed[0] not in telling[:3]:
         return []
-    # Of a list each item is named by few words of the question.
+    # Items of a list share few words with the question.
     return telling[telling.index(backed[0]) :] if asks_for_all(query) else backed
 
 
 def _with_causes(telling: Sequence[H], backed: Sequence[H]) -> list[H]:
-    """Return the `backed` hits and those that led to them, step by step, which say so in words of their own."""
+    """Return the `backed` hits and those that led to them, step by step, in words of their own."""
     found = {hit.uid for hit in backed}
     leading = {hit.uid: {cause.uid for cause in hit.led_by} for hit in telling}
     while more := {uid for of in found for uid in leading.get(of, ()) if uid in leading} - found:
@@ -154,7 +153,7 @@ def _with_causes(telling: Sequence[H], backed: Sequence[H]) -> list[H]:
 
 
 def _backs(hit: Answering, asked: Question) -> bool:
-    """Whether a hit is near enough to what is asked, and is about it: not only about somebody named in it."""
+    """Return whether a hit is near enough to the question, and about it: not only about somebody named in it."""
     names, others = _held(hit, asked)
     if names and not asked.spans:
         if sum(names) / len(names) < 0.5 and hit.score < _surely_named(asked) and not has_cjk(hit.content):
@@ -169,20 +168,22 @@ def _backs(hit: Answering, asked: Question) -> bool:
 
 
 def _surely_named(asked: Question) -> float:
-    """How similar a hit has to be that lacks what is named: an abbreviation has other wordings, a name has none."""
+    """Return the similarity required of a hit without the name asked for: an abbreviation has other wordings, a name
+    has none.
+    """
     abbreviated = all(word.key.upper() in asked.text for word in asked.words if word.proper)
     return _SURELY_ABBREVIATED if abbreviated else _SURELY_NAMED
 
 
 def _held(hit: Answering, asked: Question) -> tuple[list[float], list[float]]:
-    """How much (0..1) of each name and of each other word of the question the hit says."""
+    """Return how much (0..1) of each name and of each other word of the question the hit contains."""
     said, author = reading(hit.content).terms, terms_of(words(hit.author_name or ""))
     shares = [(word.proper, max(held(word, said), held(word, author))) for word in asked.words]
     return [share for proper, share in shares if proper], [share for proper, share in shares if not proper]
 
 
 def extracts(hits: Sequence[Answering], query: str, now: datetime) -> list[Extract]:
-    """Return what the best of `hits` (best first) say to `query`, asked at `now`: at most one extract a hit."""
+    """Return extracts of the best of `hits` (best first) for `query`, asked at `now`: at most one per hit."""
     if not hits:
         return []
     asked = question(query, now)
@@ -194,26 +195,26 @@ def extracts(hits: Sequence[Answering], query: str, now: datetime) -> list[Extra
 
 
 def _nearly(hits: Sequence[Answering], share: float) -> list[int]:
-    """The first hit and those that are at least `share` (0..1) as good."""
+    """Return the indexes of the first hit and those at least `share` (0..1) as good."""
     least = share * _worth(hits[0], hits[0])
     return [index for index, hit in enumerate(hits) if index == 0 or _worth(hit, hits[0]) >= least]
 
 
 def _worth(hit: Answering, best: Answering) -> float:
-    """What the hits are in order of: the reranker's score where it gave the best one, else how well they answer."""
+    """Return the value that orders hits: the reranker's score if it scored the best one, else how well they answer."""
     return (hit.relevance if best.rerank_score is None else hit.rerank_score) or 0.0
 
 
 def _best(hits: Sequence[Answering], nearly: Sequence[int], asked: Question) -> int:
-    """The hit to quote, of those that are nearly as good as the first."""
+    """Return the hit to quote, among those nearly as good as the first."""
     best = nearly[0]
     if asked.negative and not _denies(hits[best]):
         best = next((index for index in nearly if _denies(hits[index])), best)
     if asked.of_the_past or asked.spans:
         return best
-    places = {hits[index].uid: index for index in range(len(hits))}
+    index_of = {hits[index].uid: index for index in range(len(hits))}
     seen: set[int] = set()
-    while best not in seen and (later := places.get(hits[best].superseded_by or "")) is not None:
+    while best not in seen and (later := index_of.get(hits[best].superseded_by or "")) is not None:
         seen.add(best)
         best = later
     return best
@@ -229,7 +230,7 @@ def _extract(index: int, hit: Answering) -> Extract:
 
 
 def _said(hit: Answering) -> str:
-    """A short text as a whole, of a longer one the sentence that answers best, with the next where it says little."""
+    """Return a short text whole, of a longer one the sentence that answers best, with the next if it says little."""
     text = hit.content.strip()
     if tokens(text) > _WHOLE_TOKENS and hit.passage:
         sentences = sentences_of(text)
@@ -240,7 +241,7 @@ def _said(hit: Answering) -> str:
 
 
 def _times(text: str, said: datetime) -> list[str]:
-    """The words of `text` that are seen from the day on which it was said, with what they mean."""
+    """Return the words of `text` that are relative to the day it was said, with their meanings."""
     found = []
     for span in spans(text, said.date(), looking="nearest"):
         wording = text[span.start : span.end].strip()

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from retrieval.signals import scaled
 
-# Two arms that each hold half of the answers want a steep curve: on LoCoMo turns recall@10 is .735 with 10 and .678
+# Two arms that each find half of the answers need a steep curve: on LoCoMo turns recall@10 is .735 with 10 and .678
 # with the customary 60 (docs/decisions/0002).
 DEFAULT_RRF_K = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """One arm's answer to one query: uids best first, with the arm's own scores."""
+    """One arm's result for one query: uids best first, with the arm's own scores."""
 
     query: int
     arm: str
@@ -23,7 +23,7 @@ class Ranking:
 
 
 class Share(NamedTuple):
-    """What one ranking added to an item: its rank there (from 1), raw score, and share of the fused score."""
+    """Contribution of one ranking to an item: its rank there (from 1), raw score, and share of the fused score."""
 
     query: int
     arm: str
@@ -33,7 +33,7 @@ class Share(NamedTuple):
 
 
 class SignalShare(NamedTuple):
-    """What one signal added to an item for one query: its value, and its share (weight x value) of the score."""
+    """Contribution of one signal to an item for one query: its value, and its share (weight x value) of the score."""
 
     query: int
     signal: str
@@ -43,9 +43,7 @@ class SignalShare(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """An item's fused score and where it comes from; `signals` only where the method weighs them and they are asked
-    for.
-    """
+    """An item's fused score and its sources; `signals` only if the method weighs them and they are requested."""
 
     uid: str
     score: float
@@ -64,19 +62,19 @@ def reciprocal_rank_fusion(rankings: Sequence[Ranking], *, k: int = DEFAULT_RRF_
 
 
 def score_sum(rankings: Sequence[Ranking]) -> list[Fused]:
-    """Fuse by the sum of the lists' scores, each list's moved to 0..1; best first, ties by uid."""
+    """Fuse by the sum of the lists' scores, each list scaled to 0..1; best first, ties by uid."""
     return _combined(rankings, _scaled, sum)
 
 
 def score_max(rankings: Sequence[Ranking]) -> list[Fused]:
-    """Fuse by the best of the lists' scores, each list's moved to 0..1; best first, ties by uid."""
+    """Fuse by the best of the lists' scores, each list scaled to 0..1; best first, ties by uid."""
     return _combined(rankings, _scaled, max)
 
 
 def boosted(fused: Sequence[Fused], queries: int, boost: float) -> list[Fused]:
-    """Favour what several queries agree on; best first.
+    """Favour items that several queries agree on; best first.
 
-    A score grows by the factor 1 + boost x (share of the other queries that found the item too): with `boost` 0 or one
+    A score grows by the factor 1 + boost x (share of the other queries that also found the item): with `boost` 0 or one
     query nothing changes.
     """
     if queries < 2 or boost == 0:
@@ -85,12 +83,12 @@ def boosted(fused: Sequence[Fused], queries: int, boost: float) -> list[Fused]:
 
 
 def in_order(fused: Iterable[Fused]) -> list[Fused]:
-    """Best first, ties by uid."""
+    """Return the items best first, ties by uid."""
     return sorted(fused, key=lambda entry: (-entry.score, entry.uid))
 
 
 def _scaled(ranking: Ranking) -> list[float]:
-    # An arm's only hit is its best one: equal scores count in full.
+    # The only hit of an arm is its best: equal scores count in full.
     return scaled(ranking.scores, when_equal=1.0)
 
 

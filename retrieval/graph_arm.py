@@ -1,8 +1,8 @@
-"""The third arm: what stands beside the best hits of the other two in the graph.
+"""The third arm: neighbours of the best hits of the other two in the graph.
 
 Neighbours are items that an accepted typed edge or an evidence link joins to one of the first SEEDS items of a query.
-They take part in the fusion like what the other arms found: with their own cosine, and with a score that says how good
-the hit is that leads to them. Proposed edges lead nowhere, and nothing that the filters keep out comes in.
+They take part in the fusion like the items of the other arms: with their own cosine, and with a score for the quality
+of the hit that leads to them. Proposed edges are ignored, and the filters apply to neighbours too.
 """
 
 import logging
@@ -33,10 +33,10 @@ async def with_neighbours(
     fused: Sequence[Fused],
     found: Pooled,
 ) -> tuple[Pooled, str]:
-    """`found` with the neighbours of each pool's best in `fused`, and what the arm has to say ("ok" or "failed: …"), in
-    two round trips; one where there are none.
+    """Return `found` with the neighbours of each pool's best in `fused`, and the arm's status ("ok" or "failed: …"), in
+    two round trips; one if there are none.
 
-    Raises DatabaseUnavailable and DatabaseAuthFailed; any other failure leaves `found` as it was.
+    Raises DatabaseUnavailable and DatabaseAuthFailed; any other failure leaves `found` unchanged.
     """
     try:
         return await _joined(executor, where, queries, fused, found), OK
@@ -72,11 +72,11 @@ def joined(found: Pooled, new: Pooled) -> Pooled:
 
 
 def _judged(found: Pooled, new: Pooled) -> list[tuple[Noise, Mapping[str, float]]]:
-    return [(noise, {**known, **more}) for (noise, known), (_, more) in zip(found.judged, new.judged, strict=True)]
+    return [(noise, {**cosines, **more}) for (noise, cosines), (_, more) in zip(found.judged, new.judged, strict=True)]
 
 
 def ranked(query: int, seeds: Mapping[str, float], beside: Sequence[Neighbour]) -> Ranking:
-    """The neighbours of `seeds` (uid -> 0..1), best first: each by the best seed and edge that lead to it."""
+    """Return the neighbours of `seeds` (uid -> 0..1), best first: each by the best seed and edge that lead to it."""
     best: dict[str, float] = {}
     for neighbour in beside:
         if neighbour.seed in seeds:
@@ -86,14 +86,14 @@ def ranked(query: int, seeds: Mapping[str, float], beside: Sequence[Neighbour]) 
 
 
 def seeds_of(pool: Pool, fused: Sequence[Fused]) -> dict[str, float]:
-    """The best that the query of `pool` found, with their scores relative to the first (0..1)."""
+    """Return the best items of the query of `pool`, with their scores relative to the first (0..1)."""
     own = [neighbour for neighbour in fused if neighbour.uid in pool.traits][:SEEDS]
     top = own[0].score if own else 0.0
     return {neighbour.uid: neighbour.score / top for neighbour in own if neighbour.score > 0}
 
 
 def _unseen(pool: Pool, ranking: Ranking) -> ArmResults:
-    """What the arm found that the others did not, as an answer to be completed with traits and cosines."""
+    """Return the neighbours that the other arms did not find, as a result to be completed with traits and cosines."""
     indexes = [index for index, uid in enumerate(ranking.uids) if uid not in pool.traits]
     uids, scores = [ranking.uids[index] for index in indexes], [ranking.scores[index] for index in indexes]
     return ArmResults([Ranking(ranking.query, GRAPH, uids, scores)], {}, Effort.FIRST_LOOK, complete=True)

@@ -1,4 +1,4 @@
-"""The order of answers: what fusion ranked is judged by how well it answers, query by query. Pure functions."""
+"""Orders answers: the fused candidates are judged by how well they answer, query by query. Pure functions."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +12,13 @@ from retrieval.linear import Pool
 from retrieval.signals import Traits
 
 ANSWER = "answer"
-"""The name of the judgement among the signals of an explanation."""
+"""Name of the judgement among the signals of an explanation."""
 
 JUDGED = 40
-"""Candidates of a query that are judged; those behind them keep their order."""
+"""Candidates of a query that are judged; the others keep their order after them."""
 
 READ_CHARS = 8_000
-"""What the statements `pool_traits` give of a text: of a longer one its keyword score has to speak for the rest."""
+"""Characters of a text that the statements `pool_traits` return; the rest counts only by the keyword score."""
 
 _TURNS_AROUND = 3
 _AROUND_CHARS = 300
@@ -26,7 +26,7 @@ _AROUND_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The candidates in their new order, the best judgement of each, and what their texts are."""
+    """The candidates in their new order, the best judgement of each, and the readings of their texts."""
 
     fused: Sequence[Fused]
     judgements: Mapping[str, Judgement] = field(default_factory=dict)
@@ -40,9 +40,9 @@ def judged(
     causes: Mapping[str, Sequence[str]],
     now: datetime,
 ) -> Judged:
-    """Return `fused` in the order of how well each answers one of the `queries`, each the query of its pool.
+    """Return `fused` ordered by how well each answers one of the `queries`, each the query of its pool.
 
-    `causes` names for a candidate what led to it.
+    `causes` maps a candidate to what led to it.
     """
     best: dict[str, tuple[int, Judgement]] = {}
     for text, pool in zip(queries, pools, strict=True):
@@ -61,7 +61,7 @@ def judged(
 
 
 def _moved(entry: Fused, found: tuple[int, Judgement] | None, lowest: float) -> Fused:
-    """What was not judged stands behind what was, in its old order."""
+    """Return the entry's new place: unjudged ones follow judged ones, in their old order."""
     if found is None:
         return Fused(entry.uid, lowest * max(0.0, min(1.0, entry.score / 2)), entry.shares, entry.signals)
     query, judgement = found
@@ -74,7 +74,7 @@ Turns = Mapping[tuple[str | None, str | None], Sequence[tuple[int, str, str]]]
 
 
 def turns_of(pool: Mapping[str, Traits]) -> Turns:
-    """Return the turns that a pool holds of each session."""
+    """Return the turns of each session in a pool."""
     turns: defaultdict[tuple[str | None, str | None], list[tuple[int, str, str]]] = defaultdict(list)
     for uid, traits in pool.items():
         if traits.conversation is not None and traits.position is not None:
@@ -85,7 +85,7 @@ def turns_of(pool: Mapping[str, Traits]) -> Turns:
 def candidate_of(
     entry: Fused, traits: Traits, turns: Turns, similarity: float | None, causes: Sequence[str]
 ) -> Candidate:
-    """Return a candidate as a judgement wants it."""
+    """Return a candidate in the form that judgements take."""
     return Candidate(
         uid=entry.uid,
         text=traits.passage.text,
@@ -104,7 +104,7 @@ def candidate_of(
 
 
 def _around(uid: str, traits: Traits, turns: Turns) -> list[str]:
-    """What the pool holds of the turns beside this one."""
+    """Return the text in the pool of the neighbouring turns."""
     if traits.conversation is None or traits.position is None:
         return []
     return [

@@ -18,9 +18,9 @@ WEIGHTS_FILE = "weights.toml"
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The candidates of one query: the rankings they come from, their traits by uid, and what the query asks.
+    """The candidates of one query: their rankings, their traits by uid, and the traits of the query.
 
-    `whole`: they are all that there is.
+    `whole`: they are all there is.
     """
 
     query: int
@@ -32,7 +32,7 @@ class Pool:
 
 @cache
 def default_weights() -> Mapping[str, float]:
-    """Signal name -> weight, from the data file that also says what each was measured to gain."""
+    """Return signal name -> weight, from the data file that also records the measured gain of each."""
     table = tomllib.loads(files("retrieval").joinpath(WEIGHTS_FILE).read_text(encoding="utf-8"))
     return {name: float(entry["weight"]) for name, entry in table["signals"].items()}
 
@@ -40,8 +40,8 @@ def default_weights() -> Mapping[str, float]:
 def linear_fusion(pools: Sequence[Pool], weights: Mapping[str, float], *, explain: bool = False) -> list[Fused]:
     """Fuse the pools of all queries, best first: an item's score is its best over the queries.
 
-    The sum is divided by that of the positive weights which can speak (an arm without rows cannot), so that 1 is the
-    best possible score whatever arms ran. `explain`: each item tells what its signals added.
+    The sum is divided by that of the positive weights that can contribute (an arm without rows cannot), so that 1 is
+    the best possible score whatever arms ran. `explain`: each item lists its signals' shares.
     """
     best: dict[str, Fused] = {}
     shares: defaultdict[str, list[Share]] = defaultdict(list)
@@ -61,17 +61,17 @@ def _scored(pool: Pool, weights: Mapping[str, float], *, explain: bool) -> list[
     ranks = _ranks(pool)
     shares = {name: weights[name] * np.array(values[name]) / total for name in speaking}
     scores = sum(shares.values(), np.zeros(len(uids))).tolist()
-    told = [
+    signal_shares = [
         [SignalShare(pool.query, name, values[name][index], float(shares[name][index])) for name in speaking]
         if explain
         else ()
         for index in range(len(uids))
     ]
-    return [Fused(uid, score, ranks[uid], own) for uid, score, own in zip(uids, scores, told, strict=True)]
+    return [Fused(uid, score, ranks[uid], own) for uid, score, own in zip(uids, scores, signal_shares, strict=True)]
 
 
 def _ranks(pool: Pool) -> defaultdict[str, list[Share]]:
-    """Where each arm had the item; the shares of a linear sum are told by signal instead."""
+    """Return where each arm ranked the item; the shares of a linear sum are listed by signal instead."""
     ranks: defaultdict[str, list[Share]] = defaultdict(list)
     for ranking in pool.rankings:
         if ranking.arm == WHOLE:

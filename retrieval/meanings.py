@@ -1,7 +1,7 @@
-"""What words mean, by vectors of the default encoder: "delayed" is near "postponed", 契約書 near "contract".
+"""Meanings of words, as vectors of the default encoder: "delayed" is near "postponed", 契約書 near "contract".
 
-`models/words.npz` holds them, English words by their stems, Japanese ones by what they are called in English
-(training/word_vectors.py). They are read without an encoder, whatever one is configured.
+`models/words.npz` holds them, English words by their stems, Japanese ones by their English translations
+(training/word_vectors.py). They are read without an encoder, whichever is configured.
 """
 
 from collections import defaultdict
@@ -13,22 +13,22 @@ import numpy as np
 
 from retrieval.words import Word
 
-# Two words whose cosine is less have nothing to do with each other; at the second they mean nearly the same.
+# Two words with a lower cosine are unrelated; at the second value they mean nearly the same.
 _UNRELATED, _SAME_MEANING = 0.35, 0.8
 SAME_MEANING = 0.75
-"""How sure a word of the same meaning is to stand for another (0..1)."""
+"""Weight of a word that replaces another of the same meaning (0..1)."""
 
 
 @cache
 def _table() -> tuple[Mapping[str, int], np.ndarray]:
-    """The row of each term, and the unit vectors."""
+    """Return the row of each term, and the unit vectors."""
     with files("retrieval").joinpath("models/words.npz").open("rb") as file, np.load(file) as held:
         keys, vectors = held["keys"].tolist(), held["vectors"].astype(np.float32)
     return {key: row for row, key in enumerate(keys)}, vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def rows_of(word: Word) -> list[int]:
-    """Return the rows of the vectors that stand for a word: its own, or those of its groups of synonyms."""
+    """Return the rows of the vectors for a word: its own, or those of its groups of synonyms."""
     rows, _ = _table()
     if word.key in rows:
         return [rows[word.key]]
@@ -36,10 +36,10 @@ def rows_of(word: Word) -> list[int]:
 
 
 def alike(asked: Sequence[Word], known: Collection[str]) -> dict[str, list[tuple[int, float]]]:
-    """Return which of the `known` terms mean about the same as words that are `asked`: for each such term the numbers
-    of those words, and how much of their worth (0..1) it has.
+    """Return those of the `known` terms that mean about the same as words of `asked`: for each such term the indexes of
+    those words, and its share of their weight (0..1).
 
-    Names mean nobody else.
+    Names have no synonyms.
     """
     rows, vectors = _table()
     held = [(term, row) for term in known if (row := rows.get(term)) is not None]
@@ -57,7 +57,7 @@ def alike(asked: Sequence[Word], known: Collection[str]) -> dict[str, list[tuple
 
 
 def gist(found: Collection[str]) -> np.ndarray | None:
-    """Return the direction of what the terms mean together; None where none of them is known."""
+    """Return the direction of the terms' combined meaning, or None if none of them is in the table."""
     rows, vectors = _table()
     own = [rows[term] for term in found if term in rows]
     if not own:

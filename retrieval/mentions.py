@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from retrieval.files import file_query
 
 MAX_MENTIONS = 30
-"""Of one text; a text that names more is a list, not a statement about them."""
+"""Per text; a text that names more is a list, not a statement about them."""
 
 _URL = re.compile(r"\bhttps?://\S+")
 _PATH = re.compile(
@@ -24,8 +24,8 @@ _SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|\n")
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A file by its keys (`name`, and `suffix` where folders are named, with `line` from 1), or a definition by its
-    `symbol`; "" for what it is not. `quote` is the sentence, a literal part of the text.
+    """A file by its keys (`name`, and `suffix` if folders are named, with `line` from 1), or a definition by its
+    `symbol`; "" for unused fields. `quote` is the sentence, a literal part of the text.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Mention:
 
 
 def mentions(text: str) -> list[Mention]:
-    """What a text names, each once, in its order, at most 30."""
+    """Return the mentions of a text in order, without duplicates, at most 30."""
     found: dict[tuple[str, str, str], Mention] = {}
     for mention in _all(text):
         found.setdefault((mention.name, mention.suffix, mention.symbol), mention)
@@ -54,7 +54,7 @@ def _all(text: str) -> Iterator[Mention]:
 
 
 def _sentence(text: str, start: int, end: int) -> str:
-    """The sentence around a place."""
+    """Return the sentence around a position."""
     before = [stop.end() for stop in _SENTENCE_END.finditer(text, 0, start)]
     behind = _SENTENCE_END.search(text, end)
     return text[before[-1] if before else 0 : behind.end() if behind else len(text)].strip()

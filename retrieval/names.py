@@ -1,4 +1,4 @@
-"""Names of people in a query: taken out before encoding, kept as a preference for what they said.
+"""Names of people in a query: removed before encoding, kept as a preference for what they said.
 
 To an encoder a name is a topic of its own, which every turn of that speaker shares: on LoCoMo turns the vector arm
 finds .701 of the evidence within 10 without the names in the query, .667 with them.
@@ -14,7 +14,7 @@ from graph.search import list_authors
 from retrieval.stopwords import ENGLISH
 
 MAX_AUTHORS = 2_000
-"""Beyond these a namespace is a crowd, in which first names tell nobody apart."""
+"""With more authors a namespace is a crowd, in which first names identify nobody."""
 
 _FRESH_S = 300.0
 _MAX_NAMESPACES = 256
@@ -23,12 +23,12 @@ _SPACE = re.compile(r"\s+")
 
 
 def authors_named(query: str, authors: Sequence[str]) -> list[str]:
-    """Those of `authors` whom `query` names, in full or by a part of the name, in the order of `authors`."""
+    """Return those of `authors` whom `query` names, in full or by a part of the name, in the order of `authors`."""
     return [author for author in authors if any(_pattern(part).search(query) for part in _parts(author))]
 
 
 def without_names(query: str, named: Sequence[str]) -> str:
-    """`query` without the names of `named`; the query itself where no word is left."""
+    """Return `query` without the names of `named`; `query` itself if no word is left."""
     text = query
     for author in named:
         for part in _parts(author):
@@ -37,7 +37,7 @@ def without_names(query: str, named: Sequence[str]) -> str:
 
 
 class NameBook:
-    """Who has spoken in which namespace, as known for some minutes: a new name is a preference that comes late."""
+    """The authors of each namespace, cached for some minutes: a new name only delays a preference."""
 
     def __init__(self, executor: Executor, clock: Callable[[], float] = time.monotonic) -> None:
         self._executor = executor
@@ -45,10 +45,10 @@ class NameBook:
         self._known: OrderedDict[str, tuple[float, list[str]]] = OrderedDict()
 
     async def authors(self, namespace: str) -> list[str]:
-        """The authors of `namespace`, longest name first; none where there are too many."""
-        known = self._known.get(namespace)
-        if known is not None and self._clock() - known[0] <= _FRESH_S:
-            return known[1]
+        """Return the authors of `namespace`, longest name first; none if there are too many."""
+        cached = self._known.get(namespace)
+        if cached is not None and self._clock() - cached[0] <= _FRESH_S:
+            return cached[1]
         found = await list_authors(self._executor, namespace, MAX_AUTHORS + 1)
         authors = [] if len(found) > MAX_AUTHORS else sorted(found, key=len, reverse=True)
         self._known[namespace] = (self._clock(), authors)
@@ -59,12 +59,12 @@ class NameBook:
 
 
 def _parts(author: str) -> list[str]:
-    """The whole name, then its words: a question says "Caroline", not "Caroline Smith"."""
+    """Return the whole name, then its words: a question says "Caroline", not "Caroline Smith"."""
     words = [word for word in author.split() if len(word) >= _MIN_PART and word.casefold() not in ENGLISH]
     return list(dict.fromkeys([author, *words]))
 
 
 def _pattern(part: str) -> re.Pattern[str]:
-    """The name as a word, with its possessive; in a script without blanks wherever it stands."""
+    """Match the name as a word, with its possessive; in a script without blanks anywhere."""
     name = re.escape(part)
     return re.compile(rf"(?<!\w){name}(?:['’]s)?(?!\w)", re.IGNORECASE) if part.isascii() else re.compile(name)

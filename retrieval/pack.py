@@ -1,7 +1,7 @@
-"""What a language model should be given about a question: dated lines within a budget of tokens. Pure functions.
+"""The context of a question for a language model: dated lines within a budget of tokens. Pure functions.
 
-A line is one item: when, who, what, and the id to cite it by. Line breaks in a text become blanks, and what looks like
-a citation in it is changed, so that no text can pass for another line.
+A line is one item: when, who, what, and the id to cite it by. Line breaks in a text become blanks, and anything in it
+that looks like a citation is changed, so that no text can pass for another line.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ NEAR = "Nothing that is kept clearly answers the question; these lines are only 
 NOTHING = "Nothing that is kept is near to the question."
 
 LEAST_WORDS = 5
-"""A turn with fewer topical words says too little alone: what was said before it belongs to it."""
+"""A turn with fewer topical words says too little alone: it is shown with the turn before it."""
 
 MAX_LINE_CHARS = 1_200
 _SHORTENED_CHARS = 300
@@ -26,8 +26,8 @@ _SHORTENED_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One item: `id` is what it is cited by, `passage` its sentence that answers best. `ends` is when it ceased to
-    hold, `replaced_by` the id of a later statement about the same, `unsupported` what became of all that it rests on.
+    """One item: `id` is its citation id, `passage` its sentence that answers best. `ends` is when it ceased to hold,
+    `replaced_by` the id of a later statement about the same, `unsupported` what happened to its support.
     """
 
     id: str
@@ -42,7 +42,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A hit with what has to be read before it, or behind it, in the order of time."""
+    """A hit with the lines to read before and after it, in the order of time."""
 
     hit: Line
     before: Sequence[Line] = ()
@@ -51,7 +51,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """The text, its tokens as `retrieval.tokens` counts them, and the ids of its lines, in their order."""
+    """The text, its tokens as counted by `retrieval.tokens`, and the ids of its lines in order."""
 
     text: str
     tokens: int
@@ -59,29 +59,29 @@ class Pack:
 
 
 def says_too_little(text: str) -> bool:
-    """Return whether a turn of a conversation has to be read with the one before it."""
+    """Return whether a turn of a conversation must be read with the one before it."""
     return len(reading(text).own_words) < LEAST_WORDS
 
 
 def only_asks(text: str) -> bool:
-    """Return whether a turn asks and tells nothing: what follows it may."""
+    """Return whether a turn only asks; what follows it may answer."""
     return reading(text).only_asks
 
 
 def packed(blocks: Sequence[Block], max_tokens: int, *, supported: bool) -> Pack:
-    """Return as many of the blocks, best first, as `max_tokens` allows; each item stands in it once.
+    """Return as many of the blocks, best first, as `max_tokens` allows, without repeating an item.
 
-    A block that is too long gives up what stands around its hit, then the ends of the hit; one that is too long even so
-    is left out, and shorter ones behind it still come in. `supported`: something in them answers the question.
+    A block that is too long first loses the lines around its hit, then the ends of the hit; if still too long it is
+    left out, and shorter ones after it may follow. `supported`: something in them answers the question.
     """
     head = HEAD if supported else NEAR if blocks else NOTHING
     parts, left = [head], max_tokens - tokens(head)
     ids: list[str] = []
     for block in blocks:
         for lines in _forms(block, set(ids)):
-            told = "\n".join(_told(line, most) for line, most in lines)
-            if lines and (cost := tokens("\n\n" + told)) <= left:
-                parts.append(told)
+            block_text = "\n".join(_rendered(line, most) for line, most in lines)
+            if lines and (cost := tokens("\n\n" + block_text)) <= left:
+                parts.append(block_text)
                 ids += [line.id for line, _ in lines]
                 left -= cost
                 break
@@ -90,7 +90,7 @@ def packed(blocks: Sequence[Block], max_tokens: int, *, supported: bool) -> Pack
 
 
 def _forms(block: Block, shown: set[str]) -> list[list[tuple[Line, int]]]:
-    """The lines of a block that are not shown yet with their greatest lengths: from all there is to the least."""
+    """Return the lines of a block not shown yet with their greatest lengths, from the fullest form to the shortest."""
     if block.hit.id in shown:
         return []
     around = [line for line in (*block.before, block.hit, *block.after) if line.id not in shown]
@@ -101,8 +101,8 @@ def _forms(block: Block, shown: set[str]) -> list[list[tuple[Line, int]]]:
     ]
 
 
-def _told(line: Line, most: int) -> str:
-    """One line: "2026-02-18 Kenji Mori: It took 16 minutes. [memory: m-1]"."""
+def _rendered(line: Line, most: int) -> str:
+    """Return one line: "2026-02-18 Kenji Mori: It took 16 minutes. [memory: m-1]"."""
     when = f"{line.when:%Y-%m-%d}" if line.when else ""
     ends = f"until {line.ends:%Y-%m-%d}" if line.ends else ""
     dates = ", ".join(part for part in (when, ends) if part)

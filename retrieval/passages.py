@@ -1,4 +1,4 @@
-"""Long texts become passages that an encoder can read whole; an item's text gets the form in which it is encoded."""
+"""Splits long texts into passages that an encoder can read whole, and writes an item's text in the form to encode."""
 
 import re
 from collections.abc import Collection
@@ -6,7 +6,8 @@ from collections.abc import Collection
 from retrieval.text import main_language
 
 TEXT_FORM = "author-text-v1"
-"""The name of what `embedding_text` writes; another form needs another name, since its vectors are another space."""
+"""Name of the form that `embedding_text` writes; another form needs another name, since its vectors are another space.
+"""
 
 MAX_CHARS = 1_400
 """Longest passage, in Latin letters, digits and blanks; any other character, punctuation too, counts as three.
@@ -19,16 +20,18 @@ vector, many topics.
 """
 
 OVERLAP = 150
-"""A passage repeats up to this many characters of the one before, so that what spans a cut is whole in one of them."""
+"""A passage repeats up to this many characters of the previous one, so that text across a cut is whole in one of them.
+"""
 
 MAX_PASSAGES = 64
-"""Passages of one text, about 80 kB of English. What lies behind (the rest of a 10 MB text) has no vector: it is stored
-whole and found by keyword search only. Without the cap one pasted log would occupy the encoder for minutes."""
+"""Passages of one text, about 80 kB of English. The rest (of a 10 MB text, say) has no vector: it is stored whole and
+found by keyword search only. Without the cap one pasted log would occupy the encoder for minutes.
+"""
 
 _WIDE_COST = 3
 _LAST_LATIN = "\u024f"
 
-# Best place to cut first. A mark closes a sentence only before white space, except the full-width ones.
+# Best place to cut first. A mark ends a sentence only before white space, except the full-width ones.
 _BREAKS = (
     re.compile(r"\n[ \t\r]*\n\s*"),
     re.compile(r"[.!?]+[\"'”’)\]]*\s+|[。！？｡]+[」』）”’]*\s*|\n\s*"),
@@ -38,11 +41,12 @@ _UNUSABLE = re.compile("[\ud800-\udfff\x00]")
 
 
 def passages(text: str, *, max_chars: int = MAX_CHARS, overlap: int = OVERLAP) -> list[str]:
-    """Slices of `text` in reading order, each at most `max_chars` wide; [text] when it is short, [] when it is blank.
+    """Return slices of `text` in reading order, each at most `max_chars` wide; [text] if it is short, [] if it is
+    blank.
 
-    They are cut at the end of a paragraph, a sentence or a word, in this order of preference, where one lies in the
-    second half of the allowed width, and cover every character up to the MAX_PASSAGES-th slice. Raises ValueError for
-    an overlap of more than an eighth of `max_chars`: a slice of wide characters could then end where the last one did.
+    They are cut at the end of a paragraph, a sentence or a word, in this order of preference, if one lies in the second
+    half of the allowed width, and cover every character up to the MAX_PASSAGES-th slice. Raises ValueError for an
+    overlap of more than an eighth of `max_chars`: a slice of wide characters could then end where the last one did.
     """
     if not 0 <= 8 * overlap <= max_chars:
         raise ValueError(f"overlap {overlap} must lie between 0 and an eighth of max_chars {max_chars}")
@@ -58,7 +62,9 @@ def passages(text: str, *, max_chars: int = MAX_CHARS, overlap: int = OVERLAP) -
 
 
 def readable(text: str, languages: Collection[str] | None) -> tuple[list[str], str | None]:
-    """The passages of `text` mostly in one of `languages` (None: all), and the language of the first other, if any."""
+    """Return the passages of `text` mostly in one of `languages` (None: all), and the language of the first other, if
+    any.
+    """
     parts = passages(text)
     spoken = [main_language(part) for part in parts]
     unread = [own for own in spoken if languages is not None and own not in languages]
@@ -66,18 +72,18 @@ def readable(text: str, languages: Collection[str] | None) -> tuple[list[str], s
 
 
 def embedding_text(author: str | None, text: str, caption: str | None = None) -> str:
-    """An item's text as it is encoded (author-text-v1): "Author: text [caption]", less the parts that are missing."""
-    said = f"{author}: {text}" if author else text
-    return clean(f"{said} [{caption}]" if caption else said)
+    """Return an item's text in the form to encode (author-text-v1): "Author: text [caption]", without missing parts."""
+    sentence = f"{author}: {text}" if author else text
+    return clean(f"{sentence} [{caption}]" if caption else sentence)
 
 
 def clean(text: str) -> str:
-    """The text without what tokenizers and UTF-8 refuse: lone surrogates and NUL become U+FFFD."""
+    """Return the text with lone surrogates and NUL, which tokenizers and UTF-8 refuse, replaced by U+FFFD."""
     return _UNUSABLE.sub("\ufffd", text)
 
 
 def _reach(text: str, start: int, width: int) -> int:
-    """The end of the longest slice from `start` that is at most `width` wide; one character at least."""
+    """Return the end of the longest slice from `start` that is at most `width` wide; one character at least."""
     end = start
     while end < len(text) and (width := width - _cost(text[end])) >= 0:
         end += 1
@@ -90,7 +96,7 @@ def _cost(character: str) -> int:
 
 
 def _cut(text: str, start: int, limit: int) -> int:
-    """Where the slice from `start` ends: the last of the best breaks in its second half, else `limit`."""
+    """Return the end of the slice from `start`: the last of the best breaks in its second half, else `limit`."""
     if limit == len(text):
         return limit
     middle = (start + limit) // 2
@@ -102,7 +108,7 @@ def _cut(text: str, start: int, limit: int) -> int:
 
 
 def _resume(text: str, end: int, overlap: int) -> int:
-    """Where the next slice starts: at the first sentence, else word, that begins in the last `overlap` characters."""
+    """Return the next slice's start: the first sentence, else word, that begins in the last `overlap` characters."""
     for pattern in _BREAKS[1:]:
         match = pattern.search(text, end - overlap, end)
         if match and match.end() < end:

@@ -1,6 +1,6 @@
-"""English phrases that say what one word says: "called the trip off" is "cancel". Pure functions.
+"""English phrases that mean one word: "called the trip off" is "cancel". Pure functions.
 
-`phrases.txt` holds them, irregular forms of words too.
+`phrases.txt` holds them, and irregular forms of words.
 """
 
 from collections import defaultdict
@@ -35,8 +35,8 @@ _FORMS = {form: line.partition(":")[0] for line in _VERBS.split("\n") for form i
 
 
 def phrases_in(runs: Sequence[str]) -> Mapping[int, str | None]:
-    """Return what the phrases among the words `runs` say: by the number of the first word of each the word that says
-    the same, and None for its other words.
+    """Return the meanings of phrases among the words `runs`: the index of a phrase's first word maps to the equivalent
+    word, those of its other words to None.
     """
     table = _phrases()
     said: dict[int, str | None] = {}
@@ -49,7 +49,7 @@ def phrases_in(runs: Sequence[str]) -> Mapping[int, str | None]:
         # Hardly any phrase is there: its words are looked for all together before they are looked for in order.
         there = {_ANYTHING, *(form for form, _ in forms)}
         for phrase, word in entries:
-            found = _places(phrase, forms) if there.issuperset(phrase) else set()
+            found = _matched(phrase, forms) if there.issuperset(phrase) else set()
             if found and said.keys().isdisjoint(found):
                 said |= dict.fromkeys(found)
                 said[start] = word
@@ -58,13 +58,13 @@ def phrases_in(runs: Sequence[str]) -> Mapping[int, str | None]:
 
 
 def plain_form(word: str) -> str:
-    """Return the word of an irregular form: "bought" is "buy"; any other word stays as it is."""
+    """Return the base of an irregular form: "bought" is "buy"; other words are returned unchanged."""
     return _irregular().get(word, word)
 
 
-def _places(phrase: Sequence[str], forms: Sequence[tuple[str, int]]) -> set[int]:
-    """The numbers of the words that make up the phrase, which begins with the first of `forms`; none where they do not
-    make it up.
+def _matched(phrase: Sequence[str], forms: Sequence[tuple[str, int]]) -> set[int]:
+    """Return the indexes of the words that make up the phrase, which begins with the first of `forms`; none if they
+    do not.
     """
     found: set[int] = set()
     at = gap = 0
@@ -72,17 +72,19 @@ def _places(phrase: Sequence[str], forms: Sequence[tuple[str, int]]) -> set[int]
         if part == _ANYTHING:
             gap = _LONGEST_GAP
             continue
-        place = next((place for place in range(at, min(at + gap + 1, len(forms))) if forms[place][0] == part), None)
-        if place is None:
+        position = next(
+            (position for position in range(at, min(at + gap + 1, len(forms))) if forms[position][0] == part), None
+        )
+        if position is None:
             return set()
-        found.add(forms[place][1])
-        at, gap = place + 1, 0
+        found.add(forms[position][1])
+        at, gap = position + 1, 0
     return found
 
 
 @lru_cache(maxsize=20_000)
 def _forms(run: str) -> tuple[str, ...]:
-    """A word as the phrases have it: "can't" is "can" and "not"."""
+    """Return a word in the form used by the phrases: "can't" is "can" and "not"."""
     lower = run.casefold().replace("’", "'")
     if lower == "cannot":
         return ("can", "not")
@@ -99,7 +101,7 @@ def _form(word: str) -> str:
 
 @cache
 def _lines() -> Sequence[tuple[str, Sequence[str]]]:
-    """The lines of the file: a word, and the phrases and forms that say it."""
+    """Return the lines of the file: a word, and the phrases and forms that mean it."""
     lines = files("retrieval").joinpath("phrases.txt").read_text(encoding="utf-8").splitlines()
     pairs = [line.partition(":") for line in lines if line and line[0] != "#"]
     return [(word, [phrase.strip() for phrase in phrases.split(",")]) for word, _, phrases in pairs]
@@ -112,7 +114,7 @@ def _irregular() -> Mapping[str, str]:
 
 @cache
 def _phrases() -> Mapping[str, Sequence[tuple[Sequence[str], str]]]:
-    """The phrases by their first word, the longest first, each with the word that says the same."""
+    """Return the phrases by their first word, longest first, each with its equivalent word."""
     table: defaultdict[str, list[tuple[Sequence[str], str]]] = defaultdict(list)
     for word, phrases in _lines():
         for phrase in phrases:

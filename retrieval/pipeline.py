@@ -1,8 +1,8 @@
 """Hybrid search, from queries to deduplicated hits.
 
-normalise -> encode all queries in one batch -> one statement a query, side by side, more where filters bite -> fuse ->
-one round trip for the pool's properties, evidence and missing cosines -> deduplicate -> cut; and once more, deeper,
-when duplicates leave too few hits. What is not similar enough goes last.
+normalise -> encode all queries in one batch -> one statement per query, concurrently, more if filters remove too much
+-> fuse -> one round trip for the pool's properties, evidence and missing cosines -> deduplicate -> cut; and again,
+deeper, if duplicates leave too few hits. Hits that are not similar enough are removed last.
 """
 
 import asyncio
@@ -37,10 +37,10 @@ from retrieval.thresholds import FixedBound
 from retrieval.types import BOTH_ARMS, GRAPH, KEYWORD, VECTOR, Overfetch, ScoredItem, SearchRequest, SearchResult
 from retrieval.whole import WHOLE, SmallNamespaces
 
-# Statements side by side: two to five of them took 32-37 ms where one with five queries took 48-54 ms (2 cores, 100k
+# Concurrent statements: two to five of them took 32-37 ms where one with five queries took 48-54 ms (2 cores, 100k
 # items).
 SIDE_BY_SIDE = 4
-# Rows an arm for each hit wanted: deep enough that a fused list of 10 keeps what either arm has in its first 50.
+# Rows per arm for each hit wanted: deep enough that a fused list of 10 keeps what either arm has in its first 50.
 ROWS_PER_HIT = 5
 MIN_ROWS = 60
 # Rows of each index in a deeper look, when filters left too few of the first. Milliseconds of the vector and keyword
@@ -53,25 +53,25 @@ MIN_ROWS = 60
 # So 4,000 rows cost a quarter of an exact scan, which grows with the namespace while they do not, and fill 10 hits down
 # to .3 %. Whole searches took 86, 85 and 250 ms (10, 1 and .1 %), with 10,000 rows 117, 104 and 240 ms.
 DEEPER_ROWS = 4_000
-# Duplicates that take the place of hits make a search look again for this many times as many items.
+# When duplicates displace hits, a search is repeated for this many times as many items.
 _DEEPER = 4
 # Candidates hydrated at once for each hit wanted: a few more than one, since duplicates are dropped afterwards.
 # Fetching properties is a third of a search's time, so more are fetched only when these do not fill the limit.
 HYDRATED_PER_HIT = 1.5
 LEAST_SUPPORT, LEAST_SUPPORT_UNREAD = 0.4, 0.29
-"""What has to speak for the best candidate (0..1, retrieval.answering.Judgement) for anything to be found: where the
-encoder reads the query, and where words alone have to speak. In small worlds the best candidate of a question that is
-answered has less in 2 % and 8 % of cases; where nothing is known it has more in 4 of 16 and in none of 8.
+"""Support that the best candidate needs (0..1, retrieval.answering.Judgement) for anything to be found: if the encoder
+reads the query, and if only words count. In small worlds the best candidate of an answered question has less in 2 % and
+8 % of cases; where nothing is known it has more in 4 of 16 and in none of 8.
 """
 LEAST_SUPPORT_BESIDE = 0.25
-"""What has to speak for any other hit, unless it answers nearly as well as the best: from .3 on right answers are lost
-that are worded otherwise.
+"""Support that any other hit needs, unless it answers nearly as well as the best: from .3 on right answers in other
+words are lost.
 """
 NEARLY_BEST = 0.8
-"""The share of the best score from which on a candidate needs nothing else that speaks for it."""
+"""Share of the best score from which on a candidate needs no other support."""
 UNSUPPORTED = 0.5
-"""What the score of a candidate is worth that nothing supports any more: it stands below what answers about as well,
-and above what hardly answers.
+"""Factor on the score of a candidate that nothing supports any longer: it ranks below what answers about as well, and
+above what hardly answers.
 """
 NOT_ASKED = "skipped: not asked for"
 _EVERYTHING = FixedBound(0.0)
@@ -84,7 +84,7 @@ _NOTES = {
 
 @dataclass(frozen=True, slots=True)
 class VectorArm:
-    """The encoder in use, or why there is none; `noise` of each language that it was found to tell texts apart in."""
+    """The encoder in use, or why there is none; `noise` of each language in which it was found to distinguish texts."""
 
     encoder: Encoder | None
     noise: Mapping[str, Noise] = field(default_factory=dict)
@@ -93,9 +93,9 @@ class VectorArm:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far a search looks: index rows at first (for each hit wanted, and at least), and in a deeper look.
+    """How far a search looks: rows per index at first (for each hit wanted, and at least), and in a deeper look.
 
-    `whole`: whether a small namespace is read whole beside that.
+    `whole`: whether a small namespace is also read whole.
     """
 
     rows_per_hit: int = ROWS_PER_HIT
@@ -104,7 +104,7 @@ class Reach:
     whole: bool = True
 
     def depth(self, limit: int, times: int) -> Depth:
-        """Where to stop for `limit` hits, in a search that looks `times` as far."""
+        """Return where to stop for `limit` hits, in a search that looks `times` as far."""
         rows = max(self.min_rows, limit * self.rows_per_hit) * times
         return Depth(rows=rows, wanted=limit * times, deeper=max(self.deeper_rows, rows))
 
@@ -132,7 +132,8 @@ class SearchPipeline:
     async def search(self, request: SearchRequest) -> SearchResult:
         """Return hits for `request`, best first: as many as its limit, or all that pass its filters and can be found.
 
-        Raises graph.errors.DatabaseUnavailable when nobody answers; one broken arm is reported in `arms` instead.
+        Raises graph.errors.DatabaseUnavailable if the database does not answer; a single failed arm is reported in
+        `arms` instead.
         """
         clock = self._stopwatch()
         with clock.stage("encode"):
@@ -154,7 +155,9 @@ class SearchPipeline:
     async def _look(
         self, request: SearchRequest, queries: Sequence[PlannedQuery], times: int, clock: Stopwatch
     ) -> "_Look":
-        """What the arms give, the hits made of it, and what the graph arm says, looking `times` as far as at first."""
+        """Return the arms' results, the hits built from them, and the graph arm's status, looking `times` as far as at
+        first.
+        """
         depth = self._reach.depth(request.limit, times)
         linear = request.fusion_method == "linear"
         with clock.stage("arms"):
@@ -193,7 +196,7 @@ class SearchPipeline:
     async def _judge(
         self, request: SearchRequest, queries: Sequence[PlannedQuery], fused: Sequence[Fused], found: Pooled
     ) -> tuple[Judged, Pooled]:
-        """The candidates in the order of how well they answer, with what led to the best where a query asks why."""
+        """Return the candidates ordered by how well they answer, with what led to the best if a query asks why."""
         chains: Chains = {}
         if any(asks_why(query.text) for query in queries):
             found, chains = await with_causes(self._executor, request.where, queries, fused, found)
@@ -206,7 +209,7 @@ class SearchPipeline:
     def _left(
         self, request: SearchRequest, queries: Sequence[PlannedQuery], judged: Judged, found: Pooled
     ) -> Remaining:
-        """The candidates that keep the bound, and that something speaks for where the caller did not choose it."""
+        """Return the candidates that meet the bound and, unless the caller chose it, have enough support."""
         texts = {uid: traits.passage for pool in found.pools for uid, traits in pool.traits.items()}
         pool = [
             Near(entry, found.similarity(entry.uid), texts[entry.uid]) for entry in judged.fused if entry.uid in texts
@@ -217,7 +220,7 @@ class SearchPipeline:
         narrow = _is_narrow(request.where)
         backed = narrow or _finds(judged.judgements.values(), queries)
         least = NEARLY_BEST * best_of(judged.judgements.values())
-        # What the caller's own threshold has judged stays; a hit that it could not judge needs backing all the same.
+        # Hits judged by the caller's own threshold stay; a hit that it could not judge still needs support.
         chosen = isinstance(request.bound, FixedBound) and left.threshold is not None
         backs = partial(_beside, least=least, unjudged=not chosen)
         return left.only(
@@ -234,7 +237,7 @@ class SearchPipeline:
             return await run_arms(self._executor, request.where, query, depth)
 
     async def plan(self, request: SearchRequest) -> list[PlannedQuery]:
-        """The queries of `request` as the arms run them, and what each arm has to say beforehand."""
+        """Return the queries of `request` as the arms run them, with each arm's initial status."""
         texts = [normalise(query) for query in request.queries]
         authors = await self._names.authors(request.where.namespace)
         named = [authors_named(text, authors) for text in texts]
@@ -274,7 +277,7 @@ class SearchPipeline:
         return OK
 
     async def _encode(self, texts: Sequence[str]) -> tuple[dict[str, VectorQuery], str]:
-        """The vector of each of `texts`, or none and the reason."""
+        """Return the vector of each of `texts`, or none and the reason."""
         encoder = self._arm.encoder
         if encoder is None or not texts:
             return {}, ""
@@ -292,7 +295,7 @@ class SearchPipeline:
         near_by_uid: Mapping[str, Nearness],
         judgements: Mapping[str, Judgement],
     ) -> list[ScoredItem]:
-        """Hydrated hits without duplicates: at least the limit, where that many different ones were found."""
+        """Return hydrated hits without duplicates: at least the limit, if that many different ones were found."""
         hits: list[ScoredItem] = []
         wanted = request.limit + request.spare
         at, step = 0, math.ceil(wanted * HYDRATED_PER_HIT)
@@ -322,7 +325,7 @@ class SearchPipeline:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """One look at the indexes, and the hits that it gave."""
+    """One look at the indexes, and its hits."""
 
     answers: Sequence[ArmResults]
     hits: Sequence[ScoredItem]
@@ -335,16 +338,16 @@ async def _nothing() -> list[str]:
 
 
 def _finds(judgements: Iterable[Judgement], queries: Sequence[PlannedQuery]) -> bool:
-    """Whether something speaks for the best candidates: a question about something else finds nothing."""
+    """Return whether the best candidates have support: a question about something else finds nothing."""
     least = LEAST_SUPPORT if any(query.vector is not None for query in queries) else LEAST_SUPPORT_UNREAD
     return any(judgement.support >= least for judgement in judgements)
 
 
 def _beside(judgement: Judgement | None, *, least: float, unjudged: bool) -> bool:
-    """Whether enough speaks for a candidate where a better one is found, or its score is at `least` so; `unjudged` of
-    one that nobody judged.
+    """Return whether a candidate has enough support given that a better one is found, or its score is at least `least`;
+    `unjudged` applies to one without a judgement.
 
-    Those stand behind all that were judged, unless a threshold removed these.
+    Those follow all judged ones, unless a threshold removed these.
     """
     if judgement is None:
         return unjudged
@@ -352,23 +355,23 @@ def _beside(judgement: Judgement | None, *, least: float, unjudged: bool) -> boo
 
 
 def _is_narrow(where: ItemFilter) -> bool:
-    """Whether the filters name what the query is about, which it need not say again."""
-    return any(given is not None for given in (where.conversation_id, where.session_id, where.person_id))
+    """Return whether the filters name what the query is about, which it need not repeat."""
+    return any(value is not None for value in (where.conversation_id, where.session_id, where.person_id))
 
 
 def _replaced(judgement: Judgement | None) -> bool:
-    """Whether a fact has ended and another holds in its place: as one that was superseded it is no hit."""
+    """Return whether a fact has ended and another holds in its place: like a superseded one it is no hit."""
     return judgement is not None and judgement.replaced
 
 
 def _moment(request: SearchRequest) -> datetime:
-    """When the queries are asked: what held at another time is judged by that time."""
+    """Return the time of the queries: what held at another time is judged by that time."""
     return request.where.as_of or request.now or datetime.now(UTC)
 
 
 def _below(fused: Sequence[Fused], found: Pooled, request: SearchRequest) -> Sequence[Fused]:
-    """The candidates, of which those that nothing supports any more are worth less; what was known of that at an
-    earlier moment, nobody has kept.
+    """Return the candidates with lower scores for those that nothing supports any longer; the state of support at
+    earlier moments is not recorded.
     """
     if request.where.known_at is not None:
         return fused
@@ -406,7 +409,7 @@ def _scored(
 
 
 def _unjudged(queries: Sequence[PlannedQuery]) -> list[str]:
-    """A note where nothing is known of the similarity of hits to some query."""
+    """Return a note if some query could not be compared with hits by similarity."""
     without_vector = sum(query.vector is None for query in queries)
     if not without_vector:
         return []
@@ -436,7 +439,7 @@ def _keyword_status(request: SearchRequest, keyword: KeywordQuery) -> str:
 
 
 def _statuses(answers: Sequence[ArmResults]) -> dict[str, str]:
-    """One status an arm: "ok" when it ran for every query, else what happened, and to how many of the queries."""
+    """Return one status per arm: "ok" if it ran for every query, else what happened, and to how many of the queries."""
     statuses: dict[str, str] = {}
     for arm in answers[0].status:
         troubles = [answer.status[arm] for answer in answers if answer.status[arm] != OK]
@@ -446,7 +449,7 @@ def _statuses(answers: Sequence[ArmResults]) -> dict[str, str]:
 
 
 def _overfetch(answers: Sequence[ArmResults], *, again: bool, filled: bool) -> Overfetch | None:
-    """What more than a first look it took; None when that was enough."""
+    """Return the effort beyond a first look, or None if that was enough."""
     effort = max(answer.effort for answer in answers)
     if effort is Effort.FIRST_LOOK and not again:
         return None

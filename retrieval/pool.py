@@ -1,4 +1,4 @@
-"""The candidates of a search with all that ranking needs to know of them."""
+"""The candidates of a search with all their ranking data."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,13 +20,11 @@ from retrieval.types import GRAPH, VECTOR
 from retrieval.whole import WHOLE
 
 _SIMILARITY_DIGITS = 4
-"""As many as are shown: what is shown is what a threshold judges."""
+"""As many as are shown, so that thresholds judge what is shown."""
 
 
 class Nearness(NamedTuple):
-    """How near a candidate is to the query as asked that it is nearest to: the cosine (-1..1), and what that means
-    (0..1).
-    """
+    """A candidate's cosine (-1..1) and calibrated similarity (0..1) to the nearest query as asked."""
 
     cosine: float
     similarity: float
@@ -34,14 +32,14 @@ class Nearness(NamedTuple):
 
 @dataclass(frozen=True)
 class Pooled:
-    """The pool of each query; `judged`: the noise of each query that was encoded, and its candidates' cosines."""
+    """The pool of each query; `judged`: the noise of each encoded query, and its candidates' cosines."""
 
     pools: Sequence[Pool]
     judged: Sequence[tuple[Noise, Mapping[str, float]]] = ()
 
     @cached_property
     def near(self) -> Mapping[str, Nearness]:
-        """How near the candidates are that have a vector, each to the query that it is nearest to."""
+        """Return the nearness of the candidates that have a vector, each to its nearest query."""
         near: dict[str, Nearness] = {}
         for noise, cosines in self.judged:
             means = calibrated_all(list(cosines.values()), noise)
@@ -52,14 +50,14 @@ class Pooled:
         return near
 
     def similarity(self, uid: str) -> float | None:
-        """Return the calibrated similarity (0..1) of a candidate to the query that it is nearest to."""
+        """Return the calibrated similarity (0..1) of a candidate to its nearest query."""
         near = self.near.get(uid)
         return None if near is None else near.similarity
 
 
 @dataclass(frozen=True, slots=True)
 class _Cosines:
-    """Cosines (uid -> -1..1) of the candidates of query `number` to one vector of it: those known so far."""
+    """The known cosines (uid -> -1..1) of the candidates of query `number` to one of its vectors."""
 
     number: int
     vector: VectorQuery
@@ -73,9 +71,9 @@ async def pooled(
     answers: Sequence[ArmResults],
     covered: Collection[str] | None = None,
 ) -> Pooled:
-    """Return one pool a query, from one round trip for all: the traits, and the cosines that the vector arm lacks.
+    """Return one pool per query, from one round trip for all: the traits, and the cosines that the vector arm lacks.
 
-    What is written in a language that is not `covered` (None: all are) has no cosine, whatever the encoder made of it.
+    Texts in a language that is not `covered` (None: all are) have no cosine, whatever the encoder made of them.
     """
     to_rank = [
         _Cosines(
@@ -84,7 +82,7 @@ async def pooled(
         for query in queries
         if query.vector is not None
     ]
-    # A query without names was encoded once: what the vector arm says is similarity too.
+    # A query without names was encoded once: the vector arm's cosines also count as similarity.
     to_judge = [
         _Cosines(query.number, query.beside, _measured(answers[query.number], 1))
         for query in queries
@@ -109,7 +107,7 @@ async def pooled(
 
 
 def _reads(text: str, covered: Collection[str]) -> bool:
-    """Whether an encoder that covers these languages reads a passage of the text; only a long one has several."""
+    """Return whether an encoder of these languages reads a passage of the text; only a long one has several."""
     return language(text) in covered or bool(readable(text, covered)[0])
 
 
@@ -119,28 +117,28 @@ async def _completed(
     answers: Sequence[ArmResults],
     cosines: Sequence[_Cosines],
 ) -> dict[str, PoolRow]:
-    """The candidates by uid; what `cosines` lack is added to them."""
-    known = {uid: row for answer in answers for uid, row in answer.rows.items()}
-    unknown = _unknown(answers, cosines, known)
+    """Return the candidates by uid, and add missing cosines to `cosines`."""
+    described = {uid: row for answer in answers for uid, row in answer.rows.items()}
+    unknown = _unknown(answers, cosines, described)
     if not unknown:
-        return known
+        return described
     vectors = [entry.vector for entry in cosines]
     rows = await pool_rows(executor, where.namespace, unknown, vectors=vectors, known_at=where.known_at)
     for row in rows:
         for index, cosine in zip(unknown[row.uid], row.cosines, strict=False):
             if cosine is not None:
                 cosines[index].known[row.uid] = cosine
-    return known | {row.uid: row for row in rows}
+    return described | {row.uid: row for row in rows}
 
 
 def _unknown(
-    answers: Sequence[ArmResults], cosines: Sequence[_Cosines], known: Mapping[str, PoolRow]
+    answers: Sequence[ArmResults], cosines: Sequence[_Cosines], described: Mapping[str, PoolRow]
 ) -> dict[str, list[int]]:
-    """The candidates that are not `known`, and those whose query found them but has not measured them: for each the
-    places of the cosines that lack it.
+    """Return the candidates that are not `described`, and those whose query found but did not measure them, each with
+    the indexes of the cosines that lack it.
     """
     unknown: dict[str, list[int]] = {
-        uid: [] for answer in answers for ranking in answer.rankings for uid in ranking.uids if uid not in known
+        uid: [] for answer in answers for ranking in answer.rankings for uid in ranking.uids if uid not in described
     }
     for index, entry in enumerate(cosines):
         answer = answers[entry.number]
@@ -150,12 +148,12 @@ def _unknown(
     return unknown
 
 
-def _measured(answer: ArmResults, place: int) -> dict[str, float]:
-    """The cosines that the statement of both arms measured to one of its vectors."""
+def _measured(answer: ArmResults, index: int) -> dict[str, float]:
+    """Return the cosines that the statement of both arms measured to one of its vectors."""
     return {
         uid: cosine
         for uid, row in answer.rows.items()
-        if place < len(row.cosines) and (cosine := row.cosines[place]) is not None
+        if index < len(row.cosines) and (cosine := row.cosines[index]) is not None
     }
 
 
@@ -199,8 +197,8 @@ def _by_uid(answer: ArmResults, arm: str) -> dict[str, float]:
 
 
 def _keyword_scores(rankings: Sequence[Ranking]) -> dict[str, float]:
-    """Each candidate's score relative to the best of its index (0..1), never above a better-ranked one: a ranking may
-    join two indexes, whose scores do not compare.
+    """Return each candidate's score relative to the best of its index (0..1), never above a better-ranked one: a
+    ranking may join two indexes, whose scores are not comparable.
     """
     best: dict[str, float] = {}
     for ranking in rankings:

@@ -1,6 +1,6 @@
-"""Texts that every match of a regular expression holds, so that an index finds where a match is possible at all.
+"""Texts that every match of a regular expression contains, so that an index can find where a match is possible.
 
-Reads the syntax of RE2. What it does not understand it takes as anything, so that its answer is never too narrow.
+Reads the syntax of RE2. Whatever it does not understand counts as anything, so that its result is never too narrow.
 """
 
 import re
@@ -17,9 +17,9 @@ _CONTROL = {"a": "\a", "f": "\f", "t": "\t", "n": "\n", "r": "\r", "v": "\v"}
 
 
 def required_literals(pattern: str) -> list[str] | None:
-    """Texts of which every match holds one, at most 8, with the case of the pattern; None when there are none.
+    """Return at most 8 texts, in the pattern's case, of which every match contains one; None if there are none.
 
-    A pattern that RE2 refuses may give anything.
+    For a pattern that RE2 refuses the result is arbitrary.
     """
     found = _Reader(pattern).alternatives()
     if found is None or len(found) > MAX_LITERALS:
@@ -28,14 +28,14 @@ def required_literals(pattern: str) -> list[str] | None:
 
 
 class _Reader:
-    """Walks over a pattern once. A result is the set of texts of which a match holds one; None: nothing is sure."""
+    """Walks over a pattern once. A result is a set of texts of which a match contains one; None: nothing is sure."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
         self._at = 0
 
     def alternatives(self) -> set[str] | None:
-        """Of `a|b|…` up to the end of the pattern or group: what every branch gives."""
+        """Return the texts for `a|b|…` up to the end of the pattern or group: those of every branch."""
         found = self._sequence()
         while self._pattern[self._at : self._at + 1] == "|":
             self._at += 1
@@ -44,7 +44,7 @@ class _Reader:
         return found
 
     def _sequence(self) -> set[str] | None:
-        """Of pieces one after another: the best among runs of plain characters and groups that must be there."""
+        """Return the texts for consecutive pieces: the best among required runs of plain characters and groups."""
         best: set[str] | None = None
         run = ""
         while self._at < len(self._pattern) and self._pattern[self._at] not in "|)":
@@ -60,7 +60,7 @@ class _Reader:
         return _better(best, {run} if run else None)
 
     def _piece(self) -> tuple[str | None, set[str] | None]:
-        """One piece: its text where it is plain (an assertion is the empty text), or what a group gives."""
+        """Return one piece: its text if it is plain (an assertion is the empty text), or the texts of a group."""
         char = self._pattern[self._at]
         if char == "(":
             return self._group()
@@ -99,7 +99,7 @@ class _Reader:
         return body if len(body) == 1 and not body.isalnum() else None
 
     def _repeat(self) -> tuple[int, int | None]:
-        """How often the piece before has to come, at least and at most (None: any number)."""
+        """Return how often the preceding piece must occur, at least and at most (None: any number)."""
         low, high = 1, 1
         most: int | None = high
         while match := _REPEAT.match(self._pattern, self._at):
@@ -120,7 +120,7 @@ def _bounds(match: re.Match[str]) -> tuple[int, int | None]:
 
 
 def _better(best: set[str] | None, other: set[str] | None) -> set[str] | None:
-    """The one whose shortest text is longer: it rules out more; of equals the one with fewer texts."""
+    """Return the set whose shortest text is longer, since it rules out more; of equals the one with fewer texts."""
     if best is None or other is None:
         return other if best is None else best
     return max(best, other, key=lambda found: (min(map(len, found)), -len(found)))

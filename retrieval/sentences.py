@@ -1,7 +1,7 @@
-"""How much of a query one sentence of a text says. Pure functions.
+"""Measures how much of a query a single sentence of a text contains. Pure functions.
 
-An index adds up the words of a whole text: two that stand in different sentences count as if one had both. What answers
-a question mostly says it in one place.
+An index adds up the words of a whole text: two in different sentences count as if in one. Texts that answer a question
+mostly do so in one place.
 """
 
 import math
@@ -24,13 +24,13 @@ _HIRAGANA = re.compile(r"[\u3040-\u309f]+")
 _END = re.compile(r"[。．！？!?\n]|\.\s")
 _SUFFIXES = ("ingly", "edly", "ing", "ies", "ed", "es", "ly", "s", "e")
 _MIN_STEM = 3
-# Hiragana alone is mostly particles and endings, but names are written in it too: on Japanese paragraphs .3 ranks as 0.
+# Hiragana alone is mostly particles and endings, but also names: on Japanese paragraphs .3 ranks like 0.
 HIRAGANA_WEIGHT = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text, and what counts as said in each of its sentences: its title, author and caption."""
+    """A text, and what counts as part of each of its sentences: its title, author and caption."""
 
     head: str = field(default="", repr=False)
     text: str = field(default="", repr=False)
@@ -42,15 +42,17 @@ class Passage:
 
 
 def terms(query: str) -> frozenset[str]:
-    """What `query` is about: stems of its words without English function words, and pairs of Chinese, Japanese and
-    Korean letters.
+    """Return the topical terms of `query`: stems of its words without English function words, and pairs of Chinese,
+    Japanese and Korean letters.
     """
     runs = _RUN.findall(query[:MAX_QUERY_CHARS].casefold())
     return frozenset(term for run in runs for term in _terms(run))
 
 
 def coverage(wanted: Set[str], passages: Sequence[Passage]) -> list[float]:
-    """For each passage the share (0..1) of `wanted`, by rarity among the passages, that its best sentence has."""
+    """Return for each passage the share (0..1) of `wanted`, weighted by rarity among the passages, in its best
+    sentence.
+    """
     if not wanted:
         return [0.0] * len(passages)
     found = [_sentences(wanted, passage) for passage in passages]
@@ -60,7 +62,7 @@ def coverage(wanted: Set[str], passages: Sequence[Passage]) -> list[float]:
 
 
 def marks(wanted: Set[str], text: str) -> list[tuple[int, int]]:
-    """Return where `text` has words of `wanted`: starts and ends of pieces that do not overlap, in order."""
+    """Return where `text` has words of `wanted`: starts and ends of non-overlapping pieces, in order."""
     folded = text.casefold()
     if len(folded) != len(text):  # some letters become two
         folded = text.lower() if len(text.lower()) == len(text) else text
@@ -74,11 +76,11 @@ def marks(wanted: Set[str], text: str) -> list[tuple[int, int]]:
 
 
 def best_sentence(wanted: Set[str], text: str) -> tuple[int, int] | None:
-    """Return start and end of the first sentence with the most of `wanted`; None where no sentence has any."""
+    """Return start and end of the first sentence with the most of `wanted`, or None if no sentence has any."""
     ends = sorted({*(end.end() for end in _END.finditer(text)), len(text)})
     spans = list(zip([0, *ends], ends, strict=False))
-    said = [sum(_trust(term) for term in _found(wanted, text[start:end].casefold())) for start, end in spans]
-    return spans[said.index(max(said))] if any(said) else None
+    weights = [sum(_trust(term) for term in _found(wanted, text[start:end].casefold())) for start, end in spans]
+    return spans[weights.index(max(weights))] if any(weights) else None
 
 
 def _end(term: str, text: str, at: int) -> int:
@@ -87,7 +89,7 @@ def _end(term: str, text: str, at: int) -> int:
 
 
 def _sentences(wanted: Set[str], passage: Passage) -> list[set[str]]:
-    """The terms of `wanted` in each sentence that has any, with those of the head: at least one set."""
+    """Return the terms of `wanted` in each sentence that has any, with those of the head: at least one set."""
     head = _found(wanted, passage.head.casefold()).keys()
     text = passage.text.casefold()
     starts_of = _found(wanted - head, text)
@@ -102,12 +104,12 @@ def _sentences(wanted: Set[str], passage: Passage) -> list[set[str]]:
 
 
 def _found(wanted: Set[str], text: str) -> dict[str, list[int]]:
-    """Where in `text` each term stands, those that do: most do not, which `find` tells at once."""
+    """Return the positions in `text` of each term that occurs in it: most do not, which `find` detects at once."""
     return {term: starts for term in wanted if (starts := list(_starts(term, text)))}
 
 
 def _starts(term: str, text: str) -> Iterator[int]:
-    """Where a word of this stem begins, or this pair of letters."""
+    """Yield where a word of this stem, or this pair of letters, begins."""
     is_pair = _is_cjk(term)
     at = text.find(term)
     while at >= 0:
@@ -117,13 +119,13 @@ def _starts(term: str, text: str) -> Iterator[int]:
 
 
 def _is_word(wanted: str, text: str, at: int) -> bool:
-    """Whether a word of the stem `wanted` begins at `at`: a stem is the beginning of all of its words."""
+    """Return whether a word of the stem `wanted` begins at `at`: a stem is the beginning of all its words."""
     word = _WORD.match(text, at)
     return word is not None and not (at and _LETTER.match(text[at - 1])) and stem(word[0]) == wanted
 
 
 def _rarity(wanted: Set[str], passages: Sequence[Set[str]]) -> dict[str, float]:
-    """The weight of each term: BM25's idf, log(1 + (N - df + .5) / (df + .5)), less for hiragana alone."""
+    """Return the weight of each term: BM25's idf, log(1 + (N - df + .5) / (df + .5)), less for hiragana alone."""
     holding = Counter(term for passage in passages for term in passage)
     return {term: _idf(len(passages), holding[term]) * _trust(term) for term in wanted}
 
@@ -148,9 +150,9 @@ def _terms(run: str) -> list[str]:
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """An English word without its ending, roughly: painting, painted and paints become paint.
+    """Return an English word without its ending, roughly: painting, painted and paints become paint.
 
-    Ranks nearly as the Snowball stemmer does (LoCoMo nDCG@10 .688 against .690), in a fraction of its time.
+    Ranks nearly as well as the Snowball stemmer (LoCoMo nDCG@10 .688 against .690), in a fraction of its time.
     """
     stem = word
     for suffix in _SUFFIXES:

@@ -1,7 +1,7 @@
-"""What speaks for a candidate besides its own two scores. Pure functions over the pool of one query.
+"""Ranking signals of a candidate besides its own two scores. Pure functions over the pool of one query.
 
-Every signal is a number a candidate, 0..1 after `scaled` where it has no natural range. Weights stand in `weights.toml`
-with the gain that was measured for each.
+Every signal is a number per candidate, scaled to 0..1 by `scaled` if it has no natural range. Weights are in
+`weights.toml` with the measured gain of each.
 """
 
 import re
@@ -36,19 +36,19 @@ _KEPT_SESSION_ROWS = 3
 # Half a millisecond for turns, two for paragraphs; all candidates together rank no better.
 _READ = 40
 _NOTHING_SAID = Passage()
-# In a small namespace all cosines are those of noise, and the least of differences would pass for a clear one. Pools of
-# LoCoMo turns span .3 and more.
+# In a small namespace all cosines are noise, and the smallest differences would pass for clear ones. Pools of LoCoMo
+# turns span .3 and more.
 _LEAST_COSINE_SPAN = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What signals need to know of a candidate; None where its kind has no such thing.
+    """A candidate's inputs to the signals; None where its kind has no such field.
 
     `asks`: its text ends in a question mark; `tells_time`: it holds a time word; `cosine` (-1..1) is its similarity to
-    the query, None without a vector; `linked` (0..1): how good the hit is that the graph joins it to; `when`
-    it happened, `ends` when a fact ceases to hold, `falls` when nothing supports it any more;
-    `attribute`: what of whom a fact tells.
+    the query, None without a vector; `linked` (0..1): quality of the hit that the graph joins it to; `when` it
+    happened, `ends` when a fact ceases to hold, `falls` when its support ceases; `attribute`: subject and predicate of
+    a fact.
     """
 
     cosine: float | None = None
@@ -72,7 +72,9 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class QueryTraits:
-    """What a query says: whom it names, whether it asks for a time, which dates it holds, and what it is about."""
+    """A query's inputs to the signals: the author it names, whether it asks for a time, its dates, and its topical
+    terms.
+    """
 
     author: str | None = None
     when: bool = False
@@ -81,7 +83,7 @@ class QueryTraits:
 
 
 def query_traits(query: str, named: Sequence[str]) -> QueryTraits:
-    """What `query` says; `named` are the authors it names. Two of them are no prior for one."""
+    """Return the traits of `query`; `named` are the authors it names. If it names two, neither is preferred."""
     return QueryTraits(
         author=named[0] if len(named) == 1 else None,
         when=bool(_ASKS_WHEN.match(query) or _ASKS_WHEN_JA.search(query)),
@@ -91,14 +93,14 @@ def query_traits(query: str, named: Sequence[str]) -> QueryTraits:
 
 
 def tells_time(text: str) -> bool:
-    """Whether the beginning of `text` holds a word of time."""
+    """Return whether the beginning of `text` holds a time word."""
     return bool(_TELLS_TIME.search(text, 0, _READ_FOR_TIMES))
 
 
 def scaled(values: Sequence[float], *, when_equal: float = 0.0, least_span: float = 0.0) -> list[float]:
-    """`values` moved to 0..1 by their smallest and largest; `when_equal` for all where they do not differ.
+    """Scale `values` to 0..1 by their smallest and largest; `when_equal` for all if they do not differ.
 
-    A range narrower than `least_span` is not blown up: the largest stays below 1.
+    A range narrower than `least_span` is not stretched: the largest stays below 1.
     """
     low, high = min(values, default=0.0), max(values, default=0.0)
     span = max(high - low, least_span)
@@ -106,14 +108,14 @@ def scaled(values: Sequence[float], *, when_equal: float = 0.0, least_span: floa
 
 
 def signals(pool: Mapping[str, Traits], query: QueryTraits) -> dict[str, list[float]]:
-    """Each signal's value for each candidate of `pool`, in its order.
+    """Return each signal's value for each candidate of `pool`, in its order.
 
     vector, keyword: its own scores; window: the mean cosine of the turn and its neighbours; previous_keyword: the score
-    of the turn before; session_keyword, session_vector: the best of its session (these three are the candidate's own
-    scores where it belongs to no conversation); author: whom the query names wrote it;
-    question: it asks; time_words: the query asks when and it tells a time; date: its date is among the query's;
-    graph: an edge or evidence link leads to it from one of the best; sentence: how much of the query its best sentence
-    says, for the best by vector and keyword.
+    of the previous turn; session_keyword, session_vector: the best of its session (these three are the candidate's own
+    scores if it belongs to no conversation); author: the person the query names wrote it; question: it asks;
+    time_words: the query asks when and it tells a time; date: its date is among the query's; graph: an edge or evidence
+    link leads to it from one of the best; sentence: how much of the query its best sentence contains, for the best by
+    vector and keyword.
     """
     candidates = list(pool.values())
     lowest = min((candidate.cosine for candidate in candidates if candidate.cosine is not None), default=0.0)
@@ -142,7 +144,7 @@ def _scaled_cosines(values: Sequence[float]) -> list[float]:
 
 
 def _sentences(candidates: Sequence[Traits], query: QueryTraits, first: Sequence[float]) -> list[float]:
-    """Reads the candidates that `first` puts first; the others are behind them anyway."""
+    """Read the candidates that `first` ranks first; the others rank behind them anyway."""
     read = sorted(range(len(candidates)), key=lambda index: -first[index])[:_READ]
     found = coverage(query.terms, [candidates[index].passage for index in read])
     values = dict(zip(read, found, strict=True))
@@ -153,14 +155,16 @@ _Session = tuple[str | None, str] | None
 
 
 def _or_own(values: Sequence[float], own: Sequence[float], sessions: Sequence[_Session]) -> list[float]:
-    """`values`, and for what belongs to no conversation its own score: a fact or memory stands for itself, and must not
-    fall behind for want of neighbours.
+    """Return `values`, but the own score of candidates outside conversations: a fact or memory stands for itself, and
+    must not lose for lack of neighbours.
     """
     return [mine if key is None else value for value, mine, key in zip(values, own, sessions, strict=True)]
 
 
 def _beside(candidates: Sequence[Traits]) -> list[tuple[int | None, int | None]]:
-    """Where in the pool the turns before and after each turn of a conversation stand; None for those outside it."""
+    """Return the indexes in the pool of the turns before and after each turn of a conversation; None for those outside
+    it.
+    """
     spots = [None if turn.position is None else (turn.conversation, turn.session, turn.position) for turn in candidates]
     indexes = {spot: index for index, spot in enumerate(spots) if spot is not None}
     return [
@@ -172,7 +176,9 @@ def _beside(candidates: Sequence[Traits]) -> list[tuple[int | None, int | None]]
 
 
 def _windows(beside: Sequence[tuple[int | None, int | None]], cosine: Sequence[float]) -> list[float]:
-    """Mean cosine of each turn and its neighbours; one outside the pool counts nine tenths of the turn's own."""
+    """Return the mean cosine of each turn and its neighbours; one outside the pool counts nine tenths of the turn's
+    own.
+    """
     return [
         (own + ((own * 0.9 if before is None else cosine[before]) + (own * 0.9 if after is None else cosine[after])))
         / 3
@@ -187,8 +193,8 @@ def _session_key(candidate: Traits) -> _Session:
 
 
 def _session_sums(sessions: Sequence[_Session], keyword: Sequence[float]) -> list[float]:
-    """Sum of the best keyword scores in the candidate's session, relative to the largest: a session that speaks of the
-    topic says so often.
+    """Return the sum of the best keyword scores in the candidate's session, relative to the largest: a session about
+    the topic mentions it often.
     """
     scores: defaultdict[_Session, list[float]] = defaultdict(list)
     for key, score in zip(sessions, keyword, strict=True):
@@ -209,7 +215,7 @@ def _session_best(sessions: Sequence[_Session], cosine: Sequence[float]) -> list
 
 
 def _dates(query: str) -> frozenset[str]:
-    """Years, months and, beside one of these, days that the query names."""
+    """Return the years, months and, next to one of these, days that the query names."""
     lower = query.casefold()
     words = set(re.findall(r"[a-z]+", lower))
     months = {month for month in _MONTHS if month in words and (month != "may" or re.search(r"\bMay\b", query))}
@@ -221,7 +227,7 @@ def _dates(query: str) -> frozenset[str]:
 
 
 def _date_overlap(dates: Iterable[str], when: date | None) -> float:
-    """Share (0..1) of the query's date words that describe `when`."""
+    """Return the share (0..1) of the query's date words that describe `when`."""
     wanted = set(dates)
     if not wanted or when is None:
         return 0.0

@@ -1,4 +1,4 @@
-"""How long the stages of one piece of work take."""
+"""Times the stages of a task."""
 
 import time
 from collections import defaultdict
@@ -17,7 +17,7 @@ class Stopwatch:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Count the time inside the block for `name`, to which earlier blocks of that name have added theirs."""
+        """Add the time of the block to the stage `name`."""
         started = time.perf_counter()
         try:
             yield
@@ -25,6 +25,6 @@ class Stopwatch:
             self._seconds[name] += time.perf_counter() - started
 
     def read_ms(self) -> Mapping[str, float]:
-        """Milliseconds of each stage in the order of their first start, and of everything as `total`."""
+        """Return the milliseconds of each stage in the order of their first start, and of everything as `total`."""
         seconds = {**self._seconds, TOTAL: time.perf_counter() - self._started}
         return {name: spent * 1000 for name, spent in seconds.items()}

@@ -1,4 +1,4 @@
-"""Text as data: cleaning, language by script, identifiers, and what the keyword index holds. Pure functions."""
+"""Text as data: cleaning, language by script, identifiers, and the text of the keyword index. Pure functions."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ _KANA = re.compile(r"[\u3040-\u30ff\uff66-\uff9f]")
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 _HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]{2,}")
-# Linear in the text, whatever it holds: nothing begins within a word or is given back, and a word has an end.
+# Linear in the text, whatever it holds: no match begins within a word or backtracks, and words are bounded.
 _IDENTIFIER = re.compile(
     r"(?:(?<![A-Za-z])[A-Za-z]|_)[A-Za-z0-9]{0,63}+(?:[_./\\-][A-Za-z0-9_]+)+"
     r"|(?<![a-z])[a-z]{1,64}+[A-Z]\w*"
@@ -20,22 +20,24 @@ MAX_IDENTIFIERS = 200
 
 
 def clean(text: str) -> str:
-    """`text` without what no index or encoder can hold: lone surrogates become U+FFFD, NUL becomes a blank."""
+    """Return `text` without what no index or encoder can hold: lone surrogates become U+FFFD, NUL becomes a blank."""
     return _SURROGATES.sub("\ufffd", text).replace("\0", " ")
 
 
 def normalise(query: str) -> str:
-    """A query as it is searched: clean, NFKC (full-width letters become plain), white space folded."""
+    """Return a query as it is searched: clean, NFKC (full-width letters become plain), white space folded."""
     return " ".join(unicodedata.normalize("NFKC", clean(query)).split())
 
 
 def has_cjk(text: str) -> bool:
-    """Whether any letter is Chinese, Japanese or Korean, whose words blanks do not part: they need another index."""
+    """Return whether any letter is Chinese, Japanese or Korean, whose words have no blanks between them and need
+    another index.
+    """
     return bool(_KANA.search(text) or _HAN.search(text) or _HANGUL.search(text))
 
 
 def language(text: str) -> str:
-    """Language by script: "ja", "ko" or "zh", else "en" for everything written otherwise.
+    """Return the language by script: "ja", "ko" or "zh", else "en" for everything else.
 
     Kana decides for Japanese; Han alone counts as Chinese although a short Japanese query may hold nothing else. That
     is enough to know whether an encoder can read the text.
@@ -50,9 +52,10 @@ def language(text: str) -> str:
 
 
 def main_language(text: str) -> str:
-    """Language of most of the words, as `language` names them: two letters of a script without blanks count as a word.
+    """Return the language of most words, named as by `language`: two letters of a script without blanks count as a
+    word.
 
-    A few foreign words leave a text readable for an encoder; a few Latin names do not make a Japanese one so.
+    A few foreign words leave a text readable for an encoder; a few Latin names do not make a Japanese one readable.
     """
     own = language(text)
     wide = sum(len(letters.findall(text)) for letters in (_KANA, _HAN, _HANGUL))
@@ -60,12 +63,12 @@ def main_language(text: str) -> str:
 
 
 def split_identifier(identifier: str) -> list[str]:
-    """Lower-case parts of a code identifier or path: `getUserById` -> get, user, by, id."""
+    """Return the lower-case parts of a code identifier or path: `getUserById` -> get, user, by, id."""
     return [part.lower() for part in _CAMEL.findall(identifier)]
 
 
 def identifier_parts(text: str) -> list[str]:
-    """Parts of the identifiers and paths in `text`, each once, in order; a text without any gives an empty list."""
+    """Return the parts of identifiers and paths in `text`, in order and without duplicates; [] if there are none."""
     parts: dict[str, None] = {}
     for count, match in enumerate(_IDENTIFIER.finditer(text)):
         if count >= MAX_IDENTIFIERS:
@@ -82,7 +85,7 @@ def keyword_text(
     caption: str | None = None,
     when: datetime | None = None,
 ) -> str:
-    """What the keyword index holds of an item: date in words and digits, title, author, text, caption, identifier
+    """Return the keyword index's text of an item: date in words and digits, title, author, text, caption, identifier
     parts.
 
     The form "[date] author: text [caption]" gave BM25 recall@10 .645 on LoCoMo turns against .606 for "author: text".
@@ -93,7 +96,7 @@ def keyword_text(
 
 
 def caption_of(text: str, limit: int = 60) -> str:
-    """The first words of `text` for a node's caption: one line, at most `limit` characters."""
+    """Return the first words of `text` for a node's caption: one line, at most `limit` characters."""
     line = " ".join(text[: limit * 4].split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 

@@ -1,4 +1,5 @@
-"""Which lines of a text match: exact substrings, whole words, any case, regular expressions without backtracking.
+"""Finds the lines of a text that match: exact substrings, whole words, any case, regular expressions without
+backtracking.
 
 Lines end at line feeds alone. Regular expressions are RE2's, whose time is linear in the text whatever the pattern.
 """
@@ -12,15 +13,15 @@ from retrieval.regex_literals import required_literals
 
 MAX_PATTERN_CHARS = 1_000
 MIN_NEEDLE = 3
-"""Several texts have to be of three letters each, as the trigrams of the index. A single one may be shorter: the
-database looks through its index for it, which takes 30 ms for 23 MB of source where reading all of it takes 400.
+"""Each of several texts needs three letters, like the index's trigrams. A single one may be shorter: the database scans
+its index for it, which takes 30 ms for 23 MB of source where reading all of it takes 400.
 """
 
 MAX_STARS = 12
-"""In one glob; more would let a hostile one take the database's time."""
+"""Per glob; a hostile one with more could take up the database's time."""
 
 _MEMORY = 8 * 2**20
-# What a word is made of, as grep has it: letters of any script, marks, digits, connectors.
+# Characters of a word, as in grep: letters of any script, marks, digits, connectors.
 _INSIDE = r"\p{L}\p{M}\p{N}\p{Pc}"
 _GLOB_PIECE = re.compile(r"\*\*/|/\*\*$|\*+|\?|\[!?\]?[^\]]*\]|\{|\}|,|.", re.DOTALL)
 
@@ -35,9 +36,9 @@ class InvalidPattern(ValueError):
 class LineMatcher:
     """A compiled query.
 
-    `lines` gives for a text each matching line once, in order: its number from 0 in that text, and where the first
-    match begins and ends in the line. `needles`, case-folded, are what every matching part holds one of; none where
-    an index cannot help.
+    `lines` yields each matching line of a text once, in order: its number in that text, from 0, and where the first
+    match starts and ends in the line. Every matching part contains one of `needles` (case-folded); none if an index
+    cannot help.
     """
 
     lines: FindLines
@@ -61,10 +62,10 @@ def line_matcher(pattern: str, *, regex: bool = False, ignore_case: bool = False
 
 
 def glob_expression(glob: str) -> str:
-    """A glob over whole paths as a regular expression, in the syntax that Java, RE2 and Python share.
+    """Return a glob over whole paths as a regular expression, in the syntax that Java, RE2 and Python share.
 
-    `*` and `?` stay inside one folder, `**` crosses folders, `[a-z]` and `{a,b}` choose. A glob without a slash is
-    meant for file names in every folder. Raises InvalidPattern.
+    `*` and `?` stay inside one folder, `**` crosses folders, `[a-z]` and `{a,b}` choose. A glob without a slash matches
+    file names in every folder. Raises InvalidPattern.
     """
     if len(glob) > MAX_PATTERN_CHARS or glob.count("*") > MAX_STARS:
         raise InvalidPattern(f"a glob has at most {MAX_PATTERN_CHARS} characters and {MAX_STARS} stars")
@@ -154,16 +155,18 @@ def _compiled(pattern: str, regex: bool, ignore_case: bool, word: bool) -> Any: 
             inner = f"(?:^|[^{_INSIDE}])({inner})(?:$|[^{_INSIDE}])"
         return re2.compile(f"(?{flags}){inner}" if word else f"(?{flags})({inner})", options)
     except re2.error as error:
-        raise InvalidPattern(f"no regular expression of RE2: {_said(error)}") from None
+        raise InvalidPattern(f"no regular expression of RE2: {_error_text(error)}") from None
 
 
-def _said(error: Exception) -> str:
-    said = error.args[0] if error.args else "it cannot be read"
-    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+def _error_text(error: Exception) -> str:
+    message = error.args[0] if error.args else "it cannot be read"
+    return message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
 
 
 def cut_around(line: str, start: int, end: int, width: int) -> str:
-    """The line, or where it is longer than `width` the part around the match at start..end, with … where it is cut."""
+    """Return the line or, if it is longer than `width`, the part around the match at start..end, with … where it is
+    cut.
+    """
     if len(line) <= width:
         return line
     room = max(0, width - (end - start))

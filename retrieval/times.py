@@ -1,7 +1,7 @@
-"""Which spans of time a text means, seen from a moment: dates, weekdays, months and relative words. Pure functions.
+"""Time spans that a text refers to, relative to a moment: dates, weekdays, months and relative words. Pure functions.
 
 English and Japanese. A question looks back unless it says otherwise: "on Monday" is the last Monday, "in March" the
-last March that has begun. What a stored text says is read from the day on which it was written.
+last March that has begun. A stored text is read relative to the day on which it was written.
 """
 
 import re
@@ -12,12 +12,12 @@ from datetime import date, timedelta
 from typing import Literal
 
 Looking = Literal["back", "ahead", "nearest"]
-"""Where a weekday or a month without a year lies that was not said."""
+"""Direction in which an unspecified weekday, or month without a year, is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Whole days from `first` to `last`, both included; `start` and `end` say where the text says so."""
+    """Whole days from `first` to `last`, both included; `start` and `end` are the positions in the text."""
 
     first: date
     last: date
@@ -26,11 +26,11 @@ class Span:
 
     @property
     def days(self) -> int:
-        """Return how many days it has."""
+        """The number of days."""
         return (self.last - self.first).days + 1
 
     def meets(self, other: "Span") -> bool:
-        """Return whether they share a day."""
+        """Return whether both share a day."""
         return self.first <= other.last and other.first <= self.last
 
 
@@ -72,22 +72,22 @@ Reader = Callable[[re.Match[str], date, Looking], tuple[date, date] | None]
 
 
 def spans(text: str, now: date, *, looking: Looking = "back") -> list[Span]:
-    """Return the spans that `text` means on the day `now`, in its order, none inside another."""
+    """Return the spans that `text` refers to on the day `now`, in order, none inside another."""
     if _NUMERAL_JA.search(text):
         return _spans_of_numerals(text, now, looking)
     found: list[Span] = []
-    taken: list[tuple[int, int]] = []
+    covered: list[tuple[int, int]] = []
     lower = text.casefold() if len(text.casefold()) == len(text) else text.lower()
     for pattern, read in _READERS:
         for match in pattern.finditer(lower):
-            if any(match.start() < end and start < match.end() for start, end in taken):
+            if any(match.start() < end and start < match.end() for start, end in covered):
                 continue
             try:
                 days = read(match, now, looking)
             except (ValueError, OverflowError):
                 continue
             if days is not None:
-                taken.append(match.span())
+                covered.append(match.span())
                 found.append(Span(*days, *match.span()))
     return sorted(found, key=lambda span: span.start)
 
@@ -98,16 +98,17 @@ _NUMERAL_JA = re.compile(
 
 
 def _spans_of_numerals(text: str, now: date, looking: Looking) -> list[Span]:
-    """The spans of a text whose days and months are written in Chinese numerals: 六月二十三日."""
-    plain, places, at = "", [], 0
+    """Return the spans of a text whose days and months are written in Chinese numerals: 六月二十三日."""
+    plain, positions, at = "", [], 0
     for match in _NUMERAL_JA.finditer(text):
         digits = str(_numeral(match[0]))
         plain += text[at : match.start()] + digits
-        places += [*range(at, match.start()), *[match.start()] * len(digits)]
+        positions += [*range(at, match.start()), *[match.start()] * len(digits)]
         at = match.end()
-    plain, places = plain + text[at:], [*places, *range(at, len(text) + 1)]
+    plain, positions = plain + text[at:], [*positions, *range(at, len(text) + 1)]
     return [
-        replace(span, start=places[span.start], end=places[span.end]) for span in spans(plain, now, looking=looking)
+        replace(span, start=positions[span.start], end=positions[span.end])
+        for span in spans(plain, now, looking=looking)
     ]
 
 
@@ -135,7 +136,7 @@ def _shifted(now: date, months: int) -> tuple[int, int]:
 
 
 def _with_year(month: int, day: int | None, now: date, looking: Looking) -> tuple[date, date]:
-    """The day or month without a year: the nearest to `now` in the direction asked for."""
+    """Return a day or month without a year as the nearest to `now` in the given direction."""
     choices = []
     for year in (now.year - 1, now.year, now.year + 1):
         try:
@@ -144,7 +145,7 @@ def _with_year(month: int, day: int | None, now: date, looking: Looking) -> tupl
             continue
     if looking == "back":
         past = [choice for choice in choices if choice[0] <= now]
-        # A day of the next weeks is meant as such: few ask on 30 June about the 3 July of last year.
+        # A day in the coming weeks is meant as such: on 30 June few ask about 3 July of last year.
         soon = [choice for choice in choices if now < choice[0] <= now + timedelta(days=92)]
         return past[-1] if past and not (soon and (now - past[-1][1]).days > 180) else soon[0] if soon else choices[0]
     if looking == "ahead":
@@ -203,7 +204,7 @@ def _weekend(now: date, step: int) -> tuple[date, date]:
 
 
 def _unit(now: date, unit: str, step: int) -> tuple[date, date]:
-    """The whole week, weekend, month, quarter or year that lies `step` after the present one."""
+    """Return the whole week, weekend, month, quarter or year that lies `step` after the present one."""
     match unit:
         case "week":
             return _week(now, step)
@@ -279,7 +280,7 @@ def _days_off(match: re.Match[str], now: date, _looking: Looking) -> tuple[date,
 
 
 def _ago(match: re.Match[str], now: date, _looking: Looking) -> tuple[date, date]:
-    """So many days are a day; so many weeks, months or years a span around it, as loosely as it is said."""
+    """Return one day for a number of days ago; for weeks, months or years a span around it, as loose as the wording."""
     count, unit = _count(match["count"]), match["unit"]
     sign = 1 if match["way"] in ("from now", "後", "later") else -1
     if unit in ("day", "日"):
@@ -381,7 +382,7 @@ def _date_ja(match: re.Match[str], now: date, looking: Looking) -> tuple[date, d
 
 
 def _day_only(match: re.Match[str], now: date, looking: Looking) -> tuple[date, date] | None:
-    """The 14th: of this month, or of the one before or after it."""
+    """Return "the 14th": of this month, or of the one before or after it."""
     wanted = int(match["day"])
     if not 1 <= wanted <= 31:
         return None

@@ -20,11 +20,11 @@ BOTH_ARMS = frozenset({VECTOR, KEYWORD})
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What to search: at least one query; `where` holds the namespace; `limit` hits at most; `arms` says which may
-    answer (GRAPH only adds to what the others find). `spare` more hits are given where they are at hand, for a reranker
-    to choose from. `multi_query_boost` (0..1) favours what several queries find; `weights` are those of linear fusion,
-    None for the measured ones. `bound` says how similar a hit has to be; None: as fusion ranks them. `now` is
-    the moment that the queries are asked at (None: the clock's). `explain`: hits tell what each signal added.
+    """A search: at least one query; `where` holds the namespace; at most `limit` hits; `arms` may answer (GRAPH only
+    adds to what the others find). Up to `spare` more hits are returned if at hand, for a reranker to choose from.
+    `multi_query_boost` (0..1) favours what several queries find; `weights` are those of linear fusion, None for the
+    measured ones. `bound` is the required similarity; None: as fusion ranks them. `now` is when the queries are asked
+    (None: the clock's time). `explain`: hits list each signal's share.
     """
 
     queries: Sequence[str]
@@ -42,7 +42,7 @@ class SearchRequest:
 
 class Exempt(StrEnum):
     """Why a hit stays whatever its similarity: it holds a distinctive term or all topical words of a query; it has no
-    vector yet; a query found it that has none.
+    vector yet; or it was found by a query without one.
     """
 
     WORDS = "words"
@@ -52,7 +52,7 @@ class Exempt(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """A candidate that a threshold cost, and its similarity (0..1)."""
+    """A candidate removed by a threshold, and its similarity (0..1)."""
 
     uid: str
     similarity: float
@@ -60,10 +60,10 @@ class Below:
 
 @dataclass(frozen=True, slots=True)
 class ScoredItem:
-    """A hit: fused score (relative to this answer), calibrated similarity (0..1) and the cosine (-1..1) that it was
-    made of, both to the query as asked (None without a vector), and where the score comes from. `exempt` is told only
-    where a bound was to be kept. `judgement`: how well it answers, where linear fusion asked for that. `loss`:
-    what leaves it unsupported; `replaced_by`: the fact that holds instead of what a message states.
+    """A hit: fused score (relative to this result), calibrated similarity (0..1) and the underlying cosine (-1..1),
+    both to the query as asked (None without a vector), and the sources of the score. `exempt` is set only if a bound
+    applied. `judgement`: how well it answers, if linear fusion asked for that. `loss`: what leaves it unsupported;
+    `replaced_by`: the fact that holds instead of what a message states.
     """
 
     item: Item
@@ -80,7 +80,7 @@ class ScoredItem:
 
 
 class Overfetch(StrEnum):
-    """What filled the limit when a first look at the indexes did not, or that nothing could."""
+    """How the limit was filled when a first look at the indexes did not suffice, or that it could not be."""
 
     DEEPER = "deeper"
     EXACT = "exact"
@@ -89,12 +89,12 @@ class Overfetch(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits best first; `arms` says of each arm "ok", "skipped: …" or "failed: …"; `notes` are for the caller.
+    """Hits best first; `arms` maps each arm to "ok", "skipped: …" or "failed: …"; `notes` are for the caller.
 
-    `threshold` is None where nothing had to be similar, or no query had a vector; `below` are the candidates that it
-    cost, or that nothing spoke for, in their order. `overfetch` is None when a first look was enough. `timings_ms` has
-    the stages encode, arms, traits, fuse, judge (in linear fusion), hydrate and, where that arm was asked for, graph,
-    each summed up when a search looked more than once, and total.
+    `threshold` is None if no similarity was required, or no query had a vector; `below` are the candidates removed by
+    it or for lack of support, in order. `overfetch` is None if a first look was enough. `timings_ms` has the stages
+    encode, arms, traits, fuse, judge (in linear fusion), hydrate and, if that arm was requested, graph, each summed
+    over repeated looks, and total.
     """
 
     hits: Sequence[ScoredItem]

@@ -1,4 +1,4 @@
-"""Small namespaces are read whole: where all items can be judged, none has to be found by its words or vector first."""
+"""Reads small namespaces whole: if all items can be judged, none has to be found by its words or vector first."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from graph.search import items_of_small_namespace
 from graph.types import ItemFilter
 
 WHOLE = "whole"
-"""The ranking, without scores, of what a small namespace holds."""
+"""The ranking, without scores, of all items of a small namespace."""
 
 SMALL = 200
 """Items of a namespace that are judged without having been found."""
@@ -18,7 +18,7 @@ _MAX_NAMESPACES = 10_000
 
 
 class SmallNamespaces:
-    """Reads small namespaces whole, and remembers for some minutes which are large."""
+    """Reads small namespaces whole, and caches for some minutes which are large."""
 
     def __init__(self, executor: Executor, clock: Callable[[], float] = time.monotonic) -> None:
         self._executor = executor

@@ -1,4 +1,4 @@
-"""Why a search does not show an item: what kept it out, and where each arm has it."""
+"""Explains why a search does not show an item: what excluded it, and where each arm ranks it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,14 +14,14 @@ from retrieval.arms import OK, ArmResults, Depth, PlannedQuery, run_arms
 from retrieval.pipeline import SearchPipeline
 from retrieval.types import KEYWORD, VECTOR, SearchRequest, SearchResult
 
-# So far ranks are told; the server gives no more rows of a vector index.
+# Ranks are reported up to here; the server returns no more rows of a vector index.
 _ALL = Depth(rows=INDEX_ROWS, wanted=INDEX_ROWS, deeper=INDEX_ROWS)
 # More than any pool holds: every candidate is shown, not only those that fill the limit.
 _WHOLE_POOL = 1_000
 
 
 class Verdict(StrEnum):
-    """What became of the item; the first that holds, in this order."""
+    """Fate of the item; the first that applies, in this order."""
 
     FILTERED = "filtered"
     SUPERSEDED = "superseded"
@@ -35,8 +35,8 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ArmStanding:
-    """Where one arm has the item for one query: rank from 1 among all that pass the filters; None and `reason` where
-    it has not. `cosine` (-1..1) in the vector arm only.
+    """Position of the item in one arm for one query: rank from 1 among all that pass the filters, or None and `reason`.
+    `cosine` (-1..1) in the vector arm only.
     """
 
     query: int
@@ -48,8 +48,8 @@ class ArmStanding:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """`rank` counts all candidates in the order of the fusion, before the cut; `filters` names those that the item
-    fails; `duplicate_of` is the hit that says the same.
+    """`rank` counts all candidates in fusion order, before the cut; `filters` names those that the item fails;
+    `duplicate_of` is the hit that says the same.
     """
 
     verdict: Verdict
@@ -63,7 +63,7 @@ class Diagnosis:
 
 
 async def diagnose(executor: Executor, pipeline: SearchPipeline, request: SearchRequest, uid: str) -> Diagnosis | None:
-    """What keeps the item `uid` out of the hits of `request`; None when its namespace has no such item.
+    """Return what keeps the item `uid` out of the hits of `request`; None if its namespace has no such item.
 
     An item of another namespace looks like one that does not exist.
     """
@@ -84,9 +84,9 @@ async def diagnose(executor: Executor, pipeline: SearchPipeline, request: Search
 
 
 def failing_filters(item: Item, where: ItemFilter) -> list[str]:
-    """Names of the filters of `where` that `item` does not pass, as requests spell them."""
-    given = [name for name in _PASSES if getattr(where, name) is not None]
-    return [name for name in given if not _PASSES[name](item, getattr(where, name))]
+    """Return the names of the filters of `where` that `item` does not pass, as spelled in requests."""
+    active = [name for name in _PASSES if getattr(where, name) is not None]
+    return [name for name in active if not _PASSES[name](item, getattr(where, name))]
 
 
 _PASSES: Mapping[str, Callable[[Item, Any], bool]] = {
@@ -107,12 +107,11 @@ _PASSES: Mapping[str, Callable[[Item, Any], bool]] = {
     "resembling": lambda item, wanted: (item.resembles is not None and not item.pinned) == wanted,
     "expired": lambda item, wanted: wanted or not expired_at(item, datetime.now(UTC)),
 }
-"""Filter -> whether an item passes it: the conditions of `item_filters` in cypher/search.cypher, one by
-one."""
+"""Filter -> whether an item passes it: the conditions of `item_filters` in cypher/search.cypher, one by one."""
 
 
 def _placed(result: SearchResult, uid: str, limit: int) -> Diagnosis | None:
-    """Where the item stands among all candidates; None when it is not one of them."""
+    """Return the item's place among all candidates, or None if it is not one of them."""
     for rank, hit in enumerate(result.hits, start=1):
         if hit.item.uid == uid:
             verdict = Verdict.FOUND if rank <= limit else Verdict.CUT_BY_LIMIT
@@ -141,7 +140,7 @@ async def _standings(
 
 
 def _standing_in(query: PlannedQuery, answer: ArmResults, arm: str, uid: str, standing: Standing) -> ArmStanding:
-    """The file index belongs to the keyword arm."""
+    """Return the item's standing in an arm. The file index belongs to the keyword arm."""
     rankings = [ranking for ranking in answer.rankings if (ranking.arm == VECTOR) == (arm == VECTOR)]
     for ranking in rankings:
         if uid in ranking.uids:
@@ -159,7 +158,7 @@ _WITHOUT_VECTOR = (_PENDING, _REFUSED, _UNREAD, _NO_VECTOR)
 
 
 def _absence(status: str, arm: str, standing: Standing, *, beyond: bool) -> str:
-    """Why an arm does not have the item."""
+    """Return why an arm does not have the item."""
     if status != OK:
         return status
     if arm == VECTOR and (standing.pending or standing.refused):

@@ -1,9 +1,8 @@
-"""What a text is about, in terms that two wordings share. Pure functions.
+"""Topical terms of a text, comparable across wordings. Pure functions.
 
 English words lose their endings. Japanese goes through Sudachi's core dictionary: normalised forms (引越 and 引っ越し
-are one), readings, and the groups of synonyms that the dictionary files words under (給料 and 賃金 are of one group;
-English headwords belong to groups too, which joins the languages). Single Chinese characters are weak terms: 税金 and
-税理士 share one.
+become one), readings, and the dictionary's groups of synonyms (給料 and 賃金 are in one group; English headwords belong
+to groups too, which joins the languages). Single Chinese characters are weak terms: 税金 and 税理士 share one.
 """
 
 import re
@@ -52,14 +51,14 @@ SAME_CONCEPT = 0.6
 SAME_CHARACTER = 0.3
 SAME_READING = 0.9
 PERSON = "@person"
-"""The term that names of people share: it says what they are, and makes nobody of them the same."""
+"""Term shared by names of people: it marks them as people without making any of them equal."""
 _HARDLY = 0.01
 _GROUPS_A_WORD, _WORDS_A_GROUP = 2, 2
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One topical word: its key, what else may stand for it with how much of its worth (0..1), whether it is a name."""
+    """A topical word: its key, other terms for it with their weights (0..1), and whether it is a name."""
 
     key: str
     others: tuple[tuple[str, float], ...] = ()
@@ -99,14 +98,14 @@ def _english_word(lower: str, *, proper: bool) -> Word:
 
 
 def _grouped(key: str) -> list[tuple[str, float]]:
-    """The terms of the groups that a word is in."""
+    """Return the terms of the groups that a word is in."""
     wide = [(f"c{number}", SAME_CONCEPT) for number in _concepts().get(key, ())]
     return wide + [(f"g{number}", SAME_GROUP) for number in _synonyms().get(key, ())]
 
 
 @lru_cache(maxsize=20_000)
 def _japanese(run: str) -> tuple[Word, ...]:
-    """The words of a run of Japanese letters, and the parts of its compounds."""
+    """Return the words of a run of Japanese letters, and the parts of its compounds."""
     found: list[Word] = []
     for start in range(0, len(run), _LONGEST_RUN):
         for morpheme in _tokenizer().tokenize(run[start : start + _LONGEST_RUN], SplitMode.C):
@@ -135,12 +134,12 @@ def _tokenizer() -> Tokenizer:
 
 
 def _concepts() -> Mapping[str, tuple[int, ...]]:
-    """The groups of `concepts.txt` that a word is in, by English stem or normalised Japanese word."""
+    """Return the groups of `concepts.txt` that a word is in, by English stem or normalised Japanese word."""
     return _groups("concepts.txt")
 
 
 def _synonyms() -> Mapping[str, tuple[int, ...]]:
-    """The same of the narrower groups of `synonyms.txt`."""
+    """Return the narrower groups of `synonyms.txt` in the same way."""
     return _groups("synonyms.txt")
 
 
@@ -156,7 +155,7 @@ def _groups(name: str) -> Mapping[str, tuple[int, ...]]:
 
 @cache
 def _members() -> Sequence[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """The English and the Japanese words of each group of `concepts.txt`, as they stand in it."""
+    """Return the English and the Japanese words of each group of `concepts.txt`, as written there."""
     lines = files("retrieval").joinpath("concepts.txt").read_text(encoding="utf-8").splitlines()
     groups = [line.split() for line in lines if line and not line.startswith("#")]
     return [
@@ -167,8 +166,8 @@ def _members() -> Sequence[tuple[tuple[str, ...], tuple[str, ...]]]:
 
 @lru_cache(maxsize=1_000)
 def in_the_other_language(text: str) -> str:
-    """Return the Japanese words that English ones of `text` are grouped with in `concepts.txt`, and the English of
-    Japanese ones, two a word; names and numbers in Latin letters stay. Empty where none is known.
+    """Return the Japanese words grouped with English ones of `text` in `concepts.txt`, and English ones for Japanese,
+    two per word; names and numbers in Latin letters stay. Empty if no word is found.
     """
     found: dict[str, None] = {}
     known = False
@@ -186,12 +185,12 @@ def in_the_other_language(text: str) -> str:
 
 
 def synonym_groups(word: str) -> list[str]:
-    """Return the terms of the groups of synonyms that Sudachi's dictionary files a word under, of any language."""
+    """Return the terms of a word's groups of synonyms in Sudachi's dictionary, of any language."""
     morphemes = _tokenizer().tokenize(word, SplitMode.C)
     return [f"s{number}" for number in morphemes[0].synonym_group_ids()] if len(morphemes) == 1 else []
 
 
 def normalised(word: str) -> str:
-    """Return a Japanese word as the dictionary writes it; one that the dictionary parts stays as it is."""
+    """Return the dictionary's form of a Japanese word; one that the dictionary splits is returned unchanged."""
     morphemes = _tokenizer().tokenize(word, SplitMode.C)
     return morphemes[0].normalized_form() if len(morphemes) == 1 else word

@@ -1,4 +1,4 @@
-"""What every encoder is: texts in, unit vectors of one embedding space out."""
+"""The interface of encoders: texts in, unit vectors of one embedding space out."""
 
 import hashlib
 import json
@@ -17,19 +17,20 @@ Vectors = NDArray[np.float32]
 """Shape (texts, dimension), rows of unit length."""
 
 MAX_CHARS = 8_192
-"""What is handed to a model of one text: 16 characters a token of a 512-token model, so that nothing it could read
-is lost and a query of a million characters costs no more than a long passage."""
+"""Characters of a text passed to a model: 16 per token of a 512-token model, so that nothing it could read is lost and
+a query of a million characters costs no more than a long passage.
+"""
 
 _SLUG_LENGTH = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """An embedding space: vectors may be compared only when all of this is equal.
+    """An embedding space: vectors are comparable only if all of these are equal.
 
-    `dimension` is the length of a vector, `text_form` says how an item's text is written before it is encoded,
-    `revision` is a short hash of what the model is made of, so that another model of the same name or dimension is
-    another space. How queries are written is not part of it: that changes no stored vector.
+    `dimension` is the length of a vector, `text_form` names the form in which an item's text is encoded, `revision` is
+    a short hash of the model's parts, so that another model of the same name or dimension is another space. The form of
+    queries is not part of it, since it changes no stored vector.
     """
 
     model: str
@@ -53,35 +54,35 @@ class Encoder(Protocol):
         """The embedding space of everything this encoder returns."""
 
     async def encode_query(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of what somebody looks for, in the order of `texts`; ahead of waiting passages."""
+        """Return vectors of queries, in the order of `texts`; ahead of waiting passages."""
 
     async def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of what is stored, in the order of `texts`."""
+        """Return vectors of passages, in the order of `texts`."""
 
     def waiting(self) -> dict[str, int]:
-        """Calls that wait for their turn, by priority; the same priorities each time, none without a queue."""
+        """Return the number of waiting calls by priority; always the same priorities, none without a queue."""
 
     async def aclose(self) -> None:
-        """Give back threads and connections; the encoder cannot be used afterwards."""
+        """Release threads and connections; the encoder cannot be used afterwards."""
 
 
 def item_space(model: str, dimension: int, revision: str) -> Space:
-    """The space of items written in Librarian's text form, unit length."""
+    """Return the space of items in Librarian's text form, unit length."""
     return Space(model, dimension, TEXT_FORM, normalised=True, revision=revision)
 
 
 def readable(text: str) -> str:
-    """What a model gets to see of a text: valid Unicode, at most MAX_CHARS characters."""
+    """Return the part of a text that a model reads: valid Unicode, at most MAX_CHARS characters."""
     return clean(text[:MAX_CHARS])
 
 
 def short_hash(text: str) -> str:
-    """Twelve hexadecimal digits: enough to tell apart the few spaces that one graph ever sees."""
+    """Return twelve hexadecimal digits: enough to distinguish the few spaces of one graph."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def unit_vectors(raw: object, *, rows: int, dimension: int) -> Vectors:
-    """The model's output as float32 rows of unit length.
+    """Return the model's output as float32 rows of unit length.
 
     Raises InvalidVectors for another shape, NaN, infinity or a zero vector: such a vector would be stored without an
     error and never be found.

@@ -1,12 +1,12 @@
-"""What can go wrong when texts become vectors.
+"""Errors of encoding texts.
 
 EncoderError
 ├── EncoderUnavailable     the embeddings server does not answer or is busy (retryable)
-├── EncoderMisconfigured   the encoder cannot work as it is set up
+├── EncoderMisconfigured   the encoder cannot work with its settings
 ├── EncoderRejectedText    the embeddings server refuses a text
-└── InvalidVectors         the model returned something that is not one usable vector a text
+└── InvalidVectors         the model did not return one usable vector per text
 
-No message holds a text or an API key.
+No message contains a text or an API key.
 """
 
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""From the setting LIBRARIAN_ENCODER to an encoder."""
+"""Creates the encoder named by the setting LIBRARIAN_ENCODER."""
 
 import asyncio
 from functools import partial
@@ -17,11 +17,11 @@ FORMS = "onnx, sentence-transformers:<name or path>, http:<base url>#<model>, no
 async def encoder_from_spec(
     spec: str, *, model_folder: Path | None = None, threads: int = 0, api_key: str | None = None
 ) -> Encoder | None:
-    """The encoder that LIBRARIAN_ENCODER names; None for "none", which leaves keyword search.
+    """Return the encoder that LIBRARIAN_ENCODER names; None for "none", which leaves keyword search.
 
     `model_folder` holds the files of "onnx", `threads` (0: a default for the machine) bounds the cores it uses;
-    `api_key` goes to the embeddings server. A local model loads in a thread; a server is asked for one vector, to
-    learn the dimension. Raises EncoderMisconfigured, or EncoderUnavailable when the server does not answer.
+    `api_key` goes to the embeddings server. A local model loads in a thread; a server is asked for one vector, to learn
+    the dimension. Raises EncoderMisconfigured, or EncoderUnavailable if the server does not answer.
     """
     kind, _, rest = spec.strip().partition(":")
     if kind == "none" and not rest:
@@ -45,7 +45,7 @@ async def _onnx(folder: Path | None, threads: int) -> Encoder:
 
 
 def _server(rest: str) -> tuple[str, str]:
-    """Base URL and model of "<base url>#<model>"."""
+    """Return the base URL and model of "<base url>#<model>"."""
     base_url, _, model = rest.partition("#")
     try:
         address = urlsplit(base_url)

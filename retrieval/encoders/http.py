@@ -18,14 +18,14 @@ from retrieval.encoders.errors import (
 )
 
 BATCH_SIZE = 32
-"""Texts a request: what common servers accept by default."""
+"""Texts per request: what common servers accept by default."""
 
 TIMEOUT_S = 30.0
 """For each step of one request: connecting, sending, waiting for the next bytes."""
 
 ATTEMPTS = 4
 LONGEST_PAUSE_S = 10.0
-"""A server that asks for a longer pause (Retry-After) counts as unavailable at once: somebody waits for the answer."""
+"""A server that requests a longer pause (Retry-After) counts as unavailable at once: a caller is waiting."""
 
 _BUSY = (429, 503)
 _REFUSED_TEXT = (400, 413, 422)
@@ -33,10 +33,10 @@ _NOT_ALLOWED = (401, 403)
 
 
 class HttpEncoder:
-    """Encodes through an embeddings server; made by `connect`.
+    """Encodes through an embeddings server; created by `connect`.
 
-    Requests that fail for want of a connection or with 429 or 503 are repeated, four attempts in all, as late as
-    Retry-After asks. The space is named after the model alone, so that a server may move.
+    Requests that fail without a connection or with 429 or 503 are retried, four attempts in all, honouring Retry-After.
+    The space is named after the model alone, so that a server may move.
     """
 
     def __init__(self, endpoint: "Endpoint", space: Space) -> None:
@@ -45,7 +45,7 @@ class HttpEncoder:
 
     @classmethod
     async def connect(cls, base_url: str, model: str, *, api_key: str | None = None) -> Self:
-        """An encoder whose dimension is learnt from one request. Raises EncoderError when that fails."""
+        """Return an encoder whose dimension is learned from one request. Raises EncoderError if that fails."""
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         async with AsyncExitStack() as on_failure:
             client = await on_failure.enter_async_context(httpx.AsyncClient(headers=headers, timeout=TIMEOUT_S))
@@ -62,11 +62,11 @@ class HttpEncoder:
         return self._space
 
     async def encode_query(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of `texts`; this API knows no difference between queries and passages."""
+        """Return vectors of `texts`; this API does not distinguish queries and passages."""
         return await self.encode_passages(texts)
 
     async def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of `texts`, one request after the other for each 32 of them."""
+        """Return vectors of `texts`, one request at a time for 32 of them each."""
         dimension = self._space.dimension
         vectors = np.empty((len(texts), dimension), np.float32)
         for start in range(0, len(texts), BATCH_SIZE):
@@ -76,7 +76,7 @@ class HttpEncoder:
         return vectors
 
     def waiting(self) -> dict[str, int]:
-        """Nothing: requests wait at the server."""
+        """Return nothing: requests wait at the server."""
         return {}
 
     async def aclose(self) -> None:
@@ -85,7 +85,7 @@ class HttpEncoder:
 
 
 class Endpoint:
-    """One model behind one address: requests, retries and the answer's form."""
+    """One model behind one address: requests, retries and parsing of responses."""
 
     def __init__(self, client: httpx.AsyncClient, url: str, model: str) -> None:
         self.client = client
@@ -93,7 +93,7 @@ class Endpoint:
         self._model = model
 
     async def embed(self, texts: Sequence[str]) -> list[Any]:
-        """The `embedding` of each text as the server wrote it, in the order of `texts`."""
+        """Return the `embedding` of each text as the server sent it, in the order of `texts`."""
         # An empty string is an error to most servers.
         body = {"model": self._model, "input": [readable(text) or " " for text in texts]}
         async for attempt in stamina.retry_context(on=_pause, attempts=ATTEMPTS, timeout=None, wait_initial=0.2):
@@ -125,7 +125,7 @@ class _TryAgain(EncoderUnavailable):
 
 
 def embeddings_url(base_url: str) -> str:
-    """The address to post to: as given when it ends in /embeddings, under /v1 when the base URL has no path."""
+    """Return the address to post to: as given if it ends in /embeddings, under /v1 if the base URL has no path."""
     base = base_url.rstrip("/")
     if base.endswith("/embeddings"):
         return base
@@ -133,7 +133,7 @@ def embeddings_url(base_url: str) -> str:
 
 
 def _pause(error: Exception) -> bool | float:
-    """Whether to try again, or the seconds to wait before; stamina's backoff hook."""
+    """Return whether to retry, or the seconds to wait first; stamina's backoff hook."""
     if not isinstance(error, _TryAgain):
         return False
     if error.pause_s is None:
@@ -164,7 +164,7 @@ def _check_status(response: httpx.Response) -> None:
 
 
 def _in_order(response: httpx.Response, count: int) -> list[Any]:
-    """The vectors by the answer's `index`, each exactly once; servers may answer out of order."""
+    """Return the vectors by the response's `index`, each exactly once; servers may answer out of order."""
     try:
         by_index = {entry["index"]: entry["embedding"] for entry in response.json()["data"]}
     except (ValueError, KeyError, TypeError):

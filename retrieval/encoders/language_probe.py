@@ -1,8 +1,8 @@
-"""Which languages an encoder can tell apart, proven on a few pairs instead of believed from its name.
+"""Languages that an encoder can distinguish, tested on a few pairs instead of taken from its name.
 
 The default model is English: in Japanese its neighbours are mostly noise, which drowns a good keyword arm (fused by
 rank with another English model, recall at 1 fell from .79 to .25). On 200 questions over 2,000 Japanese paragraphs its
-own recall at 1 is .31 where bigram BM25 has .79. So the vector arm is asked in covered languages only.
+own recall at 1 is .31 where bigram BM25 has .79. So the vector arm is used in covered languages only.
 """
 
 import tomllib
@@ -16,7 +16,7 @@ import numpy as np
 from retrieval.encoders.base import Encoder, Vectors
 
 LANGUAGES = ("en", "ja", "zh", "ko")
-"""What retrieval.text.language tells apart."""
+"""The languages that retrieval.text.language distinguishes."""
 
 COVERED_ACCURACY = 0.8
 """Share of queries whose own passage is the nearest of the 12, from which on a language counts as covered.
@@ -35,7 +35,7 @@ class ProbeVectors:
 
 
 async def encode_probes(encoder: Encoder, languages: Collection[str] = LANGUAGES) -> dict[str, ProbeVectors]:
-    """Language -> the vectors of its probes, for some of LANGUAGES."""
+    """Return language -> the vectors of its probes, for some of LANGUAGES."""
     found = {}
     for language in languages:
         pairs = _probes()[language]
@@ -46,12 +46,12 @@ async def encode_probes(encoder: Encoder, languages: Collection[str] = LANGUAGES
 
 
 def covered_languages(probes: Mapping[str, ProbeVectors]) -> frozenset[str]:
-    """Those of the probed languages in which the encoder can be trusted."""
+    """Return the probed languages in which the encoder can be trusted."""
     return frozenset(language for language, vectors in probes.items() if accuracy(vectors) >= COVERED_ACCURACY)
 
 
 def accuracy(vectors: ProbeVectors) -> float:
-    """Share of queries (0-1) whose own passage is nearer than the others of that language."""
+    """Return the share of queries (0-1) whose own passage is nearer than the others of that language."""
     nearest = (vectors.queries @ vectors.passages.T).argmax(axis=1)
     return float(np.mean(nearest == np.arange(len(nearest))))
 

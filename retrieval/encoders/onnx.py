@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "bge-small-en-v1.5-q"
 MAX_TOKENS = 512
-"""What the model reads of one text, special tokens included; the rest is cut off."""
+"""Tokens of one text that the model reads, special tokens included; the rest is cut off."""
 
 # More threads would take cores from Neo4j, which shares the machine, for an ingest that then waits for it.
 _MOST_THREADS = 4
@@ -77,15 +77,15 @@ class OnnxEncoder:
         return self._space
 
     async def encode_query(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of `texts`, ahead of all waiting passages."""
+        """Return vectors of `texts`, ahead of all waiting passages."""
         return await self._encode(Priority.QUERY, texts)
 
     async def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of `texts`; queries get in between."""
+        """Return vectors of `texts`; queries may overtake."""
         return await self._encode(Priority.PASSAGE, texts)
 
     def waiting(self) -> dict[str, int]:
-        """Texts or batches that wait for a thread."""
+        """Return the number of texts or batches waiting for a thread."""
         return self._workers.waiting()
 
     async def aclose(self) -> None:
@@ -98,7 +98,9 @@ class OnnxEncoder:
         return unit_vectors(raw, rows=len(texts), dimension=self._space.dimension)
 
     def _embed(self, text: str) -> Vectors:
-        """Mean of the last hidden states of one text, shape (dimension,), any length. Runs in a worker thread."""
+        """Return the mean of the last hidden states of one text, shape (dimension,), any length. Runs in a worker
+        thread.
+        """
         encoding = self._tokenizer.encode(readable(text))
         feed = {
             "input_ids": encoding.ids,
@@ -112,7 +114,7 @@ class OnnxEncoder:
 
 
 def default_threads() -> int:
-    """As many threads as cores, at most 4."""
+    """Return as many threads as cores, at most 4."""
     return min(os.cpu_count() or 1, _MOST_THREADS)
 
 
@@ -151,10 +153,10 @@ def _load_session(path: Path) -> "InferenceSession":
     from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, InvalidProtobuf
 
     options = onnxruntime.SessionOptions()
-    # One core a text: the workers are what runs side by side.
+    # One core per text: the workers run concurrently.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    # Every length is another shape, so a memory plan for a shape is rarely used again.
+    # Every length is another shape, so a memory plan for a shape is rarely reused.
     options.enable_mem_pattern = False
     options.log_severity_level = _LOG_ERRORS_ONLY
     try:

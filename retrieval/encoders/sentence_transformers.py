@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 BATCH_SIZE = 16
-"""Texts a job: a query waits for at most one job, and larger batches gain little on a CPU."""
+"""Texts per job: a query waits for at most one job, and larger batches gain little on a CPU."""
 
 _Model = Callable[[list[str]], Vectors]
 
@@ -26,7 +26,7 @@ _Model = Callable[[list[str]], Vectors]
 # an empty "document" before a written "passage".
 _QUERY_PROMPTS = ("query",)
 _PASSAGE_PROMPTS = ("passage", "document")
-# What E5 models want before their texts; those on the hub do not say so in their configuration.
+# Prefixes that E5 models need; those on the hub do not have them in their configuration.
 _E5 = re.compile(r"(?:^|[-_])e5[-_](?!.*instruct)", re.IGNORECASE)
 _E5_PROMPTS = {"query": "query: ", "passage": "passage: "}
 
@@ -34,11 +34,11 @@ logger = logging.getLogger("librarian.retrieval")
 
 
 class SentenceTransformersEncoder:
-    """Encodes with a model of the sentence-transformers library, with its query and passage prompts where it has them;
-    E5 models that have none get theirs.
+    """Encodes with a model of the sentence-transformers library, with its query and passage prompts if it has any; E5
+    models without them get theirs.
 
-    `name` is a folder or a name on the Hugging Face Hub (HF_HUB_OFFLINE=1: the local cache only). Torch uses
-    as many cores as OMP_NUM_THREADS allows. Loading blocks, possibly for a download. Raises EncoderMisconfigured.
+    `name` is a folder or a name on the Hugging Face Hub (HF_HUB_OFFLINE=1: the local cache only). Torch uses as many
+    cores as OMP_NUM_THREADS allows. Loading blocks, possibly for a download. Raises EncoderMisconfigured.
     """
 
     def __init__(self, name: str) -> None:
@@ -62,15 +62,15 @@ class SentenceTransformersEncoder:
         return self._space
 
     async def encode_query(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of `texts`, ahead of all waiting passages."""
+        """Return vectors of `texts`, ahead of all waiting passages."""
         return await self._encode(Priority.QUERY, self._encode_query, texts)
 
     async def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of `texts`, batches of similar length; queries get in between."""
+        """Return vectors of `texts`, in batches of similar length; queries may overtake."""
         return await self._encode(Priority.PASSAGE, self._encode_document, texts)
 
     def waiting(self) -> dict[str, int]:
-        """Texts or batches that wait for a thread."""
+        """Return the number of texts or batches waiting for a thread."""
         return self._workers.waiting()
 
     async def aclose(self) -> None:
@@ -88,7 +88,7 @@ class SentenceTransformersEncoder:
 
 
 def prompts_by_name(name: str) -> dict[str, str]:
-    """The prompts that a model of this name wants although its configuration has none."""
+    """Return the prompts that a model of this name needs although its configuration has none."""
     return dict(_E5_PROMPTS) if _E5.search(name) else {}
 
 
@@ -110,7 +110,7 @@ def _load(name: str) -> "SentenceTransformer":
 
 
 def _prompt(model: "SentenceTransformer", names: Sequence[str]) -> str | None:
-    """The first of `names` that the model's configuration has a text for."""
+    """Return the first of `names` for which the model's configuration has a text."""
     return next((name for name in names if model.prompts.get(name)), None)
 
 

@@ -24,22 +24,22 @@ class Priority(IntEnum):
 
 
 class Workers:
-    """`threads` threads; calls get their turn by priority, then first come, first served. One event loop only.
+    """A pool of `threads` threads; calls are run by priority, then first come, first served. One event loop only.
 
-    A call that runs is not interrupted, so a query waits for such calls only: keep them short. A call that is cancelled
-    before its turn never runs.
+    A running call is not interrupted, so a query may wait for one: keep calls short. A call that is cancelled before
+    its turn never runs.
     """
 
     def __init__(self, threads: int, *, name: str) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
-        # One call more than threads is let through, so that no thread idles while the loop hands out the next turn.
+        # One call more than threads is admitted, so that no thread idles while the loop admits the next.
         self._free = threads + 1
         self._waiting: list[tuple[Priority, int, asyncio.Future[None]]] = []
         self._numbers = count()
         self._closed = False
 
     async def run(self, priority: Priority, call: Callable[[], T]) -> T:
-        """The result of `call()`, which runs in one of the threads. Raises EncoderUnavailable after `aclose`."""
+        """Run `call` in one of the threads and return its result. Raises EncoderUnavailable after `aclose`."""
         if self._closed:
             raise EncoderUnavailable(_CLOSED)
         await self._turn(priority)
@@ -49,12 +49,12 @@ class Workers:
             self._pass_on()
 
     def waiting(self) -> dict[str, int]:
-        """Calls that wait for their turn, by priority ("query" and "passage")."""
+        """Return the number of waiting calls by priority ("query" and "passage")."""
         counts = Counter(priority for priority, _, turn in self._waiting if not turn.done())
         return {priority.name.lower(): counts[priority] for priority in Priority}
 
     async def aclose(self) -> None:
-        """Finish the running calls and end the threads; waiting calls fail as later ones do."""
+        """Finish the running calls and end the threads; waiting and later calls fail."""
         self._closed = True
         for *_, turn in self._waiting:
             if not turn.done():
@@ -77,7 +77,7 @@ class Workers:
             raise
 
     def _pass_on(self) -> None:
-        """Give the turn that has become free to the next one in the queue."""
+        """Give the free turn to the next call in the queue."""
         while self._waiting:
             *_, turn = heapq.heappop(self._waiting)
             if not turn.done():

@@ -1,1 +1,1 @@
-"""Measuring retrieval: metrics, paired comparison, baselines, and weights tried where they were not tuned."""
+"""Evaluation of retrieval: metrics, paired comparison, baselines, and weights tested where they were not tuned."""

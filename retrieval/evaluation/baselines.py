@@ -1,4 +1,4 @@
-"""Systems to compare with, over texts in memory: BM25, an encoder's exact cosine, and both fused by rank."""
+"""Baselines over texts in memory: BM25, an encoder's exact cosine, and both fused by rank."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ RRF_K = 60
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text of a corpus, with what the product's keyword index would hold of it (retrieval.text.keyword_text)."""
+    """One text of a corpus, with its text for the product's keyword index (retrieval.text.keyword_text)."""
 
     id: str
     text: str
@@ -28,7 +28,7 @@ class Baseline(Protocol):
     """Ranks the documents of one corpus."""
 
     async def ranked(self, query: str) -> list[str]:
-        """Ids of documents, best first, ties in the order of the corpus."""
+        """Return ids of documents, best first, ties in the order of the corpus."""
 
 
 class KeywordBaseline:
@@ -39,12 +39,12 @@ class KeywordBaseline:
         self._index = index
 
     async def ranked(self, query: str) -> list[str]:
-        """Documents that hold a word of the query."""
+        """Return the documents that hold a word of the query."""
         return _ordered(self._documents, self._index.scores(query))
 
 
 class EncoderBaseline:
-    """Cosine of the query and the best passage of each document, without any index; made by `encoded`."""
+    """Cosine of the query and the best passage of each document, without any index; created by `encoded`."""
 
     def __init__(
         self, documents: Sequence[Document], encoder: Encoder, vectors: Vectors, owners: Sequence[int]
@@ -55,7 +55,7 @@ class EncoderBaseline:
         self._owners = owners
 
     async def ranked(self, query: str) -> list[str]:
-        """All documents."""
+        """Return all documents."""
         (vector,) = await self._encoder.encode_query([query])
         best: dict[int, float] = {}
         for owner, cosine in zip(self._owners, (self._vectors @ vector).tolist(), strict=True):
@@ -64,7 +64,7 @@ class EncoderBaseline:
 
 
 async def encoded(documents: Sequence[Document], encoder: Encoder) -> EncoderBaseline:
-    """The baseline over passages as the product cuts and writes them."""
+    """Return the baseline over passages as the product cuts and writes them."""
     parts = [(index, part) for index, document in enumerate(documents) for part in passages(document.text)]
     texts = [embedding_text(documents[index].author, part) for index, part in parts]
     vectors = await encoder.encode_passages(texts)
@@ -78,7 +78,7 @@ class FusedBaseline:
         self._arms = {KEYWORD: keyword, VECTOR: vector}
 
     async def ranked(self, query: str) -> list[str]:
-        """Documents of either arm."""
+        """Return the documents of either arm."""
         found = {arm: await baseline.ranked(query) for arm, baseline in self._arms.items()}
         rankings = [Ranking(0, arm, ids, [0.0] * len(ids)) for arm, ids in found.items()]
         return [fused.uid for fused in reciprocal_rank_fusion(rankings, k=RRF_K)]

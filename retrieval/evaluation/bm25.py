@@ -12,12 +12,12 @@ Analyser = Callable[[str], list[str]]
 
 
 def plain_words(text: str) -> list[str]:
-    """Lower-case words as they are; Chinese, Japanese and Korean runs as pairs of letters."""
+    """Return lower-case words unchanged; Chinese, Japanese and Korean runs as pairs of letters."""
     return [token for run in _TOKEN.findall(text.casefold()) for token in _tokens(run)]
 
 
 def stemmed_words() -> Analyser:
-    """Words without English stop words, stemmed by Snowball. Raises ModuleNotFoundError without snowballstemmer."""
+    """Return Snowball stems without English stop words. Raises ModuleNotFoundError without snowballstemmer."""
     import snowballstemmer
 
     stem = snowballstemmer.stemmer("english").stemWord
@@ -27,7 +27,8 @@ def stemmed_words() -> Analyser:
 class Bm25:
     """Okapi BM25 (Robertson & Zaragoza 2009) with Lucene's idf, log(1 + (N - df + .5) / (df + .5)).
 
-    `k1` and `b` as measured to be best for turns of conversations (.9, .4); 1.2 and .75 are customary.
+    The defaults of `k1` and `b` were measured to be best for turns of conversations (.9, .4); 1.2 and .75 are
+    customary.
     """
 
     def __init__(self, texts: Sequence[str], analyse: Analyser, *, k1: float = 0.9, b: float = 0.4) -> None:
@@ -43,7 +44,7 @@ class Bm25:
         self._idf = {term: _idf(len(documents), len(own)) for term, own in self._postings.items()}
 
     def scores(self, query: str) -> Mapping[int, float]:
-        """Place of a text -> its score, for the texts that hold a word of `query`."""
+        """Return index of a text -> its score, for the texts that hold a word of `query`."""
         scores: defaultdict[int, float] = defaultdict(float)
         for term in dict.fromkeys(self._analyse(query)):
             for index, weight in self._postings.get(term, {}).items():

@@ -1,4 +1,4 @@
-"""Whether one system is better than another on the same questions, by resampling them. Pure functions."""
+"""Compares two systems on the same questions by resampling them. Pure functions."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The mean of b - a over the questions, with the bounds of its 95 % interval; `better` is the share (0..1) of the
+    """The mean of b - a over the questions, with the bounds of its 95 % interval; `better` is the share (0..1) of
     resamples in which b is ahead.
     """
 
@@ -28,9 +28,9 @@ def paired_difference(
 ) -> Difference:
     """Compare two systems question by question: percentile bootstrap of the mean difference (Efron 1979).
 
-    Questions of one conversation share its luck; with `clusters` (one entry a question) whole clusters are drawn
-    instead, which is the honest interval, but a coarse one where clusters are few. Raises ValueError without questions
-    or when the lists do not match.
+    Questions of one conversation are correlated; with `clusters` (one entry per question) whole clusters are drawn
+    instead, which gives the honest interval, but a coarse one if clusters are few. Raises ValueError without questions
+    or if the lists do not match.
     """
     if not a or len(a) != len(b):
         raise ValueError(f"{len(a)} and {len(b)} scores do not make pairs")
@@ -43,7 +43,7 @@ def paired_difference(
 
 
 def _by_cluster(differences: Numbers, clusters: Sequence[Hashable] | None) -> tuple[Numbers, Numbers]:
-    """Sum of the differences and number of questions of each cluster; each question is one of its own by default."""
+    """Return the sum of differences and number of questions of each cluster; by default each question is its own."""
     if clusters is None:
         return differences, np.ones_like(differences)
     indexes = {cluster: index for index, cluster in enumerate(dict.fromkeys(clusters))}

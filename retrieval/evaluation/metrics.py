@@ -7,11 +7,12 @@ CUTOFFS = (1, 5, 10, 20)
 
 
 def ranking_metrics(relevant: Collection[str], ranked: Sequence[str]) -> dict[str, float]:
-    """Metrics (0..1) of a question that has an answer; `ranked` is all that was returned, best first, each id once.
+    """Return the metrics (0..1) of a question with an answer; `ranked` is everything returned, best first, each id
+    once.
 
     recall@k: relevant ids among the first k, divided by all relevant ones; any@10: whether one is among the first 10;
-    mrr: 1 / rank of the first; ndcg@10 with binary gains (Järvelin & Kekäläinen 2002); precision: share of what was
-    returned that is relevant; false_abstention: 1 when nothing was returned. size is the number returned.
+    mrr: 1 / rank of the first; ndcg@10 with binary gains (Järvelin & Kekäläinen 2002); precision: relevant share of
+    what was returned; false_abstention: 1 if nothing was returned. size is the number returned.
     """
     ranks = [rank for rank, found in enumerate(ranked, start=1) if found in relevant]
     metrics = {f"recall@{k}": sum(rank <= k for rank in ranks) / len(relevant) for k in CUTOFFS}
@@ -27,12 +28,12 @@ def ranking_metrics(relevant: Collection[str], ranked: Sequence[str]) -> dict[st
 
 
 def abstention_metrics(ranked: Sequence[str]) -> dict[str, float]:
-    """Metrics of a question that nothing answers: whether nothing was returned, and how much was."""
+    """Return the metrics of a question without an answer: whether nothing was returned, and how much was."""
     return {"abstention": float(not ranked), "unwanted": float(len(ranked))}
 
 
 def means(rows: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """The mean of each metric over the questions that have it, to four digits, in the order of first appearance."""
+    """Return each metric's mean over the questions that have it, to four digits, in the order of first appearance."""
     values: dict[str, list[float]] = {}
     for row in rows:
         for metric, value in row.items():
@@ -41,6 +42,8 @@ def means(rows: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 def percentile(samples: Sequence[float], share: float) -> float:
-    """The nearest-rank percentile: the smallest sample that at least `share` (0..1] of all reach; 0 without samples."""
+    """Return the nearest-rank percentile: the smallest sample that at least `share` (0..1] of all reach; 0 without
+    samples.
+    """
     ordered = sorted(samples)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else 0.0

@@ -1,18 +1,18 @@
-"""How much two rankings of the same query share. Pure functions."""
+"""Similarity of two rankings of the same query. Pure functions."""
 
 from collections.abc import Sequence
 from itertools import combinations
 
 
 def overlap(a: Sequence[str], b: Sequence[str], k: int) -> float:
-    """Common ids among the first k of each, divided by the longer list's number (0..1); 1 when both are empty."""
+    """Return the common ids of the first k of each, divided by the longer list's number (0..1); 1 if both are empty."""
     ours, theirs = set(a[:k]), set(b[:k])
     longest = max(len(ours), len(theirs))
     return len(ours & theirs) / longest if longest else 1.0
 
 
 def rank_correlation(a: Sequence[str], b: Sequence[str]) -> float | None:
-    """Kendall's tau (-1..1) over the ids that both rankings hold; None with fewer than two of them."""
+    """Return Kendall's tau (-1..1) over the ids in both rankings; None with fewer than two of them."""
     ranks = {found: rank for rank, found in enumerate(b)}
     common = [ranks[found] for found in a if found in ranks]
     pairs = list(combinations(common, 2))

@@ -1,4 +1,4 @@
-"""A plain hybrid search over few texts in memory: what the owner of a small pool of documents would offer."""
+"""A plain hybrid search over few texts in memory, such as the owner of a small pool of documents might offer."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,9 @@ from retrieval.evaluation.bm25 import Bm25
 from retrieval.evidence import terms
 
 _VECTOR_SHARE = 0.65
-"""Of the weighted sum of both arms' scores, each between its worst and best: the best plain fusion on LoCoMo turns."""
+"""Share in the weighted sum of both arms' scores, each scaled from worst to best: the best plain fusion on LoCoMo
+turns.
+"""
 
 
 class PoolSearch:
@@ -22,7 +24,7 @@ class PoolSearch:
         self._vectors: Vectors | None = None
 
     async def ranked(self, query: str, most: int) -> list[tuple[int, float]]:
-        """The best places of texts with their scores (0..1), ties in the order of the texts."""
+        """Return the indexes of the best texts with their scores (0..1), ties in the order of the texts."""
         found = self._keywords.scores(query)
         scores = _spread(np.array([found.get(index, 0.0) for index in range(len(self._texts))]))
         if self._encoder is not None:
@@ -39,7 +41,7 @@ class PoolSearch:
 
 
 def _spread(scores: Vectors) -> Vectors:
-    """Scores from 0 (the worst) to 1 (the best); all 0 when they are equal."""
+    """Return scores from 0 (the worst) to 1 (the best); all 0 if they are equal."""
     low, high = scores.min(initial=0.0), scores.max(initial=0.0)
     spread: Vectors = (scores - low) / (high - low) if high > low else np.zeros_like(scores)
     return spread

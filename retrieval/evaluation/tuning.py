@@ -1,6 +1,6 @@
-"""Weights of linear fusion tried where they were not tuned: leave one conversation out. Pure functions.
+"""Tests weights of linear fusion where they were not tuned: leave one conversation out. Pure functions.
 
-A search tells the value of every signal for every hit, so that other weights need no other search.
+A search reports the value of every signal for every hit, so that other weights need no other search.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,13 +27,13 @@ class Judged:
 
     @classmethod
     def make(cls, group: str, relevant: frozenset[str], rows: Mapping[str, Sequence[float]]) -> "Judged":
-        """Of id -> values; a question may have no candidate."""
+        """Create it from id -> values; a question may have no candidate."""
         return cls(group, relevant, list(rows), np.array([list(row) for row in rows.values()], ndmin=2))
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """One conversation left out: metrics there with the weights as they are and with those tuned on the others."""
+    """One conversation left out: metrics there with the present weights and with those tuned on the others."""
 
     left_out: str
     questions: int
@@ -43,7 +43,7 @@ class Fold:
 
 
 def leave_one_out(questions: Sequence[Judged], weights: Mapping[str, float]) -> list[Fold]:
-    """A fold for each conversation, in the order of first appearance. Raises ValueError with fewer than two."""
+    """Return a fold for each conversation, in the order of first appearance. Raises ValueError with fewer than two."""
     groups = list(dict.fromkeys(question.group for question in questions))
     if len(groups) < 2:
         raise ValueError("leaving one conversation out takes two at least")
@@ -59,8 +59,8 @@ def leave_one_out(questions: Sequence[Judged], weights: Mapping[str, float]) -> 
 
 
 def tuned(questions: Sequence[Judged], start: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Coordinate ascent from `start` on nDCG@10: each weight in turn goes a step of .05 or two up or down while that
-    helps.
+    """Return the weights after coordinate ascent from `start` on nDCG@10: each weight in turn is moved by one or two
+    steps of .05, up or down, while that helps.
     """
     best, best_score = start.copy(), evaluated(questions, start)[TARGET]
     for _ in range(ROUNDS):
@@ -77,7 +77,7 @@ def tuned(questions: Sequence[Judged], start: NDArray[np.float64]) -> NDArray[np
 
 
 def evaluated(questions: Sequence[Judged], weights: NDArray[np.float64]) -> dict[str, float]:
-    """Mean metrics of the ranking that `weights` give."""
+    """Return the mean metrics of the ranking by `weights`."""
     rows = [ranking_metrics(question.relevant, _ranked(question, weights)) for question in questions]
     return {metric: sum(row[metric] for row in rows) / len(rows) for metric in rows[0]}
 

@@ -1,4 +1,4 @@
-"""Scores that are known already: the same question about the same text is not computed twice."""
+"""Cache of scores: the same question about the same text is not computed twice."""
 
 import hashlib
 from collections import OrderedDict
@@ -11,20 +11,20 @@ MAX_SCORES = 20_000
 
 
 class ScoreCache:
-    """The scores that were used last, at most `max_scores`."""
+    """The most recently used scores, at most `max_scores`."""
 
     def __init__(self, max_scores: int = MAX_SCORES) -> None:
         self._most = max_scores
         self._scores: OrderedDict[bytes, Score] = OrderedDict()
 
     def get(self, key: bytes) -> Score | None:
-        """The score of `key`, which counts as used now."""
-        if (known := self._scores.get(key)) is not None:
+        """Return the score of `key`, which becomes the most recently used."""
+        if (score := self._scores.get(key)) is not None:
             self._scores.move_to_end(key)
-        return known
+        return score
 
     def put(self, key: bytes, score: Score) -> None:
-        """Keep a certain score; a guess is worth asking again."""
+        """Keep a certain score; a guess is worth computing again."""
         if not score.certain:
             return
         self._scores[key] = score
@@ -37,7 +37,7 @@ class ScoreCache:
 
 
 class CachedReranker(PairScorer):
-    """A reranker that is asked only for what its cache does not hold, and for a text that occurs twice only once."""
+    """A reranker that computes only scores missing from its cache, and those of a repeated text once."""
 
     def __init__(self, reranker: Reranker, cache: ScoreCache | None = None) -> None:
         self._reranker = reranker
@@ -45,37 +45,37 @@ class CachedReranker(PairScorer):
 
     @property
     def batch_size(self) -> int:
-        """Pairs that are best scored together."""
+        """Number of pairs that are best scored together."""
         return self._reranker.batch_size
 
     async def identity(self) -> str:
-        """That of the reranker behind."""
+        """Return the identity of the wrapped reranker."""
         return await self._reranker.identity()
 
     async def score_pairs(self, query: str, documents: Sequence[str]) -> list[Score]:
-        """The scores of `documents`, in their order."""
+        """Return the scores of `documents`, in order."""
         identity = await self.identity()
         keys = [score_key(identity, query, document) for document in documents]
-        known = {key: score for key in keys if (score := self._cache.get(key)) is not None}
-        missing = {key: document for key, document in zip(keys, documents, strict=True) if key not in known}
+        scores = {key: score for key in keys if (score := self._cache.get(key)) is not None}
+        missing = {key: document for key, document in zip(keys, documents, strict=True) if key not in scores}
         if missing:
             fresh = await self._reranker.score_pairs(query, list(missing.values()))
             for key, score in zip(missing, fresh, strict=True):
-                known[key] = score
+                scores[key] = score
                 self._cache.put(key, score)
-        return [known[key] for key in keys]
+        return [scores[key] for key in keys]
 
     async def is_available(self) -> bool:
-        """Whether the reranker behind would answer now."""
+        """Return whether the wrapped reranker would answer now."""
         return await self._reranker.is_available()
 
     async def close(self) -> None:
-        """Close the reranker behind."""
+        """Close the wrapped reranker."""
         await self._reranker.close()
 
 
 def score_key(identity: str, query: str, document: str) -> bytes:
-    """A hash of everything that a score depends on; equal only for equal parts."""
+    """Return a hash of everything that a score depends on; equal only for equal parts."""
     digest = hashlib.sha256()
     for part in (identity, query, document):
         encoded = part.encode("utf-8", "surrogatepass")

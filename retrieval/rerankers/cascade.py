@@ -1,4 +1,4 @@
-"""Reranking the best candidates of a search, from the top, for as long as it can change what is shown."""
+"""Reranks the best candidates of a search, from the top, for as long as that can change the hits shown."""
 
 import asyncio
 import math
@@ -18,7 +18,7 @@ _ENOUGH_TO_COMPARE = 3
 
 
 class RerankStatus(StrEnum):
-    """What became of a rerank; after the first three the order is the reranker's, after the others the fused one."""
+    """Outcome of a rerank; after the first three the order is the reranker's, after the others the fused one."""
 
     COMPLETE = "complete"
     SETTLED = "settled"
@@ -37,8 +37,8 @@ _RERANKED = frozenset({RerankStatus.COMPLETE, RerankStatus.SETTLED, RerankStatus
 class RerankOutcome:
     """`order` holds the positions of all candidates, best first; `scores` those that were scored, by position.
 
-    `reason` says why not all candidates were scored, or why the fused order stays; None after COMPLETE. `error_code`
-    is that of the RerankerError behind FAILED, `faults` are those of single texts, which cost only their own scores.
+    `reason` says why not all candidates were scored, or why the fused order stays; None after COMPLETE. `error_code` is
+    that of the RerankerError behind FAILED, `faults` are those of single texts, which cost only their own scores.
     `pool` candidates were given to the reranker.
     """
 
@@ -57,13 +57,13 @@ class RerankOutcome:
 
 
 def unchanged(count: int, status: RerankStatus, reason: str, *, error_code: str | None = None) -> RerankOutcome:
-    """The outcome that leaves `count` candidates in their fused order."""
+    """Return the outcome that leaves `count` candidates in their fused order."""
     return RerankOutcome(range(count), status, reason, error_code=error_code)
 
 
 def pool_size(count: int, *, limit: int, oversample: float = OVERSAMPLE, cap: int = MAX_CANDIDATES) -> int:
-    """How many of `count` candidates are worth scoring for `limit` hits: `oversample` for each, at most `cap`; 0 when
-    nothing could come into the hits that is not there already.
+    """Return how many of `count` candidates are worth scoring for `limit` hits: `oversample` for each, at most `cap`; 0
+    if no candidate could enter the hits.
     """
     size = min(count, cap, math.ceil(limit * oversample))
     return size if size > limit else 0
@@ -81,10 +81,10 @@ async def rerank_pool(
 ) -> RerankOutcome:
     """Put candidates, whose `texts` come in fused order, into the reranker's order. Never raises RerankerError.
 
-    They are scored from the top, a batch at a time, until all are, or the first `limit` are settled, or `deadline_s`
-    seconds have passed. What was scored stands before what was not, which keeps the fused order. A text that the
-    reranker fails at costs its own score alone. The fused order stays as a whole when it fails at all of them, has
-    scored nothing in time, or says nothing certain about those that would be shown, or gives everything one score.
+    They are scored from the top, batch by batch, until all are, or the first `limit` are settled, or `deadline_s`
+    seconds have passed. Scored candidates precede the others, which keep the fused order. A text that the reranker
+    fails on loses only its own score. The fused order stays as a whole if it fails on all of them, scores nothing in
+    time, is not certain about those that would be shown, or gives everything the same score.
     """
     size = pool_size(len(texts), limit=limit, oversample=oversample, cap=cap)
     if size == 0:
@@ -109,17 +109,17 @@ async def _outcome_of(
     if len(scores) < size:
         return _outcome(len(texts), scores, limit, RerankStatus.SETTLED, f"settled after {len(scores)} of {size}")
     if lost := len(_faults(scores)):
-        reason = f"scored {size - lost} of {size}: the reranker fails at the others"
+        reason = f"scored {size - lost} of {size}: the reranker fails on the others"
         return _outcome(len(texts), scores, limit, RerankStatus.PARTIAL, reason)
     return _outcome(len(texts), scores, limit, RerankStatus.COMPLETE, None)
 
 
 def is_settled(values: Sequence[float], limit: int) -> bool:
-    """Whether the first `limit` are taken as final: the last `limit` candidates scored all stay behind the best `limit`
-    of those before them.
+    """Return whether the first `limit` count as final: the last `limit` candidates scored all rank below the best
+    `limit` of those before them.
 
-    A rule of thumb, no proof: where as many candidates in a row as are shown brought nothing, the rest, which fusion
-    holds for worse still, is left alone.
+    A heuristic: if as many candidates in a row as are shown brought nothing, the rest, which fusion ranks still lower,
+    is skipped.
     """
     if len(values) < 2 * limit:
         return False
@@ -128,7 +128,7 @@ def is_settled(values: Sequence[float], limit: int) -> bool:
 
 
 def candidate_text(item: Item) -> str:
-    """What a reranker reads of an item: a fact as a sentence, a message with its author, anything else as it is."""
+    """Return an item's text for a reranker: a fact as a sentence, a message with its author, others unchanged."""
     if isinstance(item, Fact) and item.predicate:
         return " ".join(part for part in (item.subject, item.predicate, item.object) if part)
     if isinstance(item, Message):
@@ -139,7 +139,7 @@ def candidate_text(item: Item) -> str:
 async def _score(reranker: Reranker, query: str, texts: Sequence[str], scores: list[Score], limit: int) -> None:
     """Append scores of `texts` to `scores`, batch by batch, until they settle.
 
-    Where a whole batch fails, it may be its texts: the next is tried, unless nothing has been scored so far.
+    If a whole batch fails, its texts may be the reason: the next is tried, unless nothing has been scored so far.
     """
     while len(scores) < len(texts) and not is_settled(_values(scores), limit):
         batch = texts[len(scores) : len(scores) + reranker.batch_size]
@@ -162,12 +162,12 @@ def _faults(scores: Sequence[Score]) -> list[str]:
 def _outcome(
     count: int, scores: Sequence[Score], limit: int, status: RerankStatus, reason: str | None
 ) -> RerankOutcome:
-    given = [position for position, score in enumerate(scores) if score.fault is None]
-    ranking = sorted(given, key=lambda position: -scores[position].value)
+    positions = [position for position, score in enumerate(scores) if score.fault is None]
+    ranking = sorted(positions, key=lambda position: -scores[position].value)
     if not all(scores[position].certain for position in ranking[:limit]):
         return unchanged(count, RerankStatus.UNCERTAIN, "the reranker is not certain about the best candidates")
-    if len(given) >= _ENOUGH_TO_COMPARE and scores[ranking[0]].value == scores[ranking[-1]].value:
+    if len(positions) >= _ENOUGH_TO_COMPARE and scores[ranking[0]].value == scores[ranking[-1]].value:
         return unchanged(count, RerankStatus.UNCERTAIN, "the reranker gives all candidates one score")
     behind = [position for position in range(count) if position >= len(scores) or scores[position].fault is not None]
-    values = {position: scores[position].value for position in given}
+    values = {position: scores[position].value for position in positions}
     return RerankOutcome([*ranking, *behind], status, reason, values, faults=_faults(scores))

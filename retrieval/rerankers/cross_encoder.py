@@ -32,7 +32,7 @@ class CrossEncoderReranker(PairScorer):
         self._name = name
         model = _load(name)
         self._special: list[str] = [token for token in model.tokenizer.all_special_tokens if len(token) > 1]
-        # Only a causal model reads an instruction; what else is given as a prompt would count as part of the query.
+        # Only a causal model reads an instruction; for others a prompt would count as part of the query.
         instruction = prompt.harmless(config.instruction, prompt.QUERY_BYTES) if _is_causal(model) else None
         self._predict: _Predict = partial(
             model.predict,
@@ -49,15 +49,15 @@ class CrossEncoderReranker(PairScorer):
 
     @property
     def batch_size(self) -> int:
-        """Pairs of one step."""
+        """Number of pairs of one step."""
         return self._config.batch_size
 
     async def identity(self) -> str:
-        """The model and the instruction."""
+        """Return the model and the instruction."""
         return "\0".join(("cross-encoder", self._name, self._config.instruction))
 
     async def score_pairs(self, query: str, documents: Sequence[str]) -> list[Score]:
-        """The scores of `documents`, in their order; between batches other callers get their turn."""
+        """Return the scores of `documents`, in order; other callers may run between batches."""
         shown = self._shown(query, prompt.QUERY_BYTES)
         pairs = [(shown, self._shown(document, prompt.DOCUMENT_BYTES)) for document in documents]
         scores: list[Score] = []
@@ -70,7 +70,7 @@ class CrossEncoderReranker(PairScorer):
         return scores
 
     async def is_available(self) -> bool:
-        """Whether it is open."""
+        """Return whether it is open."""
         return not self._closed
 
     async def close(self) -> None:
@@ -84,7 +84,7 @@ class CrossEncoderReranker(PairScorer):
         return await asyncio.get_running_loop().run_in_executor(self._thread, _each_scored, self._predict, pairs)
 
     def _shown(self, text: str, most_bytes: int) -> str:
-        """`text` without control tokens, which the model's tokenizer would recognise in it."""
+        """Return `text` without control tokens that the model's tokenizer would recognise in it."""
         shown = prompt.harmless(text, most_bytes)
         for token in self._special:
             shown = shown.replace(token, f"{token[0]} {token[1:]}")
@@ -113,26 +113,26 @@ def _load(name: str) -> "CrossEncoder":
 def _require_usable(name: str, model: "CrossEncoder") -> None:
     if _is_causal(model):
         if not model.tokenizer.chat_template:
-            # It would be given query and document in one piece, without a word of what to do with them.
+            # It would receive query and document in one piece, without instructions.
             raise RerankerMisconfigured(f"the causal model {name!r} has no chat template for a query and a document")
     elif model.num_labels != 1:
         raise RerankerMisconfigured(f"the model {name!r} gives {model.num_labels} values a pair; a reranker gives one")
 
 
 def _is_causal(model: "CrossEncoder") -> bool:
-    """Whether it scores by the logits of yes and no."""
+    """Return whether it scores by the logits of yes and no."""
     from sentence_transformers.cross_encoder.modules import LogitScore
 
     return any(isinstance(module, LogitScore) for module in model)
 
 
 def _require_scores(predict: _Predict) -> None:
-    """A template without places for a query and a document is found out by the first pair."""
+    """Score one pair, which reveals a template without placeholders for a query and a document."""
     _scores(predict, [("query", "document")])
 
 
 def _each_scored(predict: _Predict, pairs: list[tuple[str, str]]) -> list[Score]:
-    """The scores of a batch, one by one where the model fails at it as a whole."""
+    """Return the scores of a batch, one by one if the model fails on it as a whole."""
     try:
         return _scores(predict, pairs)
     except InvalidScores:
@@ -157,5 +157,5 @@ def _scores(predict: _Predict, pairs: list[tuple[str, str]]) -> list[Score]:
 
 
 def _sigmoid(logits: Any) -> Any:
-    """Every model's raw output as a probability: some are saved with another activation, or with none."""
+    """Return every model's raw output as a probability: some are saved with another activation, or with none."""
     return logits.sigmoid()

@@ -1,13 +1,13 @@
-"""What can go wrong when pairs of a query and a text are scored.
+"""Errors of scoring pairs of a query and a text.
 
 RerankerError
 ├── RerankerUnavailable     the server does not answer, is busy or loads its model (retryable)
-│   └── RerankerBroke       the server fails at a request; perhaps at this text alone
-├── RerankerMisconfigured   the reranker cannot work as it is set up
+│   └── RerankerBroke       the server fails on a request; perhaps on this text alone
+├── RerankerMisconfigured   the reranker cannot work with its settings
 ├── RerankerRejectedText    the server refuses a request, for instance because it is too long
-└── InvalidScores           what comes back is not usable as scores
+└── InvalidScores           the response cannot be used as scores
 
-No message holds a text, an API key or words of the server.
+No message contains a text, an API key or words of the server.
 """
 
 from typing import ClassVar
@@ -53,10 +53,10 @@ class RerankerRejectedText(RerankerError):
 
 
 class InvalidScores(RerankerError):
-    """What the reranker returns is not usable as scores. Check that its model is a reranker."""
+    """The reranker's response cannot be used as scores. Check that its model is a reranker."""
 
     code = "invalid_scores"
 
 
 TEXT_FAULTS = (RerankerBroke, RerankerRejectedText, InvalidScores)
-"""What a single text can bring about, while the reranker scores others."""
+"""Errors that a single text can cause while the reranker scores others."""

@@ -1,4 +1,4 @@
-"""From a configuration to a reranker."""
+"""Creates a reranker from a configuration."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -11,8 +11,8 @@ CROSS_ENCODER = "cross-encoder:"
 
 
 async def reranker_from_config(config: RerankerConfig, headers: Callable[[], Mapping[str, str]] = dict) -> Reranker:
-    """The reranker that `config` names; a local model loads in a thread. Each request to a server carries `headers`
-    too. Raises RerankerMisconfigured.
+    """Return the reranker that `config` names; a local model loads in a thread. Each request to a server also carries
+    `headers`. Raises RerankerMisconfigured.
     """
     if config.model.startswith(CROSS_ENCODER):
         return await asyncio.to_thread(CrossEncoderReranker, config.model.removeprefix(CROSS_ENCODER), config)

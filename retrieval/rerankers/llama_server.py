@@ -1,4 +1,4 @@
-"""A Qwen3 reranker behind llama-server, or another server of its chat API, for asynchronous and synchronous callers."""
+"""A Qwen3 reranker behind llama-server or a server with its chat API, for asynchronous and synchronous callers."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ HEALTH_TIMEOUT_S = 2.0
 # llama-server closes a connection that has been idle for 5 s.
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 _KEEPALIVE_S = 4.0
-# What it means to have met a kept connection that the server has closed: the request is worth sending once more.
+# Signs of a kept connection that the server had closed: the request is worth sending once more.
 _STALE = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
 _FAULTS = (httpx.RequestError, httpx.InvalidURL)
 
@@ -34,8 +34,8 @@ _FAULTS = (httpx.RequestError, httpx.InvalidURL)
 class AsyncLlamaServerReranker(PairScorer):
     """Scores pairs by the probability that the model says yes, at most `max_concurrent` requests at once.
 
-    The server is looked at (template, context) before the first score, and anew when it was away. Raises
-    RerankerError; no call takes longer than `timeout_s`. `headers` gives further headers of each request.
+    The server is examined (template, context) before the first score, and again after it was away. Raises
+    RerankerError; no call takes longer than `timeout_s`. `headers` returns further headers of each request.
     """
 
     def __init__(self, config: RerankerConfig, headers: Callable[[], Mapping[str, str]] = dict) -> None:
@@ -47,26 +47,26 @@ class AsyncLlamaServerReranker(PairScorer):
 
     @property
     def batch_size(self) -> int:
-        """Pairs of one step."""
+        """Number of pairs of one step."""
         return self._config.batch_size
 
     async def setup(self) -> Setup:
-        """How the server is asked, found out on first use."""
+        """Return how to query the server, determined on first use."""
         async with self._guarded():
             return await self._known()
 
     async def identity(self) -> str:
-        """Model and template of the server, the way it is asked, and the instruction."""
+        """Return model and template of the server, the way it is queried, and the instruction."""
         return identity_of(self._config, await self.setup())
 
     async def score_pairs(self, query: str, documents: Sequence[str]) -> list[Score]:
-        """The scores of `documents`, in their order."""
+        """Return the scores of `documents`, in order."""
         async with self._guarded():
             work = talks(self._config, await self._known(), query, documents)
             return scored(_joined(await _all([self._run(talk) for talk in work])))
 
     async def is_available(self) -> bool:
-        """Whether the server is up and has loaded its model."""
+        """Return whether the server is up and has loaded its model."""
         with contextlib.suppress(*_FAULTS):
             return (await self._client.get("/health", timeout=HEALTH_TIMEOUT_S)).status_code == httpx.codes.OK
         return False
@@ -77,7 +77,7 @@ class AsyncLlamaServerReranker(PairScorer):
 
     @contextlib.asynccontextmanager
     async def _guarded(self) -> AsyncIterator[None]:
-        """The deadline of one call. A server that was away may come back as another one."""
+        """Apply the deadline of one call. A server that was away may come back as another one."""
         try:
             async with asyncio.timeout(self._config.timeout_s):
                 yield
@@ -121,7 +121,7 @@ class AsyncLlamaServerReranker(PairScorer):
 
 
 class LlamaServerReranker:
-    """The same for synchronous callers, by as many threads; may be used from several threads at once."""
+    """The reranker for synchronous callers, with as many threads; may be used from several threads at once."""
 
     def __init__(self, config: RerankerConfig) -> None:
         self._config = config
@@ -130,12 +130,12 @@ class LlamaServerReranker:
         self._setup: Setup | None = None
 
     def score_pair(self, query: str, document: str) -> Score:
-        """The score of one document."""
+        """Return the score of one document."""
         (score,) = self.score_pairs(query, [document])
         return score
 
     def score_pairs(self, query: str, documents: Sequence[str]) -> list[Score]:
-        """The scores of `documents`, in their order."""
+        """Return the scores of `documents`, in order."""
         ends_at = time.monotonic() + self._config.timeout_s
         with self._guarded():
             work = talks(self._config, self._known(ends_at), query, documents)
@@ -149,12 +149,12 @@ class LlamaServerReranker:
     def rerank(
         self, query: str, items: Sequence[T], text_extractor: Callable[[T], str], top_k: int | None = None
     ) -> list[Ranked[T]]:
-        """The best `top_k` items (None: all), best first; equal scores keep their order."""
+        """Return the best `top_k` items (None: all), best first; equal scores keep their order."""
         scores = self.score_pairs(query, [text_extractor(item) for item in items])
         return ranked(items, scores, top_k)
 
     def is_available(self) -> bool:
-        """Whether the server is up and has loaded its model."""
+        """Return whether the server is up and has loaded its model."""
         with contextlib.suppress(*_FAULTS):
             return self._client.get("/health", timeout=HEALTH_TIMEOUT_S).status_code == httpx.codes.OK
         return False
@@ -206,7 +206,7 @@ class LlamaServerReranker:
 
 
 def server_url(base_url: str) -> str:
-    """The server's root: addresses of OpenAI-compatible servers are often given with their /v1."""
+    """Return the server's root: addresses of OpenAI-compatible servers are often given with their /v1."""
     return base_url.rstrip("/").removesuffix("/v1")
 
 
@@ -215,7 +215,7 @@ def _options(config: RerankerConfig) -> dict[str, Any]:
         "base_url": server_url(config.base_url),
         "headers": _authorization(config.api_key),
         "timeout": config.timeout_s,
-        # What runs on this machine is reached without the proxy that leads out of it.
+        # Servers on this machine are reached without its outbound proxy.
         "trust_env": httpx.URL(config.base_url).host not in _THIS_MACHINE,
         "limits": httpx.Limits(
             max_connections=config.max_concurrent + 1,  # one for is_available
@@ -242,8 +242,8 @@ def _report(setup: Setup) -> None:
 
 
 def _answer(response: httpx.Response) -> Answer:
-    asked = response.headers.get("Retry-After", "")
-    return Answer(response.status_code, response.content, int(asked) if asked.isdecimal() else None)
+    retry_after = response.headers.get("Retry-After", "")
+    return Answer(response.status_code, response.content, int(retry_after) if retry_after.isdecimal() else None)
 
 
 def _failure(error: Exception) -> RerankerError:
@@ -259,7 +259,7 @@ def _late(config: RerankerConfig) -> RerankerError:
 
 
 def _left(ends_at: float) -> float:
-    """Seconds until then. Raises TimeoutError when there are none."""
+    """Return the seconds until then. Raises TimeoutError if there are none."""
     if (left := ends_at - time.monotonic()) <= 0:
         raise TimeoutError
     return left
@@ -270,7 +270,7 @@ def _joined(parts: Iterable[list[T]]) -> list[T]:
 
 
 async def _all(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """All results, or the first error; then the others are not waited for."""
+    """Return all results, or raise the first error without waiting for the others."""
     tasks = [asyncio.ensure_future(task) for task in work]
     try:
         return await asyncio.gather(*tasks)

@@ -1,7 +1,7 @@
-"""What a llama-server's answers mean. Pure functions from bytes to scores and errors.
+"""Parses a llama-server's responses. Pure functions from bytes to scores and errors.
 
 Traps of the format, each seen on a real server: tokens that are part of a UTF-8 character all print as "" or U+FFFD, so
-tokens are told apart by their bytes; `logprobs` is missing as a whole when the generated token is such a part; a zero
+tokens are distinguished by their bytes; `logprobs` is missing as a whole if the generated token is such a part; a zero
 probability is -3.4e38; JSON may hold NaN.
 """
 
@@ -27,7 +27,7 @@ BUSY_PAUSE_S = 5
 
 _YES, _NO = "yes", "no"
 _SPOKEN = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
-# What servers write for a probability of zero lies below the first, nothing lies outside the second.
+# Servers write a zero probability as a value below the first; all values lie within the second.
 _ZERO_LOGPROB = -1e30
 _LARGEST = 1e39
 _ONE_FOUND = {_YES: Score(0.8, certain=False), _NO: Score(0.2, certain=False)}
@@ -45,14 +45,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Overflow:
-    """A prompt of so many tokens did not fit into a context of so many."""
+    """A prompt of `prompt_tokens` did not fit into a context of `context_tokens`."""
 
     prompt_tokens: int
     context_tokens: int
 
 
 def chat_score(answer: Answer) -> Score:
-    """The score in an answer of /v1/chat/completions. Raises RerankerError."""
+    """Return the score in a response of /v1/chat/completions. Raises RerankerError."""
     match _content(answer):
         case {"choices": [{"message": {**message}, **choice}, *_]}:
             match choice.get("logprobs"):
@@ -63,7 +63,7 @@ def chat_score(answer: Answer) -> Score:
 
 
 def completion_score(answer: Answer) -> Score:
-    """The score in an answer of /completion. Raises RerankerError."""
+    """Return the score in a response of /completion. Raises RerankerError."""
     match _content(answer):
         case {"completion_probabilities": [{**token}, *_], **rest}:
             return _score(token, rest.get("content"))
@@ -73,7 +73,7 @@ def completion_score(answer: Answer) -> Score:
 
 
 def rerank_scores(answer: Answer, count: int) -> list[Score]:
-    """The scores in an answer of /v1/rerank to `count` documents, in their order. Raises RerankerError."""
+    """Return the scores in a response of /v1/rerank to `count` documents, in order. Raises RerankerError."""
     found: dict[int, Score] = {}
     match _content(answer):
         case {"results": [*results]}:
@@ -87,7 +87,7 @@ def rerank_scores(answer: Answer, count: int) -> list[Score]:
 
 
 def prompt_tokens(answer: Answer) -> int:
-    """The tokens that the server has read, 0 where it does not say. Raises RerankerError."""
+    """Return the tokens that the server has read, 0 if it does not say. Raises RerankerError."""
     match _content(answer):
         case {"usage": {"prompt_tokens": int(tokens)}}:
             return tokens
@@ -95,7 +95,7 @@ def prompt_tokens(answer: Answer) -> int:
 
 
 def overflow(answer: Answer) -> Overflow | None:
-    """How far a refused prompt exceeded the context; None when the answer says nothing of that."""
+    """Return how far a refused prompt exceeded the context; None if the response does not say."""
     if answer.status != 400:
         return None
     match _decoded(answer.body):
@@ -105,13 +105,13 @@ def overflow(answer: Answer) -> Overflow | None:
 
 
 def check(answer: Answer) -> None:
-    """Raises the RerankerError that an answer's status means; only 200 means none."""
+    """Raise the RerankerError for a response's status; only 200 means none."""
     if answer.status != 200:
         raise _refusal(answer)
 
 
 def properties(answer: Answer) -> Mapping[str, Any]:
-    """The JSON object in an answer, empty where there is none. Raises RerankerError for any status but 200."""
+    """Return the JSON object in a response, empty if there is none. Raises RerankerError for any status but 200."""
     check(answer)
     content = _decoded(answer.body)
     return content if isinstance(content, dict) else {}
@@ -151,7 +151,7 @@ def _refusal(answer: Answer) -> RerankerError:
 
 
 def _score(token: Mapping[Any, Any], text: object) -> Score:
-    """The score of one generated token: P(yes) against P(no) where both are listed, else the best guess there is."""
+    """Return the score of one generated token: P(yes) against P(no) if both are listed, else the best guess."""
     logprobs = _logprobs(token.get("top_logprobs"))
     yes, no = logprobs.get(_YES), logprobs.get(_NO)
     if yes is not None and no is not None and max(yes, no) > _ZERO_LOGPROB:
@@ -165,14 +165,14 @@ def _score(token: Mapping[Any, Any], text: object) -> Score:
 
 
 def _softmax(yes: float, no: float) -> float:
-    """The share of `yes`; exp only ever sees what is not positive, so it cannot overflow."""
+    """Return the share of `yes`; exp only sees non-positive values, so it cannot overflow."""
     share = math.exp(-abs(yes - no))
     return 1 / (1 + share) if yes >= no else share / (1 + share)
 
 
 def _logprobs(candidates: object) -> dict[str, float]:
-    """The logprob of each answer among `candidates`: of the token itself where that is listed, else of the likeliest
-    token that differs from it in case or blanks alone.
+    """Return the logprob of each answer among `candidates`: of the token itself if listed, else of the likeliest token
+    that differs from it only in case or blanks.
     """
     listed = candidates if isinstance(candidates, Sequence) else ()
     exact: dict[str, float] = {}
@@ -185,12 +185,12 @@ def _logprobs(candidates: object) -> dict[str, float]:
 
 
 def _plain(token: bytes) -> str:
-    """A token without its case and the blanks around it."""
+    """Return a token without its case and surrounding blanks."""
     return token.decode(errors="replace").strip().lower()
 
 
 def _readable(candidates: Sequence[object]) -> Iterator[tuple[bytes, float]]:
-    """Token and logprob of those candidates that have both."""
+    """Yield token and logprob of those candidates that have both."""
     for candidate in candidates:
         match candidate:
             case {"logprob": int(logprob) | float(logprob), **rest} if -_LARGEST < logprob < _LARGEST:
@@ -198,7 +198,7 @@ def _readable(candidates: Sequence[object]) -> Iterator[tuple[bytes, float]]:
 
 
 def _bytes(token: Mapping[Any, Any]) -> bytes:
-    """A token's bytes, or those of its text from a server that gives none."""
+    """Return a token's bytes, or those of its text if the server sends none."""
     match token:
         case {"bytes": [*numbers]} if all(isinstance(number, int) and 0 <= number < 256 for number in numbers):
             return bytes(numbers)

@@ -1,4 +1,4 @@
-"""What is found out before a reranker is trusted: how to talk to it, and whether its scores mean anything."""
+"""Examines a reranker before it is trusted: how to query it, and whether its scores mean anything."""
 
 import hashlib
 import time
@@ -13,7 +13,7 @@ from retrieval.rerankers.parse import Answer
 from retrieval.rerankers.protocol import Call, Setup, Talk, Way, chat_call, conversation, rerank_call
 
 AGREEMENT = 0.02
-"""How far /v1/rerank may lie from the chat score of the same pair: twice and more the noise of a warm cache."""
+"""Largest distance of /v1/rerank from the chat score of the same pair: over twice the noise of a warm cache."""
 
 MIN_GAP = 0.1
 CONSTANT = 1e-6
@@ -23,7 +23,7 @@ LONGEST_PAUSE_S = 300.0
 
 # The instruction that converters write into a model's file for /v1/rerank.
 _FIXED_INSTRUCTION = "Given a web search query, retrieve relevant passages that answer the query"
-# Without the prompt around them query and document are a small part of it.
+# Query and document alone, without the prompt around them, would be a small part of it.
 _WHOLE_PROMPT = 0.8
 _ABSENT = (404, 405)
 _MARKERS = ("instruction-7c1e", "query-52ab", "document-e90d")
@@ -56,7 +56,7 @@ _AGREEMENT_PAIR = KNOWN_PAIRS[0]
 
 @dataclass(frozen=True, slots=True)
 class ProbeRules:
-    """What a reranker must get right: each relevant text at least `min_gap` above the irrelevant one of its pair."""
+    """Requirements on a reranker: each relevant text scores at least `min_gap` above the irrelevant one of its pair."""
 
     pairs: Sequence[KnownPair] = KNOWN_PAIRS
     min_gap: float = MIN_GAP
@@ -90,7 +90,7 @@ async def examine(reranker: Reranker, rules: ProbeRules = DEFAULT_RULES) -> Prob
 
 
 def scores_fault(relevant: Sequence[Score], irrelevant: Sequence[Score], min_gap: float) -> str | None:
-    """What is wrong with the scores of known pairs, None when nothing is."""
+    """Return the fault of the scores of known pairs, or None."""
     scores = [*relevant, *irrelevant]
     if not all(score.certain for score in scores):
         return "the model answers known pairs without a probability of yes and no: it is no reranker of this kind"
@@ -107,33 +107,34 @@ def scores_fault(relevant: Sequence[Score], irrelevant: Sequence[Score], min_gap
 
 
 def pause_s(attempt: int, error: Exception | None = None) -> float:
-    """Seconds to wait after attempt number `attempt` (from 1) has failed by `error`: doubled each time up to five
-    minutes, unless the server says for how long, as it does while it loads.
+    """Return the seconds to wait after attempt number `attempt` (from 1) has failed by `error`: doubled each time up to
+    five minutes, unless the server says for how long, as it does while it loads.
     """
-    asked = getattr(error, "retry_after_s", None)
+    requested = getattr(error, "retry_after_s", None)
     backoff = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(attempt - 1, 20))
-    return backoff if asked is None else min(float(asked), LONGEST_PAUSE_S)
+    return backoff if requested is None else min(float(requested), LONGEST_PAUSE_S)
 
 
 def discover(config: RerankerConfig) -> Talk[Setup]:
-    """How to ask the server: by chat when its template writes the official prompt, else by the raw prompt.
+    """Return how to query the server: by chat if its template writes the official prompt, else by the raw prompt.
 
-    A server without /apply-template is asked by chat. /v1/rerank is used only where it is wanted and agrees with chat.
+    A server without /apply-template is queried by chat. /v1/rerank is used only if configured and in agreement with
+    chat.
     """
     health = yield Call("/health")
     if health.status not in _ABSENT:
         parse.check(health)
-    known = _properties((yield Call("/props")))
+    properties = _properties((yield Call("/props")))
     template = yield Call("/apply-template", conversation(prompt.user_text(*_MARKERS)))
-    setup = Setup(_way(template), _context(known), _fingerprint(config, known))
+    setup = Setup(_way(template), _context(properties), _fingerprint(config, properties))
     if config.endpoint == "rerank" and (yield from _rerank_agrees(config, setup)):
         return replace(setup, way=Way.RERANK)
     return setup
 
 
 def _way(template: Answer) -> Way:
-    """Chat, unless the server's template makes something else of it than the official prompt: leaves texts out, or
-    leaves the model to think first.
+    """Return chat, unless the server's template departs from the official prompt: it omits texts, or lets the model
+    think first.
     """
     if template.status in _ABSENT:
         return Way.CHAT
@@ -142,8 +143,8 @@ def _way(template: Answer) -> Way:
 
 
 def _rerank_agrees(config: RerankerConfig, setup: Setup) -> Talk[bool]:
-    """Whether /v1/rerank reads whole prompts and gives the chat's scores, twice: a model without a classification head
-    returns numbers there that mean nothing.
+    """Return whether /v1/rerank reads whole prompts and gives the chat's scores, twice: a model without a
+    classification head returns meaningless numbers there.
     """
     if setup.way is not Way.CHAT:
         return False
@@ -160,7 +161,7 @@ def _rerank_agrees(config: RerankerConfig, setup: Setup) -> Talk[bool]:
 
 
 def _same(together: Answer, chats: Sequence[Answer]) -> bool:
-    """Whether an answer of /v1/rerank tells the same, of prompts as long, as the chats about the same pairs."""
+    """Return whether a response of /v1/rerank agrees, on equally long prompts, with the chats about the same pairs."""
     if parse.prompt_tokens(together) < _WHOLE_PROMPT * sum(map(parse.prompt_tokens, chats)):
         return False
     try:
@@ -175,13 +176,13 @@ def _properties(answer: Answer) -> Mapping[str, Any]:
     return {} if answer.status in _ABSENT else parse.properties(answer)
 
 
-def _context(known: Mapping[str, Any]) -> int | None:
-    match known:
+def _context(properties: Mapping[str, Any]) -> int | None:
+    match properties:
         case {"default_generation_settings": {"n_ctx": int(tokens)}} if tokens > 0:
             return tokens
     return None
 
 
-def _fingerprint(config: RerankerConfig, known: Mapping[str, Any]) -> str:
-    parts = [config.model, str(known.get("model_path")), str(known.get("chat_template"))]
+def _fingerprint(config: RerankerConfig, properties: Mapping[str, Any]) -> str:
+    parts = [config.model, str(properties.get("model_path")), str(properties.get("chat_template"))]
     return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()[:_FINGERPRINT_CHARS]

@@ -1,4 +1,4 @@
-"""Talks with a llama-server, without the wire: each yields requests, is sent answers and returns what it learnt.
+"""The protocol with a llama-server, without I/O: generators that yield requests, are sent responses and return results.
 
 The synchronous and the asynchronous client run the same ones.
 """
@@ -31,7 +31,7 @@ Outcome = Score | RerankerError
 
 
 class Way(StrEnum):
-    """How pairs are put to the server."""
+    """Ways to put pairs to the server."""
 
     CHAT = "chat"
     COMPLETION = "completion"
@@ -40,8 +40,8 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What is known of a server: the way to ask it, the context of one slot in tokens (None: it does not say), and a
-    hash of its model and template.
+    """Facts about a server: the way to query it, the context of one slot in tokens (None: it does not say), and a hash
+    of its model and template.
     """
 
     way: Way
@@ -50,7 +50,7 @@ class Setup:
 
 
 def score(config: RerankerConfig, setup: Setup, query: str, document: str) -> Talk[Score]:
-    """The score of one pair. A document that exceeds the context is cut and tried once more, then it is UNKNOWN."""
+    """Return the score of one pair. A document that exceeds the context is cut and retried once, then UNKNOWN."""
     query = prompt.harmless(query, prompt.query_bytes(setup.context_tokens))
     document = prompt.harmless(document, prompt.document_bytes(setup.context_tokens))
     answer = yield pair_call(config, setup.way, query, document)
@@ -63,8 +63,8 @@ def score(config: RerankerConfig, setup: Setup, query: str, document: str) -> Ta
 
 
 def score_together(config: RerankerConfig, setup: Setup, query: str, documents: Sequence[str]) -> Talk[list[Outcome]]:
-    """The scores of several documents by one call of /v1/rerank, one by one where that is refused: a pair there has to
-    fit into the server's physical batch too.
+    """Return the scores of several documents by one call of /v1/rerank, one by one if that is refused: a pair there
+    must also fit into the server's physical batch.
     """
     most_query, most = prompt.query_bytes(setup.context_tokens), prompt.document_bytes(setup.context_tokens)
     shown = [prompt.harmless(document, most) for document in documents]
@@ -78,7 +78,7 @@ def score_together(config: RerankerConfig, setup: Setup, query: str, documents: 
 
 
 def pair_call(config: RerankerConfig, way: Way, query: str, document: str) -> Call:
-    """The request for one pair of harmless texts."""
+    """Return the request for one pair of harmless texts."""
     instruction = prompt.harmless(config.instruction, prompt.QUERY_BYTES)
     if way is Way.CHAT:
         return chat_call(config, prompt.user_text(instruction, query, document))
@@ -94,7 +94,7 @@ def pair_call(config: RerankerConfig, way: Way, query: str, document: str) -> Ca
 
 
 def chat_call(config: RerankerConfig, user: str) -> Call:
-    """The request for the logprobs of the first token after the user's turn."""
+    """Return the request for the logprobs of the first token after the user's turn."""
     return Call(
         "/v1/chat/completions",
         {
@@ -109,12 +109,12 @@ def chat_call(config: RerankerConfig, user: str) -> Call:
 
 
 def rerank_call(config: RerankerConfig, query: str, documents: Sequence[str]) -> Call:
-    """The request for the scores of several documents at once."""
+    """Return the request for the scores of several documents at once."""
     return Call("/v1/rerank", {"model": config.model, "query": query, "documents": list(documents)})
 
 
 def conversation(user: str) -> dict[str, Any]:
-    """The turns, with the model's thinking left empty."""
+    """Return the turns, with the model's thinking left empty."""
     return {
         "messages": [{"role": "system", "content": prompt.SYSTEM}, {"role": "user", "content": user}],
         "chat_template_kwargs": {"enable_thinking": False},
@@ -122,8 +122,8 @@ def conversation(user: str) -> dict[str, Any]:
 
 
 def talks(config: RerankerConfig, setup: Setup, query: str, documents: Sequence[str]) -> list[Talk[list[Outcome]]]:
-    """What to talk about, side by side, to learn the scores of `documents`: joined in order, the results are those,
-    with an error in the place of a score where the server fails at the text.
+    """Return concurrent exchanges for the scores of `documents`: joined in order, their results are those, with an
+    error in place of a score if the server fails on the text.
     """
     if setup.way is not Way.RERANK:
         return [_alone(score(config, setup, query, document)) for document in documents]
@@ -133,7 +133,7 @@ def talks(config: RerankerConfig, setup: Setup, query: str, documents: Sequence[
 
 
 def identity_of(config: RerankerConfig, setup: Setup) -> str:
-    """What the scores of this server depend on besides the texts."""
+    """Return what the scores of this server depend on besides the texts."""
     return "\0".join((config.model, setup.fingerprint, setup.way, config.instruction))
 
 

@@ -117,7 +117,7 @@ async def test_a_text_that_breaks_the_reranker_costs_its_own_score(batch_size):
     outcome = await run(["bad", "0.1", "0.9", "0.5"], limit=1, oversample=4, reranker=Scripted(batch_size))
     assert (outcome.status, list(outcome.order)) == (RerankStatus.PARTIAL, [2, 3, 1, 0])
     assert (dict(outcome.scores), list(outcome.faults)) == ({1: 0.1, 2: 0.9, 3: 0.5}, ["reranker_broke"])
-    assert outcome.reason == "scored 3 of 4: the reranker fails at the others"
+    assert outcome.reason == "scored 3 of 4: the reranker fails on the others"
 
 
 @pytest.mark.parametrize("batch_size", [1, 5])
