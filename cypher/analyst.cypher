@@ -13,7 +13,7 @@ REMOVE m:PendingEmbedding
 RETURN count(m) AS settled
 
 // name: stamp_copy
-// purpose: say in the graph itself that it is a copy, of what and of when
+// purpose: mark the graph as a copy, with its source and time
 // params: name, taken_at (time), namespaces, items
 // returns: nothing
 // access: write

@@ -70,7 +70,7 @@ WITH from_uid, startNode(r) AS source, endNode(r) AS target, r, n
 {{step}}
 
 // name: causal_items
-// purpose: what is shown of items on a walk
+// purpose: summaries of items on a walk
 // params: namespace, uids
 // returns: item
 // access: read

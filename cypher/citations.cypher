@@ -21,7 +21,7 @@ ON CREATE SET n += citation, n.state = 'not_found', n.name = left(citation.path,
 MERGE (m)-[:CITES]->(n)
 
 // name: list_citations
-// purpose: what items cite of these files
+// purpose: citations of these files
 // params: namespace, paths
 // returns: uid, ref, path, start_line, end_line, sha256 (of the cited lines; null until they were found), text (what they begin with)
 // access: read

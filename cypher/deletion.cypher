@@ -33,7 +33,7 @@ MATCH (m:Item {namespace: $namespace, uid: uid})
 RETURN DISTINCT m.uid AS uid, coalesce(m.version, 1) AS version ORDER BY uid
 
 // name: count_cascade
-// purpose: what a deletion of these items would take away
+// purpose: counts of everything a deletion of these items would remove
 // params: namespace, uids
 // returns: by_kind (list of {kind, items}), edges, evidence_links, revisions, embeddings
 // access: read
@@ -72,7 +72,7 @@ CALL (doomed) {
 RETURN by_kind, edges, evidence_links, revisions, embeddings
 
 // name: delete_items
-// purpose: locked items go with all that hangs on them; what cited or superseded them waits for them again, what they superseded holds again, conversations and people left with nothing go too
+// purpose: delete locked items with everything attached to them; items that cited or superseded them wait for them again, facts they superseded hold again, conversations and people left empty are deleted too
 // params: namespace, doomed (uids)
 // returns: edges, evidence_links, revisions, embeddings
 // access: write

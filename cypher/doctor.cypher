@@ -15,7 +15,7 @@ WITH source, target, r,
   END AS fault
 
 // name: count_drawn_edges
-// purpose: how many typed relationships lack an edge_id, by what keeps them from being adopted
+// purpose: count typed relationships without an edge_id, by the fault that keeps them from being adopted
 // params: namespace (null: all)
 // returns: fault (null: nothing), edges, examples (a few, as text)
 // access: read

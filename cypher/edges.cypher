@@ -30,7 +30,7 @@ RETURN {{edge}}
 ORDER BY r.edge_id
 
 // name: put_edges
-// purpose: create typed edges between existing items; one that is there stays as it is, one that is proposed is accepted
+// purpose: create typed edges between existing items; an existing one stays unchanged, a proposed one is accepted
 // params: namespace, rows (line, source, target, type, edge_id, properties)
 // returns: line, created (boolean), edge_id (of a created one), accepted (it was proposed before), missing (uids of ends that do not exist)
 // access: write

@@ -23,7 +23,7 @@ SHOW TRANSACTIONS YIELD transactionId
 RETURN transactionId AS id
 
 // name: export_marks
-// purpose: what a namespace holds of before a moment, as figures that differ once any of it was changed or deleted
+// purpose: contents of a namespace before a moment, as figures that differ once any of it was changed or deleted
 // params: namespace, made_before
 // returns: part, items (for the parts that are kinds of items, else null), marks
 // access: read
@@ -98,7 +98,7 @@ RETURN p.person_id AS id, p {.*, namespace: null, person_id: null} AS properties
 ORDER BY p.namespace, p.person_id LIMIT $limit
 
 // name: export_files
-// purpose: a page of files with what they define
+// purpose: a page of files with their definitions
 // params: namespace, made_before, after (path), limit
 // returns: path, properties, symbols
 // access: read

@@ -40,7 +40,7 @@ MATCH (log:ChangeLog {namespace: $namespace})
 RETURN log.seq AS seq, log.tag AS tag
 
 // name: find_change_set
-// purpose: the changes of the transaction that made change `seq`, or of the first one behind it that is still kept
+// purpose: the changes of the transaction that made change `seq`, or of the first later one that is still kept
 // params: namespace, seq
 // returns: first, tag
 // access: read
@@ -51,7 +51,7 @@ WHERE s.namespace = $namespace AND s.last >= $seq
 RETURN s.first AS first, s.tag AS tag ORDER BY s.namespace, s.last LIMIT 1
 
 // name: read_change_sets
-// purpose: what was changed behind a number and up to another one
+// purpose: changes after one number and up to another
 // params: namespace, after, up_to, limit (transactions)
 // returns: first, last, tag, at, changes (JSON texts)
 // access: read

@@ -55,7 +55,7 @@ WHERE new
 RETURN f.path AS path
 
 // name: claim_files
-// purpose: lock files: what is read of them and their parts next holds until the commit
+// purpose: lock files: later reads of them and their parts hold until the commit
 // params: namespace, paths (sorted, so that two writers take locks in one order)
 // returns: path, sha256, indexed_at (as text)
 // access: write
@@ -103,7 +103,7 @@ WHERE c.start_line <> row.start_line
 SET c.start_line = row.start_line, c.end_line = row.end_line, c.name = row.name
 
 // name: replace_symbols
-// purpose: what claimed files define, in place of what they defined before
+// purpose: replace the definitions of claimed files
 // params: namespace, rows (path, symbols: list of {name, key, kind, line, end_line})
 // returns: nothing
 // access: write
@@ -233,7 +233,7 @@ RETURN collect([path, by_outline]) AS found
 [c.uid, c.path, c.start_line, c.start_column, c.text]
 
 // name: chunks_containing
-// purpose: parts of files that hold a text, whatever its case, in the order of the index
+// purpose: parts of files that contain a text, ignoring case, in index order
 // params: namespace, needle (case-folded), languages, included (regular expressions of paths, or null), excluded, skip, limit
 // returns: found (list of [uid, path, start_line, start_column, text])
 // access: read

@@ -3,7 +3,7 @@
 // follows reads it as committed.
 
 // name: claim_idempotency_key
-// purpose: take a key that is new, expired, or already this owner's; otherwise tell what it stands for
+// purpose: take a key that is new, expired, or already this owner's; otherwise return the request it stands for
 // params: namespace, key, owner, request_hash, lease_s
 // returns: claimed (boolean), request_hash (of the request it stands for), response (null while that still runs)
 // access: write
@@ -49,7 +49,7 @@ SET record.response = $response,
   record.expires_at = datetime.realtime() + duration({seconds: $keep_s})
 
 // name: release_idempotency_key
-// purpose: forget a key whose request came to nothing, so that it can be sent again at once
+// purpose: delete the key of a request without a response, so that it can be sent again at once
 // params: namespace, key, owner
 // returns: nothing
 // access: write

@@ -89,7 +89,7 @@ ON CREATE SET p += row.properties
 RETURN sum(CASE WHEN created THEN 1 ELSE 0 END) AS created
 
 // name: import_files
-// purpose: create files that are not there, with what they define
+// purpose: create missing files, with their definitions
 // params: namespace, rows (path, properties, symbols)
 // returns: created (paths)
 // access: write
@@ -223,7 +223,7 @@ SET run += row.properties
 RETURN count(run) AS created
 
 // name: import_changes
-// purpose: what runs of the sweep did to memories
+// purpose: changes that runs of the sweep made to memories
 // params: namespace, rows (sweep, uid, properties)
 // returns: created
 // access: write
@@ -237,7 +237,7 @@ SET c = row.properties, c.namespace = $namespace, c.sweep_id = row.sweep
 RETURN count(c) AS created
 
 // name: import_known_edges
-// purpose: which of these ids edges of a namespace have, whatever their type
+// purpose: those of these ids that edges of a namespace have, of any type
 // params: namespace, ids
 // returns: id
 // access: read
@@ -258,7 +258,7 @@ CALL (id) {
 RETURN DISTINCT known AS id
 
 // name: import_edges
-// purpose: create relationships between items unless their like is there; what loses or regains its support by that is unsettled
+// purpose: create missing relationships between items; items that lose or regain support through them become unsettled
 // params: namespace, rows (source, type, target, properties)
 // returns: created, edges (typed ones among them: list of {edge_id, type, label, source, target})
 // access: write

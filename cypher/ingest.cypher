@@ -18,7 +18,7 @@ CALL (uid) {
 RETURN uid, kind, source_hash
 
 // name: claim_items
-// purpose: create the items that are new and lock all of them: what is read of them next holds until the commit
+// purpose: create new items and lock all: later reads of them hold until the commit
 // params: namespace, uids (sorted, so that two writers take locks in one order)
 // returns: uid, kind (null for a new item), source_hash, version (0 for a new item)
 // access: write
@@ -91,7 +91,7 @@ FOREACH (_ IN CASE WHEN m.version > 0 THEN [1] ELSE [] END | SET m:Unsettled)
 SET m.version = coalesce(m.version, 1) + 1, m.updated_at = datetime()
 
 // name: keep_revisions
-// purpose: keep facts and memories whole as they are before a change; what is derived for full text is left out
+// purpose: keep revisions of facts and memories before a change, without properties derived for full text
 // params: namespace, uids, reason, actor
 // returns: nothing
 // access: write
@@ -171,7 +171,7 @@ CALL (f) {
   }
 
 // name: unlink_facts
-// purpose: before facts and memories are replaced: what they superseded holds again, and their links wait to be drawn from the new row; what still says the same and cites the same goes on citing it as it was then
+// purpose: before facts and memories are replaced: facts they superseded hold again, and their links wait to be drawn from the new row; items with the same text and citations keep citing the versions of that time
 // params: namespace, rows (uid, properties)
 // returns: nothing
 // access: write

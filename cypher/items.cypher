@@ -27,7 +27,7 @@ RETURN m {.*, tokens: null, search_text: null} AS item, superseded_by,
   CASE WHEN m.valid_to IN closed_at THEN coalesce(former_valid_to, m.valid_to) ELSE m.valid_to END AS stated_valid_to
 
 // name: list_revisions
-// purpose: what a fact or memory was before each of its changes, newest first; one row of null where nothing changed
+// purpose: revisions of a fact or memory before each of its changes, newest first; one row of null if there are none
 // params: namespace, uid
 // returns: revision
 // access: read
@@ -75,7 +75,7 @@ WITH m ORDER BY m.namespace DESC, m.created_at DESC, m.uid DESC LIMIT $limit
 RETURN {{item_map}} AS item, {{evidence}} AS evidence, toString(m.created_at) AS created_at
 
 // name: list_latest
-// purpose: as list_newest, by when items happened, and by when they were stored where that is unknown
+// purpose: like list_newest, by when items happened, or when they were stored if that is unknown
 // params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, before_time, before_uid, limit
 // returns: item, evidence, created_at (when it happened, as text)
 // access: read
@@ -134,7 +134,7 @@ RETURN head(COLLECT { MATCH (n:Item {namespace: $namespace})-[:NEXT]->(m) RETURN
   } AS cited_by
 
 // name: lock_items
-// purpose: lock items in the order given until the transaction ends; what is read after it is what others have committed
+// purpose: lock items in the given order until the transaction ends; later reads see what others have committed
 // params: namespace, uids (sorted, so that two writers take locks in one order)
 // returns: uid, kind, version
 // access: write

@@ -60,7 +60,7 @@ WHERE lock.owner = $owner
 REMOVE lock.owner, lock.expires_at
 
 // name: list_migrations
-// purpose: what this database records of its migrations
+// purpose: the records of this database's migrations
 // params: none
 // returns: version, name, kind, checksum, status, finished_at
 // access: read

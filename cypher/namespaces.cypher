@@ -20,7 +20,7 @@ RETURN namespace, kind, count(*) AS items, sum(waiting) AS pending
 ORDER BY namespace, kind
 
 // name: count_namespace
-// purpose: what a namespace holds, and marks that move with every change of an item or edge
+// purpose: counts of a namespace, and marks that differ after every change of an item or edge
 // params: namespace
 // returns: kind, items, edges, evidence_links, revisions, embeddings, versions, changed_at, linked_at
 // access: read

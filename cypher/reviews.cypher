@@ -7,7 +7,7 @@ CASE WHEN type(r) = 'PROPOSED' THEN CASE WHEN r.state IN ['accepted', 'rejected'
     WHEN coalesce(r.method, 'human') = 'human' THEN 'drawn' ELSE 'unreviewed' END
 
 // name: review_edges
-// purpose: a page of edges and supersessions to review, or reviewed, by edge_id; an open supersession of what holds no more is none
+// purpose: a page of open or past reviews of edges and supersessions, by edge_id; an open supersession of a fact that no longer holds does not count
 // params: namespace, after (edge_id), sorts (edge, supersede), forever, states (open, unreviewed, accepted, rejected), because (how the reason begins), limit
 // returns: source, target, type, state, properties
 // access: read
@@ -37,7 +37,7 @@ WHERE c.namespace = $namespace AND c.sweep_id >= $after_sweep AND c.seq IS NOT N
 RETURN m.uid AS uid, properties(c) AS properties ORDER BY c.sweep_id, c.seq LIMIT $limit
 
 // name: reasons_of_edges
-// purpose: why edges were drawn or proposed, and what humans have decided about them
+// purpose: reasons of drawn or proposed edges, and the human decisions on them
 // params: namespace
 // returns: reason, state (open, unreviewed, accepted, rejected), reviews (how many)
 // access: read
@@ -51,7 +51,7 @@ WHERE state <> 'drawn'
 RETURN reason, state, count(*) AS reviews
 
 // name: reasons_of_changes
-// purpose: why sweeps flag memories, propose to merge them or read facts off messages, and what humans have decided about that
+// purpose: reasons of sweeps to flag memories, propose merges or read facts from messages, and the human decisions on them
 // params: namespace
 // returns: action (flag, merge, fact), reason, state (proposed, applied, accepted, rejected), reviews (how many)
 // access: read
@@ -91,7 +91,7 @@ SET r = before, r.type = type, r.state = 'rejected',
 RETURN {{edge}}
 
 // name: settle_supersession
-// purpose: what was decided about whether a locked fact supersedes another
+// purpose: record the decision whether a locked fact supersedes another
 // params: namespace, edge_id, state, reviewed_by, review_reason
 // returns: source, target, type, state, properties
 // access: write
@@ -102,7 +102,7 @@ SET r.state = $state, r.reviewed_by = $reviewed_by, r.reviewed_at = datetime(), 
 RETURN {{edge}}
 
 // name: settle_review
-// purpose: what was decided about a flag or merge of a locked memory, or a fact of a locked message
+// purpose: record the decision on a flag or merge of a locked memory, or a fact of a locked message
 // params: namespace, sweep_id, seq, state, given_type (null: as proposed), reviewed_by, review_reason
 // returns: uid, properties
 // access: write
@@ -116,7 +116,7 @@ SET c.state = $state,
 RETURN m.uid AS uid, properties(c) AS properties
 
 // name: absorb_citations
-// purpose: what a locked memory cites of files goes over to another locked one, as it stands, unless that one cites it too
+// purpose: move the file citations of a locked memory to another locked one, unchanged, unless that one has them already
 // params: namespace, uid, into (uid)
 // returns: ref (of what both cite)
 // access: write
@@ -138,7 +138,7 @@ WHERE doubled
 RETURN ref
 
 // name: absorb_memory
-// purpose: what hangs on a locked memory goes over to another locked one: its history, its edges unless they are there already, what it supports, and the decision about the two; its text becomes a revision
+// purpose: move everything attached to a locked memory to another locked one: its history, its edges unless they exist there, the items it supports, and the decision on the two; its text becomes a revision
 // params: namespace, uid, into (uid), sweep_id, seq, reason, actor
 // returns: edges (that went over: list of {edge_id, type, label, source, target}), citers (list of [uid, kind] of what it supported)
 // access: write
@@ -203,7 +203,7 @@ CALL (m, into) {
 RETURN edges, citers
 
 // name: merged_memories
-// purpose: what memories were when they were merged into others
+// purpose: memories as they were when merged into others
 // params: namespace, uids
 // returns: item
 // access: read

@@ -101,7 +101,7 @@ RETURN collect(CASE WHEN keep THEN [ranks, {{pool_traits}}, COLLECT {
   }] ELSE [ranks] END) AS found
 
 // name: search_hybrid
-// purpose: candidates of both arms for one query with what ranking needs to know of them, filtered in the vector index by namespace and kind only
+// purpose: candidates of both arms for one query with their ranking data, filtered in the vector index by namespace and kind only
 // params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, vector (list of float of the space's dimension), vectors (list of vectors to measure; the first is `vector`), k (rows an arm), english, cjk, files (Lucene text or null to skip)
 // returns: found (list of [ranks] of each item that fails a filter, and of [ranks, …as pool_traits_only, cosines] of the others; ranks: list of [arm, score: cosine -1..1, or BM25]; cosines: of each of its vectors those to `vectors`, where the vector arm did not give them)
 // access: read
@@ -116,7 +116,7 @@ CALL () {
 {{described}}
 
 // name: search_hybrid_filtered
-// purpose: candidates of both arms for one query with what ranking needs to know of them, all filters of the vector index in use
+// purpose: candidates of both arms for one query with their ranking data, using all filters of the vector index
 // params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, vectors, k, english, cjk, files
 // returns: found (list of [ranks] of each item that fails a filter, and of [ranks, …as pool_traits_only, cosines] of the others; ranks: list of [arm, score: cosine -1..1, or BM25]; cosines: of each of its vectors those to `vectors`, where the vector arm did not give them)
 // access: read
@@ -235,7 +235,7 @@ COLLECT {
   }
 
 // name: hydrate_items
-// purpose: the properties and evidence of items, and what accepted edges say led to them, the surest first
+// purpose: the properties and evidence of items, and items that led to them by accepted edges, most confident first
 // params: namespace, uids
 // returns: found (list of {item, evidence, led_by})
 // access: read
@@ -291,7 +291,7 @@ m.uid, m.author_name, m.conversation_id, m.session_id, m.position, m.name, m.cap
   toString(coalesce(m.support_ends, CASE WHEN size(m.text) <= 160 THEN m.replaced_at END)), m.subject, m.predicate, left({{text_then}}, 8000)
 
 // name: pool_traits
-// purpose: what the signals need to know of the candidates, and the cosines that the vector arm did not give
+// purpose: the candidates' inputs to the signals, and the cosines that the vector arm did not return
 // params: namespace, rows (uid, queries: places in `vectors` whose cosine is missing), vectors (one list of float a query), known_at
 // returns: found (list of [uid, author, conversation, session, position, name, caption, kind, when (ISO time), ends (ISO time of a fact), falls (ISO time when support ends), subject, predicate, text (8,000 characters at most), cosines (one for each of the row's queries, -1..1, or -2 without a vector)])
 // access: read
@@ -311,7 +311,7 @@ CALL (m, row) {
 RETURN collect([{{pool_traits}}, cosines]) AS found
 
 // name: pool_traits_only
-// purpose: what the signals need to know of the candidates, where no vectors are at hand
+// purpose: the candidates' inputs to the signals, without vectors
 // params: namespace, uids, known_at
 // returns: found (list of [uid, author, conversation, session, position, name, caption, kind, when (ISO time), ends (ISO time of a fact), falls (ISO time when support ends), subject, predicate, text (8,000 characters at most)])
 // access: read

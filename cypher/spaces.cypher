@@ -51,7 +51,7 @@ ON CREATE SET s.name = $model, s.model = $model, s.dimension = $dimension, s.tex
 RETURN properties(s) AS properties
 
 // name: put_space_languages
-// purpose: remember which languages a space's encoder was found to tell apart
+// purpose: record the languages that a space's encoder was found to distinguish
 // params: space, languages
 // returns: nothing
 // access: write
@@ -84,7 +84,7 @@ WITH e, 2 * vector.similarity.cosine(e.vector, query) - 1 AS cosine
 RETURN count(DISTINCT e) AS sampled, avg(cosine) AS mean, stDevP(cosine) AS deviation
 
 // name: put_calibrations
-// purpose: record the noise of a space by language, in place of what was recorded before
+// purpose: replace the recorded noise of a space by language
 // params: space, languages, means, deviations, samples (lists in the order of the languages), vectors, version
 // returns: properties (of the space)
 // access: write
@@ -144,7 +144,7 @@ MATCH (m:PendingEmbedding)
 RETURN count(m) AS pending
 
 // name: next_pending
-// purpose: some items that lack a vector in the active space, with what an encoder reads
+// purpose: some items that lack a vector in the active space, with the fields an encoder reads
 // params: space (nothing is pending for one that is not the active one), limit
 // returns: namespace, uid, kind, text, caption, author_name, version
 // access: read
@@ -176,7 +176,7 @@ WHERE {{lacks_vector}}
 RETURN count(m) AS items, coalesce(sum(size(m.text)), 0) AS characters
 
 // name: next_without_vector
-// purpose: some items that have no vector in a space that is being built beside the active one
+// purpose: some items without a vector in a space that is being built beside the active one
 // params: space, limit
 // returns: namespace, uid, kind, text, caption, author_name, version
 // access: read

@@ -2,7 +2,7 @@
 // that ceased to stand. graph/support.py says how that follows from these rows.
 
 // name: take_unsettled
-// purpose: the items whose support, end or text has changed since what rests on them was judged last
+// purpose: take the items whose support, end or text has changed since the items that rest on them were last judged
 // params: namespace
 // returns: uid
 // access: write
@@ -25,7 +25,7 @@ WHERE link.ref IS NULL
 RETURN DISTINCT citer.uid AS uid
 
 // name: read_support
-// purpose: what facts and memories rest on, when each of that ceased to stand by itself, and how they were judged last; what an item supersedes supports it whatever becomes of that
+// purpose: sources of facts and memories, when each ceased to stand by itself, and their last judgement; a superseded item supports the one that supersedes it, whatever becomes of it
 // params: namespace, uids, forever
 // returns: uid, kind, name, valid_to, lost (references to what was forgotten), lost_at, lines (whether cited lines of files stand), ends, because, way, sources (list of {uid, valid_to, superseded_at, ends, because, way, text, said: list of [text, reason, when it was changed]})
 // access: read
@@ -61,7 +61,7 @@ RETURN m.uid AS uid, m.kind AS kind, m.name AS name, m.valid_to AS valid_to,
   } AS sources
 
 // name: miss_forgotten
-// purpose: facts and memories that cite what was forgotten and is not there lost that, if they did not know
+// purpose: record the loss for facts and memories that cite forgotten, missing items, unless it is already recorded
 // params: namespace, uids, refs (to what was forgotten)
 // returns: nothing
 // access: write
@@ -87,7 +87,7 @@ MATCH (m:Item {namespace: $namespace, uid: row.uid})
 SET m.support_ends = row.ends, m.support_lost = row.because, m.support_way = row.way, m.lost_refs = row.lost
 
 // name: mark_stated
-// purpose: of unsettled facts the messages that state them, and unsettled messages: one whose facts were all superseded names what holds instead
+// purpose: mark the messages of unsettled facts, and unsettled messages: one whose facts were all superseded names the fact that holds instead
 // params: namespace, uids, forever
 // returns: nothing
 // access: write
@@ -121,7 +121,7 @@ WHERE coalesce(message.replaced_by, '') <> coalesce(last[0], '') OR coalesce(mes
 SET message.replaced_by = last[0], message.replaced_at = last[1]
 
 // name: names_of_impact
-// purpose: items by uid, and what accepted edges say that these lead to
+// purpose: items by uid, and items they lead to by accepted edges
 // params: namespace, uids, limit
 // returns: leads_to (list of [uid, kind, name, edge type, from uid])
 // access: read

@@ -174,7 +174,7 @@ MATCH (m:Item:Memory)
 RETURN DISTINCT m.domain AS domain ORDER BY domain
 
 // name: sweep_vectors
-// purpose: the vector of what each memory begins with
+// purpose: the vector of each memory's first passage
 // params: namespace, uids
 // returns: uid, vector
 // access: read
@@ -187,7 +187,7 @@ WHERE e.namespace = $namespace AND e.role = 'passage' AND e.ordinal = 0
 RETURN uid, e.vector AS vector
 
 // name: sweep_neighbours
-// purpose: the nearest memories of each memory, by what both begin with or any passage of the other
+// purpose: the nearest memories of each memory, by its first passage and any passage of the other
 // params: namespace, uids, kinds, k
 // returns: uid, other, similarity (cosine -1..1)
 // access: read
@@ -208,7 +208,7 @@ WHERE other <> uid
 RETURN uid, other, similarity ORDER BY uid, similarity DESC, other
 
 // name: sweep_namesakes
-// purpose: memories that hold the names that a memory holds, or words of what it states
+// purpose: memories that contain a memory's names, or words of its statements
 // params: namespace, rows (uid, words: a Lucene query)
 // returns: uid, other
 // access: read
@@ -223,7 +223,7 @@ CALL (row) {
 RETURN row.uid AS uid, other ORDER BY uid, other
 
 // name: sweep_namesakes_cjk
-// purpose: memories that hold Chinese, Japanese or Korean words of what a memory states
+// purpose: memories that contain Chinese, Japanese or Korean words of a memory's statements
 // params: namespace, rows (uid, words: a Lucene query)
 // returns: uid, other
 // access: read
@@ -259,7 +259,7 @@ WHERE other <> uid
 RETURN DISTINCT uid, other ORDER BY uid, other
 
 // name: sweep_notes
-// purpose: what is read of memories that may be related to others
+// purpose: fields of memories that may be related to others
 // params: namespace, uids, chars
 // returns: uid, text (its first characters), whole (that is all of it), occurred_at, version
 // access: read
@@ -371,7 +371,7 @@ WHERE run.sweep_id < $before
 RETURN {{run}} ORDER BY run.sweep_id DESC LIMIT $limit
 
 // name: save_sweep
-// purpose: a run's progress, in the transaction of what it tells of and only while the lease is ours
+// purpose: record a run's progress, in the transaction of its changes and only while the lease is ours
 // params: namespace, sweep_id, lease, owner, status, progress
 // returns: one row if the lease was still ours and the run goes on
 // access: write
@@ -389,7 +389,7 @@ SET run.status = $status, run.progress = $progress,
 RETURN run.sweep_id AS sweep_id
 
 // name: put_sweep_changes
-// purpose: what a run did to locked memories, or proposes for them
+// purpose: record a run's changes to locked memories, or its proposals for them
 // params: namespace, sweep_id, rows (uid, properties)
 // returns: nothing
 // access: write
@@ -402,7 +402,7 @@ CREATE (run)-[c:CHANGED]->(m)
 SET c = row.properties, c.namespace = $namespace, c.sweep_id = $sweep_id
 
 // name: sweep_changes
-// purpose: a page of what a run changed or proposes, in its order
+// purpose: a page of a run's changes and proposals, in order
 // params: namespace, sweep_id, after_seq, states (null means any), limit
 // returns: uid, properties
 // access: read
@@ -425,7 +425,7 @@ WHERE c.namespace = $namespace AND c.sweep_id = $sweep_id AND c.seq = row.seq
 SET c.state = row.state
 
 // name: revisions_of_sweep
-// purpose: what locked memories were before a run changed them
+// purpose: locked memories as they were before a run changed them
 // params: namespace, sweep_id, uids
 // returns: uid, revision
 // access: read
@@ -450,7 +450,7 @@ WHERE NOT EXISTS { (f)-[:HAS_REVISION]->(r:Revision) WHERE r.namespace = $namesp
 RETURN uid
 
 // name: changes_since
-// purpose: why locked memories were changed since they had a version, and what they were at that version
+// purpose: reasons of changes to locked memories since a version, and the memories at that version
 // params: namespace, rows (uid, version)
 // returns: uid, reasons (one for each change), left (properties)
 // access: read

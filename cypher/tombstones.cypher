@@ -24,7 +24,7 @@ SET s.salts = CASE WHEN $always THEN s.salts + [salt IN $salts WHERE NOT salt IN
 RETURN s.salts AS salts
 
 // name: read_said
-// purpose: what items say, and what they and those that were merged into them said before
+// purpose: texts of items, and earlier texts of them and of those merged into them
 // params: namespace, uids
 // returns: uid, version, said (list of {uid, kind, text, subject, predicate, object, message_id}), lines (of a file: path, start_line, end_line; else null)
 // access: read
@@ -66,7 +66,7 @@ ON CREATE SET n.name = 'mark'
 MERGE (t)-[:HOLDS]->(n)
 
 // name: find_tombstones
-// purpose: which of these items were forgotten, by their uid or by what they say
+// purpose: those of these items that were forgotten, by uid or by text
 // params: namespace, rows (uid, identities, marks)
 // returns: uid, identities, marks (those that are held)
 // access: read
@@ -102,7 +102,7 @@ RETURN mark, COLLECT {
 } AS identities
 
 // name: mark_resembling
-// purpose: locked items get or lose the mark that they resemble something forgotten, which tells the tombstone nearest to them
+// purpose: set or remove the mark that locked items resemble something forgotten, which names the nearest tombstone
 // params: namespace, rows (uid, resembles: identity of a tombstone or null)
 // returns: nothing
 // access: write
@@ -114,7 +114,7 @@ WHERE m.resembles IS NOT NULL OR row.resembles IS NOT NULL
 SET m.resembles = row.resembles
 
 // name: lift_tombstones
-// purpose: let what was forgotten come back: take tombstones away with the marks they hold, and single marks
+// purpose: let forgotten items come back: delete tombstones with their marks, and single marks
 // params: namespace, identities, marks
 // returns: lifted (tombstones)
 // access: write
@@ -143,7 +143,7 @@ CALL () {
 RETURN lifted
 
 // name: list_tombstones
-// purpose: a page of what was forgotten, the latest first
+// purpose: a page of forgotten items, latest first
 // params: namespace, before_time (as text), before_identity, limit
 // returns: identity, kind, actor, forgotten_at (as text)
 // access: read
@@ -179,7 +179,7 @@ WHERE g.namespace = $namespace AND NOT EXISTS { (g)--(:Item {namespace: $namespa
 DETACH DELETE g
 
 // name: blank_outlines
-// purpose: take away what is known of lines of files beside their text: definitions in them, what citations quote of them, and the outlines of the files
+// purpose: delete data derived from lines of files: definitions in them, quotes of citations, and the outlines of the files
 // params: namespace, rows (path, start_line, end_line)
 // returns: nothing
 // access: write
@@ -201,7 +201,7 @@ CALL (row) {
 }
 
 // name: delete_answers_naming
-// purpose: kept answers to requests that name these items, and may hold what they say
+// purpose: delete stored responses that name these items and may contain their texts
 // params: namespace, uids
 // returns: nothing
 // access: write
@@ -213,7 +213,7 @@ WHERE record.namespace = $namespace AND record.response IS NOT NULL
 DELETE record
 
 // name: export_tombstones
-// purpose: a page of what was forgotten
+// purpose: a page of forgotten items
 // params: namespace, after (identity), limit
 // returns: identity, properties, marks
 // access: read

@@ -6,7 +6,7 @@ w {.webhook_id, .url, .kinds, .state, .seq, .tag, .up_to, .failures, .failing_si
   .created_at, .delivered_at}
 
 // name: put_webhook
-// purpose: register a webhook for what is changed behind a place in the feed, unless its address has one
+// purpose: register a webhook for changes after a position in the feed, unless its address has one
 // params: namespace, webhook_id, url, kinds, seq, tag
 // returns: webhook (of another id where the address has one)
 // access: write
@@ -66,7 +66,7 @@ WHERE w.state = 'paused'
 RETURN w.namespace AS namespace, w.webhook_id AS webhook_id, w.last_error AS error ORDER BY namespace, webhook_id
 
 // name: bound_delivery
-// purpose: say what the next delivery holds, so that a repetition holds the same
+// purpose: record the end of the next delivery, so that a repetition sends the same
 // params: namespace, webhook_id, seq, up_to
 // returns: nothing
 // access: write

@@ -1,5 +1,5 @@
 // name: item_standing
-// purpose: what decides, besides filters, whether a search can find one item
+// purpose: properties that decide, besides filters, whether a search can find one item
 // params: namespace, uid
 // returns: superseded_by (uids), pending, refused, unread (language that the encoder of the active space does not read, or null)
 // access: read
