@@ -34,7 +34,7 @@ from retrieval.evidence import answering, terms
 WEIGHTS = Path(__file__).parents[1] / "librarian_agents" / "search" / "reasoners" / "evidence.json"
 POOLED = "documents"
 # From which probability on a further passage is taken: the best of a few tried in cross-validation.
-ENOUGH = {"documents": 0.25, "messages": 0.15}
+ENOUGH = {"documents": 0.25, "messages": 0.12}
 FOLDS = 5
 SCORING = Scoring(terms, is_question, answering)
 # Strength of the L2 penalty.

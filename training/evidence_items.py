@@ -300,9 +300,8 @@ def figures(counts: Mapping[str, int]) -> dict[str, float]:
     }
 
 
-def left_out(worlds: Sequence[World], measured: Sequence[World], *, verbose: bool) -> dict[str, float]:
-    """Measure each world by a model that was fitted on others."""
-    samples = {world.name: list(examples(world)) for world in worlds}
+def left_out(samples: Mapping[str, Sequence[Example]], measured: Sequence[World], *, verbose: bool) -> dict[str, float]:
+    """Measure each world by a model that was fitted on the examples of others."""
     print(sum(map(len, samples.values())), "tasks")
     total: Counter[str] = Counter()
     for fold in range(min(FOLDS, len(measured))):
@@ -327,10 +326,11 @@ def main() -> None:
     given = parser.parse_args()
     worlds = read_worlds(given.folders)
     measured = read_worlds([given.only]) if given.only else worlds
-    found = left_out(worlds, measured, verbose=given.verbose)
+    samples = {world.name: list(examples(world)) for world in worlds}
+    found = left_out(samples, measured, verbose=given.verbose)
     print(json.dumps(found, indent=1))
     if given.write:
-        model = fit([list(examples(world)) for world in worlds])
+        model = fit(list(samples.values()))
         table = {"by": "training/evidence_items.py", "left_out": found} | model
         WEIGHTS.write_text(json.dumps(table, separators=(",", ":")) + "\n", encoding="utf-8")
 

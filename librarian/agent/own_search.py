@@ -57,7 +57,7 @@ class OwnSearch:
         if index > len(self._uids):
             self._uids.append(hit.uid)
         lines = None if hit.start_line is None else f"{hit.start_line}-{hit.end_line}"
-        return Candidate(index, hit.content, source=hit.path, page=lines, score=hit.score)
+        return Candidate(index, hit.content, source=hit.path or hit.author_name, page=lines, score=hit.score)
 
 
 async def search_with_files(search: Search, executor: Executor, namespace: str, wanted: SearchInput) -> SearchOutput:

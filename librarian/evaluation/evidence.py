@@ -59,11 +59,21 @@ _ASKED = re.compile(r"<asked>")
 _QUOTE_CHARS = 80
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What a search gives; `source` is the author of a message, None for a document."""
+
+    uid: str
+    text: str
+    score: float
+    source: str | None = None
+
+
 @dataclass(slots=True)
 class LabelledTool:
-    """A search tool that numbers the pieces returned by `find` (id, text, score), and times its searches."""
+    """A search tool that numbers the pieces returned by `find`, and times its searches."""
 
-    find: Callable[[str], Awaitable[Sequence[tuple[str, str, float]]]]
+    find: Callable[[str], Awaitable[Sequence[Piece]]]
     seconds: float = 0.0
     _ids: list[str] = field(default_factory=list)
 
@@ -71,8 +81,10 @@ class LabelledTool:
         """Return the pieces found, best first; a piece keeps its number."""
         found, seconds = await timed(self.find(query))
         self.seconds += seconds
-        self._ids += [uid for uid in dict.fromkeys(uid for uid, _, _ in found) if uid not in self._ids]
-        return [Candidate(self._ids.index(uid) + 1, text, score=score) for uid, text, score in found]
+        self._ids += [uid for uid in dict.fromkeys(piece.uid for piece in found) if uid not in self._ids]
+        return [
+            Candidate(self._ids.index(piece.uid) + 1, piece.text, piece.source, score=piece.score) for piece in found
+        ]
 
     def id_of(self, temp_index: int) -> str:
         """Return the data's id of a piece."""
@@ -145,17 +157,15 @@ async def _talk_cases(folder: Path, store: Store) -> list[EvidenceCase]:
     ]
 
 
-async def _turns(find: Callable[[SearchInput], Awaitable[SearchOutput]], query: str) -> list[tuple[str, str, float]]:
+async def _turns(find: Callable[[SearchInput], Awaitable[SearchOutput]], query: str) -> list[Piece]:
     """Return the best turns of one conversation, searched as stored messages."""
     found = await find(SearchInput(queries=[query], limit=HITS_A_SEARCH))
-    return [(hit.message_id or hit.uid, hit.content, hit.score) for hit in found.results]
+    return [Piece(hit.message_id or hit.uid, hit.content, hit.score, hit.author_name) for hit in found.results]
 
 
-async def _documents(
-    ids: Sequence[str], texts: Sequence[str], pool: PoolSearch, query: str
-) -> list[tuple[str, str, float]]:
+async def _documents(ids: Sequence[str], texts: Sequence[str], pool: PoolSearch, query: str) -> list[Piece]:
     """Return the best documents of one question, searched in memory, each as a title line and its text."""
-    return [(ids[index], texts[index], score) for index, score in await pool.ranked(query, POOL_HITS)]
+    return [Piece(ids[index], texts[index], score) for index, score in await pool.ranked(query, POOL_HITS)]
 
 
 def _pool_cases(folder: Path, encoder: Encoder | None) -> Iterator[EvidenceCase]:

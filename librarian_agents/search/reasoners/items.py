@@ -205,8 +205,8 @@ def _pages_apart(one: PassageReading, other: PassageReading) -> float:
 
 
 def _ceiling(values: Mapping[str, float]) -> float:
-    """Keep what announces, proposes or is outdated from covering anything."""
-    return 1.0 if values.get("trust") == 1 else _NEVER_ENOUGH
+    """Keep what announces, proposes, is outdated or has no word of the subject from covering anything."""
+    return 1.0 if values.get("trust") == 1 and not values.get("unrelated") else _NEVER_ENOUGH
 
 
 def _log_odds(probability: float) -> float:
@@ -249,10 +249,18 @@ def features_of(
         nearness = max(_LINKED * similar.get(reading.passage.index, 0.0), _ALIASED * bool(aliases & reading.stems))
         for name in _SUBJECT:
             values[name] = max(values.get(name, 0.0), nearness)
+        values["unrelated"] = float(not nearness and _is_unrelated(spec, reading, values))
         values["score"] = _score(values)
         rows.append((sentence.text, values))
     _compare([values for _, values in rows])
     return rows
+
+
+def _is_unrelated(spec: ItemSpec, reading: PassageReading, values: Mapping[str, float]) -> bool:
+    """Whether a passage of the question's language has no word of its topic or of the item: another decision where the
+    one about the roof is asked for.
+    """
+    return bool(spec.topic) and not values["foreign"] and (spec.topic | spec.own).isdisjoint(reading.held)
 
 
 def _aliases(spec: ItemSpec, readings: Sequence[PassageReading]) -> frozenset[str]:

@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 SAYS, SHOWS = 1.0, 0.5
@@ -15,6 +15,7 @@ SAYS, SHOWS = 1.0, 0.5
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+(?:\.\d+)?|[^\W\da-zA-Z_]+")
 # The head of an English name stands before these: the number of deaths, rules for cars.
 _AFTER_HEAD = frozenset({"of", "for", "on", "from", "to", "in", "at", "about", "by", "during", "with", "per", "after"})
+_LATIN_WORD = re.compile(r"[A-Za-z]+")
 _LETTERS = r"一-龥々〆ァ-ヶー"
 _ASKS = re.compile(
     r"\b(?:what|when|where|who|whom|which|why|how|is|are|was|were|do|does|did|can|may)\b.*\?\s*\Z"
@@ -72,6 +73,13 @@ def without_kinds(question: str, names: Collection[str] | None = None) -> str:
     """
     chosen = frozenset(kinds() if names is None else names)
     return _names_of(chosen).sub(" ", question)
+
+
+def without_asking(question: str, names: frozenset[str]) -> str:
+    """Return `question` without the Latin words that ask for a kind of `names`: no `decided` in "what was decided about
+    the roof".
+    """
+    return _LATIN_WORD.sub(lambda word: " " if _asks_for(word[0], names) else word[0], question)
 
 
 @cache
@@ -134,6 +142,11 @@ def _named_english(item: str) -> tuple[Kind | None, str]:
             if kind is not None:
                 return kind, " ".join(words if name in kind.heads else [*words[:start], *words[at + 1 :]])
     return None, " ".join(words)
+
+
+@lru_cache(maxsize=4_000)
+def _asks_for(word: str, names: frozenset[str]) -> bool:
+    return any(kinds()[name].asked.search(word) for name in names)
 
 
 @cache

@@ -42,6 +42,7 @@ class Passage:
     rank: float
     source: str = ""
     page: str = ""
+    source_terms: frozenset[str] = frozenset()
 
     @property
     def body(self) -> str:
@@ -51,8 +52,8 @@ class Passage:
 
     @property
     def held(self) -> frozenset[str]:
-        """All its terms."""
-        return self.terms | self.heading_terms
+        """All its terms, those of its source too: who says a message is part of what it says."""
+        return self.terms | self.heading_terms | self.source_terms
 
 
 def read_all(findings: Findings, questions: Sequence[str], terms: Terms) -> list[Passage]:
@@ -112,6 +113,7 @@ def _read(candidate: Candidate, relevance: float, rank: float, terms: Terms) -> 
         rank=rank,
         source=candidate.source or "",
         page=candidate.page or "",
+        source_terms=frozenset(terms(candidate.source or "")),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from librarian_agents.search.ports import Scoring
 from librarian_agents.search.reasoners.cues import cue
-from librarian_agents.search.reasoners.kinds import Kind, kind_of, listed_kinds, without_kinds
+from librarian_agents.search.reasoners.kinds import Kind, kind_of, listed_kinds, without_asking, without_kinds
 from librarian_agents.search.reasoners.passages import Terms
 from librarian_agents.search.types import EvidenceTask
 
@@ -29,7 +29,8 @@ class ItemSpec:
     """A target item as it is looked for: its kind, its name without the word for the kind, and the stems of that name
     (`apart`: those that no other item has), of the whole question's subject, of its first clause, and of the clause
     that asks for the item; `about` is what that clause is about, `intent` the part of the intent that asks for
-    the item, `intended` its stems, and `whole` the item with what it is about.
+    the item, `intended` its stems, `whole` the item with what it is about, and `topic` the stems of the question that
+    do not ask for a kind of thing.
     """
 
     item: str
@@ -47,6 +48,7 @@ class ItemSpec:
     intent: str
     intended: frozenset[str]
     whole: str
+    topic: frozenset[str]
 
     @property
     def wanted(self) -> frozenset[str]:
@@ -105,6 +107,7 @@ def read_task(task: EvidenceTask, terms: Terms) -> TaskReading:
                 intent=intended,
                 intended=stems(intended, terms) - others,
                 whole=_joined(_joined(first_about, about), _spaced(item)),
+                topic=stems(without_asking(subject_text, kind_names), terms),
             )
         )
     wants_old, wants_plans = _wants(task)

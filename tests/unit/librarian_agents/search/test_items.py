@@ -56,6 +56,12 @@ async def covered(question, item, *texts):
             [],
         ),
         (
+            "Why did the deploy fail and what was decided after?",
+            "decision",
+            ("The deploy showed a timeout at 14:02.", "The team decided to buy new chairs for the office."),
+            [],
+        ),
+        (
             "How many days of annual leave do I get?",
             "number of days",
             (
