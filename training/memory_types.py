@@ -3,9 +3,9 @@
     python training/memory_types.py ../shared/data/memory_types --worlds ../shared/data/sweep_worlds [--write]
 
 Reads memories.jsonl and agent_notes.jsonl there, beside this script memory_types.jsonl and memory_documents.jsonl
-(texts written for the training, none of them taken from the labelled data), and the worlds of training/sweep_worlds and
-of --worlds. Without --write nothing is changed. One head sees words alone, one the default encoder's vectors too, and
-where there is a vector the mean of both counts; the encoder is loaded from the cache of the settings.
+(texts written for the training, none of them taken from the labelled data), and the worlds of training/sweep_worlds,
+its varied, and of --worlds. Without --write nothing is changed. One head sees words alone, one the default encoder's
+vectors too, and where there is a vector the mean of both counts; the encoder is loaded from the cache of the settings.
 
 A word counts when at least two repositories (or written texts) have it, so that none speaks for one project. The
 figures are of texts whose repository or world was left out, and calibration leans on them alone: in each fold the
@@ -56,6 +56,7 @@ TOO_NEAR = 0.7
 SURE = 0.9
 FEWEST = 40
 OTHERS = "other worlds"
+VARIED = "varied worlds"
 # What a sweep mostly meets, and what is laid out with headings, lists and labels, is calibrated each on its own kind.
 PROSE = {OTHERS}
 LAID_OUT = {"memories", "agent_notes"}
@@ -114,7 +115,7 @@ async def read_rows(folder: Path, others: Path) -> tuple[list[Row], str]:
         }.items()
         for line in file.read_text(encoding="utf-8").splitlines()
     ]
-    records += [*_of_worlds(WORLDS, "worlds"), *_of_worlds(others, OTHERS)]
+    records += [*_of_worlds(WORLDS, "worlds"), *_of_worlds(WORLDS / "varied", VARIED), *_of_worlds(others, OTHERS)]
     async with open_encoder(Settings.from_env()) as encoder:
         if encoder is None:
             raise SystemExit("LIBRARIAN_ENCODER is none")
@@ -215,8 +216,10 @@ def _rounded(values: Matrix) -> list[float]:
 
 
 def folds(rows: Sequence[Row]) -> Iterator[tuple[list[Row], list[Row]]]:
-    """Yield what to train on and what to test on; texts of one source stay together, written ones are never tested."""
-    sources = sorted({row.source for row in rows if row.part not in WRITTEN})
+    """Yield what to train on and what to test on; texts of one source stay together, written ones and those of VARIED,
+    which are unlike what most users keep, are never tested.
+    """
+    sources = sorted({row.source for row in rows if row.part not in {VARIED, *WRITTEN}})
     random.Random(1).shuffle(sources)
     for number in range(FOLDS):
         out = set(sources[number::FOLDS])

@@ -284,6 +284,7 @@ def show_report(report: SweepReport, samples: Sequence[SweepChange]) -> None:
     summary, findings = report.summary, report.findings
     rows = [
         ("memories scanned", summary.memories_scanned),
+        *([("left for the next sweep", findings.memories_left)] if findings.memories_left else []),
         ("retyped", summary.memories_retyped),
         ("templated", summary.memories_templated),
         ("causal edges", summary.causal_edges_created),

@@ -245,11 +245,10 @@ def _survey(findings: SweepFindings, item: Memory, type_after: str | None) -> No
     findings.missing_type += item.type in (None, "Unknown")
     findings.missing_time += item.occurred_at is None
     findings.missing_importance += importance is None
-    if importance is None:
-        return
-    _tally(findings.importance, str(importance))
-    findings.importance_saturated += importance >= _HIGH
-    findings.saturated = 2 * findings.importance_saturated > sum(findings.importance.values())
+    if importance is not None:
+        _tally(findings.importance, str(importance))
+        findings.importance_saturated += importance >= _HIGH
+    findings.saturated = 2 * findings.importance_saturated > sum(findings.types_before.values())
 
 
 def _tally(counts: dict[str, int], name: str | None) -> None:

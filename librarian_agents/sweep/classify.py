@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from librarian_agents.sweep.causal_terms import terms
 from librarian_agents.sweep.features import PLACEHOLDERS, Features, features
 from librarian_agents.sweep.markers import Marker, markers
 from librarian_agents.sweep.memory_types import MemoryType
@@ -109,6 +110,6 @@ def _weighed(seen: Features, embedding: Embedding | None) -> Verdict:
 
 
 def _readable(names: Sequence[str]) -> tuple[str, ...]:
-    """Return those of a head's features that are words a reader finds in the text, the first three."""
-    words = (name for name in names if ":" not in name and name not in PLACEHOLDERS and len(name) > 2)
+    """Return those of a head's features that are telling words a reader finds in the text, the first three."""
+    words = (name for name in names if ":" not in name and PLACEHOLDERS.isdisjoint(name.split()) and terms(name))
     return tuple(words)[:3]

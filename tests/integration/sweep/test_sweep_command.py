@@ -66,6 +66,14 @@ async def test_what_cannot_be_meant_ends_with_its_reason(cli, memories, words, c
     assert said in ended[2]
 
 
+async def test_a_limited_sweep_says_how_many_are_left(cli, memories):
+    """A whole one has nothing to say of it."""
+    rows = {limit: (await cli("--dry-run", *limit))[1] for limit in ((), ("--limit", "3"))}
+    assert "left for the next sweep" not in rows[()]
+    (row,) = [line for line in rows["--limit", "3"].splitlines() if "left for the next sweep" in line]
+    assert row.split()[-2] == str(len(memories) - 3)
+
+
 @pytest.fixture
 def plans(settings):
     """The folder of saved plans, empty."""

@@ -60,6 +60,8 @@ async def test_what_is_found_is_counted(sweep, memories, librarian):
     assert (found.missing_agent, found.missing_type, found.missing_time) == (7, 7, 6)
     assert (found.missing_importance, found.importance_saturated, found.saturated) == (4, 2, False)
     assert found.types_before == {"none": 7, "Pattern": 1}
+    one_of_two = (await sweep(dry_run=True, domains=["ops"])).findings
+    assert (one_of_two.importance_saturated, one_of_two.saturated) == (1, False)
     assert sum(found.types_after.values()) == len(memories)
 
 

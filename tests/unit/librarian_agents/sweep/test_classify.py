@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from librarian_agents.sweep.causal_terms import terms
 from librarian_agents.sweep.classify import ACCEPTED, classify_memory, judge
 from librarian_agents.sweep.features import features, mask
 from librarian_agents.sweep.memory_types import MemoryType
@@ -30,6 +31,12 @@ def test_two_signs_of_one_type_decide_and_one_does_not():
     both = judge("We went with Qdrant and ruled out the others.")
     assert (both.type, both.method, both.accepted) == (MemoryType.DECISION, "marker", True)
     assert judge("We went with Qdrant.").method == "head"
+
+
+def test_the_evidence_of_a_head_is_words_that_tell_something(notes):
+    quoted = [word for text, _ in notes if (found := judge(text)).method == "head" for word in found.evidence]
+    assert len(quoted) > 50
+    assert [word for word in quoted if not terms(word)] == []
 
 
 def test_signs_at_odds_leave_it_to_the_head():
