@@ -24,7 +24,7 @@ from librarian_agents.sweep.causal_links import RELATIONS, Judge, Values
 
 MODEL = Path(__file__).parents[1] / "librarian_agents" / "sweep" / "models" / "causal_links.json"
 PENALTY, RELATION_PENALTY = 0.03, 0.02
-SURE, PROPOSED = 0.95, 0.5
+SURE, PROPOSED = 0.95, 0.4
 
 Matrix = NDArray[np.float64]
 

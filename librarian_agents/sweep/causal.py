@@ -27,8 +27,10 @@ _SAME_STORY = 0.6
 _CLEARLY = 0.15
 _ENOUGH, _FEW, _WHOLE, _MUCH, _ALONE = 1.0, 0.7, 0.95, 0.6, 0.75
 _TOLD_WORDS, _NAMED = 2, 2.0
-"""How much a memory must tell of a clause: so much, or, where it tells all of it and no other does, a little less; of a
-consequence more than one word, since any memory may hold one, unless it is a name.
+_PLAIN = 0.65
+"""How much a memory must tell of a clause: so much, or, where it tells all of it and no other does, a little less. Of a
+consequence, and of a clause of loose words, that has to be more than one word, since any memory may hold one, unless it
+is a name; and of a clause of loose words most, which has to be short.
 """
 _NAMED_WORDS = 4
 _CLAUSE_CHARS = 80
@@ -263,7 +265,9 @@ def _confidence(statement: Statement, name: Argument, match: Match) -> float:
     sure = 0.35 + 0.5 * match.share + 0.1 * min(1.0, match.mass / 2) + 0.15 * match.lead - 0.15 * statement.weak
     alone = match.share >= (_WHOLE if statement.weak else _MUCH) and match.lead >= _ALONE
     told = match.mass >= _ENOUGH or (alone and match.mass >= _FEW)
-    if name == "effect" and len(match.words) < _TOLD_WORDS and match.mass < _NAMED:
+    if (name == "effect" or statement.weak) and len(match.words) < _TOLD_WORDS and match.mass < _NAMED:
+        told = False
+    if statement.weak and (match.share < _PLAIN or len(statement.argument(name)) > _CLAUSE_CHARS):
         told = False
     if not told:
         sure = min(sure, _SUPPOSED)
