@@ -131,6 +131,7 @@ RETURN {{edge}} ORDER BY source, target, r.edge_id
 // scope: namespace
 CYPHER 25
 MATCH (f:Item:Fact)
+USING INDEX f:Item(namespace, uid)
 WHERE f.uid IS NOT NULL AND f.namespace = $namespace AND f.person_id IS NOT NULL AND f.relationship_type IS NOT NULL
   AND f.fact_object IS NOT NULL AND ($person_id IS NULL OR f.person_id = $person_id)
   AND ($as_of IS NULL OR coalesce(f.valid_from, $unknown_time) <= $as_of AND f.valid_to > $as_of)
