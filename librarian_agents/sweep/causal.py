@@ -140,7 +140,8 @@ class CausalReader:
         claims: dict[tuple[str, str], Claim] = {}
         for ends, claim in self.surest(speakers).items():
             pair = min(ends), max(ends)
-            if claim.confidence >= _TYPED_FROM and (pair not in claims or _rank(claims[pair]) < _rank(claim)):
+            enough = claim.accepted if claim.statement.weak else claim.confidence >= _TYPED_FROM
+            if enough and (pair not in claims or _rank(claims[pair]) < _rank(claim)):
                 claims[pair] = claim
         found = {pair: self.verdict(claim, pair[0]) for pair, claim in claims.items()}
         if len(self.memories.read) >= ENOUGH_NOTES:
@@ -156,8 +157,11 @@ class CausalReader:
         for way in self.ways(speakers):
             relation, sure = judge.verdict(way.values)
             pair = min(way.cause, way.effect), max(way.cause, way.effect)
-            if sure >= judge.proposed and (pair not in found or found[pair].confidence < judge.confidence(sure)):
-                found[pair] = self._by_judge(way, relation, judge.confidence(sure))
+            confidence = judge.confidence(sure)
+            if any(self.memories.read[uid].points_elsewhere for uid in pair):
+                confidence = min(confidence, _SUPPOSED)
+            if sure >= judge.proposed and (pair not in found or found[pair].confidence < confidence):
+                found[pair] = self._by_judge(way, relation, confidence)
         return found
 
     def _by_judge(self, way: Way, relation: Relation, confidence: float) -> Verdict:

@@ -215,11 +215,14 @@ def _joined_causes(made: Statement, sentence: str) -> Iterator[Statement]:
 
 
 def _hits(sentence: str) -> list[tuple[Form, int, int]]:
-    """Return the forms' words in a sentence: those that need more come first, of equals the longest."""
+    """Return the forms' words in a sentence, not within an identifier: those that need more come first, of equals the
+    longest.
+    """
     hits = [
         (form, found.start(), found.end())
         for form in forms_of_statements()
         for found in form.pattern.finditer(sentence)
+        if "_" not in sentence[max(0, found.start() - 1) : found.end() + 1]
     ]
     return sorted(hits, key=lambda hit: (not hit[0].needs, hit[0].weak, hit[1] - hit[2], hit[1]))
 

@@ -427,3 +427,18 @@ def test_a_clause_means_the_memory_of_the_same_state():
     ]
     found = {(pair.first, pair.second) for pair, verdict in read_relations(notes, [], ["c"]) if verdict.accepted}
     assert found == {("b", "c")}
+
+
+def test_a_part_of_an_identifier_states_nothing():
+    assert statements("PDFQUILL_ALLOW_INCLUDE=0 in production, also after the upgrade.") == []
+    assert statements("The flag allows includes in production.") != []
+
+
+def test_loose_words_convince_or_say_nothing():
+    """They also tell of time and manner; as proposals they would waste a reviewer's time."""
+    notes = [
+        Note("Problem: LockTimeout is raised too early on slow disks.", "a"),
+        Note("Insight: LockTimeout in lock.py:304 counts seconds, not minutes.", "b"),
+        Note("Decision: we keep api/lock.py as it is. Nobody dares to touch it.", "c"),
+    ]
+    assert [verdict for _, verdict in read_relations(notes, [], ["a", "b", "c"]) if verdict.causal] == []
