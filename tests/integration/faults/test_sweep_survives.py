@@ -19,7 +19,7 @@ from librarian.sweep.run import lease_name
 
 pytestmark = pytest.mark.slow
 
-COUNT, FEWER, TWO_CHUNKS = 320, 220, 120
+COUNT, FEWER = 320, 220
 DISK = "160m"
 
 
@@ -79,7 +79,7 @@ async def test_a_sweep_goes_on_or_back_after_its_service_was_killed(graph, serve
     resumed, undone, twin = spaces = [f"{namespace}-{name}" for name in ("resumed", "undone", "twin")]
     to = {name: {**headers, "Librarian-Namespace": name} for name in spaces}
     for name in spaces:
-        rows = [memory(n) for n in range(TWO_CHUNKS)]
+        rows = [memory(n) for n in range(FEWER)]
         stored = await http.post(f"{service.url}/v1/items", json=rows, headers=to[name])
         assert stored.status_code == 200, stored.text
     before = await texts(graph, twin)
