@@ -1,1 +1,1 @@
-"""One script a claim; README.md says how to repeat them."""
+"""One script per claim; README.md says how to repeat them."""

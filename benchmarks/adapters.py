@@ -1,8 +1,7 @@
-"""What adapters add to the client: of every call the time within the client's methods is taken off, so that what is
-left is the adapter's own; `requests` says how often it asks. Wanted: at most 5 ms at p95.
+"""Overhead of the adapters: the time of each call minus the time within the client's methods.
 
-Asks the service of LIBRARIAN_REMOTE with LIBRARIAN_API_KEY where that is set, else one of its own. Sizes:
-LIBRARIAN_BENCH_ADAPTERS_RUNS (200).
+`requests` is the number of requests per call. Target: at most 5 ms at p95. Uses the service at LIBRARIAN_REMOTE with
+LIBRARIAN_API_KEY if set, otherwise one of its own. Sizes: LIBRARIAN_BENCH_ADAPTERS_RUNS (200).
 """
 
 import asyncio
@@ -31,20 +30,20 @@ Call = Callable[[int], Any]
 
 
 class Clock:
-    """Milliseconds within the client's methods, and how many were called."""
+    """Milliseconds within the client's methods, and the number of calls."""
 
     def __init__(self) -> None:
         self.ms, self.requests = 0.0, 0
 
     def add(self, started: float) -> None:
-        """Count one method that has ended."""
+        """Count one finished method."""
         self.ms += (time.perf_counter() - started) * 1000
         self.requests += 1
 
 
 @contextmanager
 def clocked() -> Iterator[Clock]:
-    """Let both clients tell a clock what they take."""
+    """Make both clients report their times to a clock."""
     clock, blocking, asynchronous = Clock(), LibrarianClient._send, AsyncLibrarianClient._send  # noqa: SLF001  # within
 
     def send(self: Any, request: Any) -> Any:
@@ -69,7 +68,7 @@ def clocked() -> Iterator[Clock]:
 
 
 def calls(access: dict[str, Any], runner: asyncio.Runner) -> dict[str, Call]:
-    """Return what is measured, by name, over a namespace with some items."""
+    """Return the calls to measure, by name, over a namespace with some items."""
     namespace = f"bench-{uuid.uuid4().hex[:8]}"
     store = LibrarianStore(namespace, **access)
     history = LibrarianChatMessageHistory("chat", namespace=namespace, **access)
@@ -96,7 +95,7 @@ def calls(access: dict[str, Any], runner: asyncio.Runner) -> dict[str, Call]:
 
 
 def measure(access: dict[str, Any]) -> None:
-    """Make every call so often, and print what is the adapters' own."""
+    """Repeat every call and print the adapters' own time."""
     rows: list[dict[str, Any]] = []
     with asyncio.Runner() as runner, clocked() as clock:
         for name, call in calls(access, runner).items():
@@ -125,7 +124,7 @@ def measure(access: dict[str, Any]) -> None:
 
 
 async def benchmark() -> None:
-    """Measure over the service that is named, or over one of its own."""
+    """Measure with the given service, or with a new one."""
     if os.environ.get("LIBRARIAN_REMOTE"):
         await asyncio.to_thread(measure, {})
         return

@@ -1,6 +1,6 @@
-"""Backup and restore of 100,000 items with their vectors, into another home.
+"""Backup of 100,000 items with their vectors and restore into another home.
 
-What is restored is backed up again, and the two backups are compared byte by byte.
+The restored graph is backed up again, and the two backups are compared byte by byte.
 
 Sizes: LIBRARIAN_BENCH_ITEMS (100000).
 """
@@ -22,14 +22,14 @@ _EVERYTHING_STAYS = Retention()
 
 
 async def timed_backup(librarian: Librarian, folder: Path) -> tuple[BackupReport, float]:
-    """Return a backup, and the seconds that it took."""
+    """Return a backup and the seconds it took."""
     started = time.perf_counter()
     made = await librarian.backup(folder, _EVERYTHING_STAYS, on_progress=_Drawn("backup"))
     return made, time.perf_counter() - started
 
 
 async def timed_restore(librarian: Librarian, backup: Path) -> tuple[ImportReport, float]:
-    """Return what a restore wrote, and the seconds that it took."""
+    """Return the report of a restore and the seconds it took."""
     started = time.perf_counter()
     with backup.open("rb") as source:
         done = await librarian.restore(source, on_progress=_Drawn("restore"))
@@ -73,7 +73,7 @@ class _Drawn:
         self._what = what
 
     def __call__(self, done: int, total: int) -> None:
-        """Take how much is done of how much."""
+        """Draw `done` of `total`."""
         progress(f"{self._what}: {done} of {total}")
 
 

@@ -1,12 +1,12 @@
-"""Sessions of a coding agent whose hooks are killed at random points: what is lost, what is doubled, what a hook costs.
+"""Sessions of a coding agent whose hooks are killed at random points: turns lost, turns doubled, cost of a hook.
 
     python -m benchmarks.capture --sessions 1000 --seed 7
 
-Each session writes its transcript as Claude Code does, sometimes later than the hook of the same turn, and calls the
-hooks. At a random point it is killed, with the hook that runs then (SIGKILL, a random moment after its start); half of
-the sessions go on after that. Deliveries to the graph are broken off at random points too. In the end the graph has to
-hold every line that a transcript has, once.
-The overhead is the time from the start of a hook, as programs call it, to its end, with a bare interpreter beside it.
+Each session writes its transcript as Claude Code does, sometimes after the hook of the same turn, and calls the hooks.
+At a random point it is killed together with the running hook (SIGKILL, a random moment after its start); half of the
+sessions then continue. Deliveries to the graph are also interrupted at random points. In the end the graph must hold
+every line of every transcript exactly once. The overhead is the time from start to end of a hook, called as programs
+call it, compared with a bare interpreter.
 """
 
 import argparse
@@ -50,7 +50,7 @@ Said = tuple[str, str, str]
 
 @dataclass
 class SimulatedSession:
-    """One session. `said` is what its agent and its user said, `written` what of it reached the transcript."""
+    """One session. `said` is the text of its agent and its user, `written` the part that reached the transcript."""
 
     home: Path
     id: str
@@ -59,7 +59,7 @@ class SimulatedSession:
     written: list[Said] = field(default_factory=list)
 
     def run(self) -> None:
-        """Play the session; one of its hooks is killed, and half of the time it ends with that."""
+        """Play the session; one of its hooks is killed, and half of the time that ends it."""
         turns = self.chance.randint(1, _MOST_TURNS)
         killed_at, goes_on = self.chance.randrange(2 * turns + 2), self.chance.random() < _GOES_ON
         for number, (event, values) in enumerate(self._events(turns)):
@@ -69,7 +69,7 @@ class SimulatedSession:
 
     @property
     def transcript(self) -> Path:
-        """Where the program writes it."""
+        """Path of the program's transcript."""
         return self.home / "transcripts" / f"{self.id}.jsonl"
 
     def write(self, role: str, text: str, tool: str | None = None) -> None:
@@ -97,7 +97,7 @@ class SimulatedSession:
         yield "SessionEnd", {"reason": "other"}
 
     def _told(self, role: str, text: str, event: str, name: str) -> Iterator[tuple[str, dict[str, str]]]:
-        """Yield the event that tells of a text, which reaches the transcript before or after it."""
+        """Yield the event of a text, which reaches the transcript before or after it."""
         self.said.append((self.id, role, text))
         late = self.chance.random() < _LATE
         if not late:
@@ -107,12 +107,12 @@ class SimulatedSession:
             self.write(role, text)
 
     def _text(self, role: str) -> str:
-        """Return a text, now and then one that is said again and again."""
+        """Return a text, sometimes one that occurs repeatedly."""
         often = ["ok", "continue"] if role == "user" else ["Done.", "Let me look."]
         return self.chance.choice(often) if self.chance.random() < _LATE else sentence(self.chance)
 
     def hook(self, event: str, values: dict[str, str], *, kill: bool) -> None:
-        """Run a hook in a process of its own, and perhaps kill it."""
+        """Run a hook in its own process, and perhaps kill it."""
         payload: dict[str, object] = {
             "session_id": self.id,
             "transcript_path": str(self.transcript),
@@ -140,14 +140,14 @@ def play(home: Path, sessions: int, seed: int) -> list[SimulatedSession]:
 
 
 def compared(sessions: Sequence[SimulatedSession], kept: Sequence[Said]) -> dict[str, int]:
-    """Return how many turns of transcripts were lost, and how many of those said were kept more than once."""
+    """Return how many turns of transcripts were lost, and how many turns were kept more than once."""
     written = Counter(said for session in sessions for said in session.written)
     said, found = Counter(said for session in sessions for said in session.said), Counter(kept)
     return {"turns": written.total(), "lost": (written - found).total(), "doubled": (found - said).total()}
 
 
 async def _deliver_with_breaks(delivery: Delivery, chance: random.Random) -> None:
-    """Deliver all, broken off at random points first."""
+    """Deliver everything, after interruptions at random points."""
     for _ in range(20):
         task = asyncio.create_task(delivery.deliver(idle_s=0))
         await asyncio.wait([task], timeout=chance.random() * 2)
@@ -191,7 +191,7 @@ def overheads(home: Path) -> Iterator[Timing]:
 
 
 async def until_readable(librarian: Librarian, home: Path) -> Timing:
-    """Time from the start of a hook until a page of the namespace has its turn, while a service delivers."""
+    """Time from the start of a hook until a page of the namespace shows its turn, while a service delivers."""
     working = asyncio.create_task(Delivery(home, librarian.ingest).work())
     session, waits = SimulatedSession(home, "read", random.Random(2)), []
     for number in range(_READABLE_RUNS):

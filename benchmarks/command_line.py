@@ -1,4 +1,4 @@
-"""Commands beside a running service: what asking it costs, and what opening the graph costs, one after the other."""
+"""Commands beside a running service: the cost of asking it and the cost of opening the graph, one after the other."""
 
 import asyncio
 import os
@@ -29,7 +29,7 @@ _COMMANDS: Mapping[str, tuple[str, ...]] = {
 
 
 async def measured(arguments: tuple[str, ...], env: Mapping[str, str]) -> tuple[float, float]:
-    """Run a command; return its seconds by the clock and of processor time."""
+    """Run a command; return its wall-clock and processor seconds."""
     before, started = os.times(), time.perf_counter()
     process = await asyncio.create_subprocess_exec(_BIN, *arguments, env=env, stdout=asyncio.subprocess.DEVNULL)
     code = await process.wait()
@@ -41,7 +41,7 @@ async def measured(arguments: tuple[str, ...], env: Mapping[str, str]) -> tuple[
 
 
 async def benchmark() -> None:
-    """Rounds of all commands, in turn; medians, as a command's first run reads its files from the disk."""
+    """Run all commands in rounds; report medians, since a command's first run reads its files from disk."""
     with TemporaryDirectory(prefix="librarian-bench-") as folder:
         env = {**os.environ, "LIBRARIAN_HOME": folder}
         settings = Settings.from_env(env)
@@ -66,7 +66,7 @@ async def until_commands_are_answered(home: Path) -> None:
 
 
 def has_socket(home: Path) -> bool:
-    """Return whether a service listens for commands of this home."""
+    """Return whether a service listens for commands on this home."""
     return any(home.glob("service-*.sock"))
 
 

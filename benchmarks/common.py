@@ -39,7 +39,7 @@ _WORDS = _TEXT.split()
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Milliseconds of one measured thing."""
+    """Milliseconds of one measurement."""
 
     what: str
     p50_ms: float
@@ -132,7 +132,7 @@ def _passed() -> dict[str, str]:
 
 
 def report(name: str, rows: Sequence[Timing] | Sequence[dict[str, Any]], **facts: Any) -> None:
-    """Print a table and write `results/NAME.json` with what it was measured on."""
+    """Print a table and write `results/NAME.json`, including the hardware and versions."""
     plain = [asdict(row) if isinstance(row, Timing) else row for row in rows]
     progress("")
     print(file=sys.stderr)

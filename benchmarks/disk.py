@@ -1,7 +1,6 @@
-"""Bytes on disk that a memory takes: the store with many memories and their vectors, less an empty one, by what they
-are spent on.
+"""Disk space of a memory: a store with many memories and their vectors minus an empty one, by category.
 
-Transaction logs are told apart: the server prunes them by itself. Size: LIBRARIAN_BENCH_DISK (50000) memories.
+Transaction logs are listed separately: the server prunes them itself. Size: LIBRARIAN_BENCH_DISK (50000) memories.
 """
 
 import os
@@ -46,7 +45,7 @@ def memories(count: int) -> list[NewItem]:
 
 
 async def benchmark() -> None:
-    """Two fresh graphs, one of them filled: the sizes of their files once their servers have stopped."""
+    """Fill one of two fresh graphs and compare the sizes of their files after their servers have stopped."""
     made = memories(COUNT)
     empty, _ = await _sizes([])
     full, dimension = await _sizes(made)
@@ -58,7 +57,7 @@ async def benchmark() -> None:
 
 
 async def _sizes(made: Sequence[NewItem]) -> tuple[dict[str, int], int]:
-    """Return the bytes that the parts of a store with these items take on disk, and the numbers of a vector."""
+    """Return the bytes on disk of each part of a store with these items, and the dimension of a vector."""
     async with disposable() as (librarian, settings):
         space = librarian.parts.space
         dimension = space.dimension if space else 0
@@ -66,7 +65,7 @@ async def _sizes(made: Sequence[NewItem]) -> tuple[dict[str, int], int]:
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         await load(librarian, NAMESPACE, made, vectors if space else None)
         await librarian.parts.executor.run_migration("CALL db.awaitIndexes(300)")
-        # A server that stops leaves nothing in memory alone.
+        # A stopped server has written everything to disk.
         await ManagedServer(settings.home, settings.cache).stop()
         return _parts(settings.home / "data"), dimension
 

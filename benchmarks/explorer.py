@@ -1,7 +1,7 @@
-"""The explorer with 500 items: how long the frames of Chromium take while one drags, and the script's share of them.
+"""The explorer with 500 items: duration of Chromium's frames while dragging, and the script's share of them.
 
-A frame is what passes between two animation frames. The graph is made up and stands in the page where the sample was.
-Processor time tells the page's work from the machine's other work: the main thread's longest task.
+A frame is the time between two animation frames. The page shows a synthetic graph in place of the sample. Processor
+time (of the main thread's longest task) separates the page's work from other work on the machine.
 """
 
 import html
@@ -28,7 +28,7 @@ _PLACES = {
     "the paper": "explorer.fit()",
 }
 _CENTER = f"explorer.center(explorer.getElementById('{_DRAGGED}'))"
-# Ends with the next watch: two at once would count each frame twice.
+# Stops when the next watch starts: two at once would count each frame twice.
 _WATCH = """() => {
   const frames = window.frames_ = [];
   let last;
@@ -72,7 +72,7 @@ def graph() -> dict[str, Any]:
 
 
 async def with_graph(route: Route) -> None:
-    """Answer with the page, the made-up graph in it."""
+    """Answer with the page, containing the synthetic graph."""
     answer = await route.fetch()
     before, _, rest = (await answer.text()).partition('data-graph="')
     body = f'{before}data-graph="{html.escape(json.dumps(graph()))}"{rest.partition(chr(34))[2]}'
@@ -116,7 +116,7 @@ def _tasks(trace: list[dict[str, Any]]) -> list[float]:
 
 
 async def drags(url: str, key: str) -> tuple[list[Timing], dict[str, Any]]:
-    """Return the frames of each way to drag, and what was longest in each."""
+    """Return the frames of each kind of drag, and the longest values of each."""
     program = shutil.which("chromium")
     if program is None:
         raise SystemExit("This benchmark needs Chromium.")
@@ -140,7 +140,7 @@ async def benchmark() -> None:
         await librarian.load_sample()
         async with served(settings, LIBRARIAN_RATE_LIMIT="off") as (url, key):
             rows, longest = await drags(url, key)
-    # Three pictures of a screen's sixty a second are 50 ms, which Chromium's clock shows as 50.1.
+    # Three frames at sixty a second are 50 ms, which Chromium's clock shows as 50.1.
     within = round(max(one["longest_frame_ms"] for one in longest.values())) <= TARGET_MS
     report("explorer", rows, target_longest_frame_ms=TARGET_MS, within_target=within, longest=longest)
 

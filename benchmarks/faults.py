@@ -1,14 +1,14 @@
-"""Random faults against a service at work, and a ledger outside of it that says what must be there afterwards.
+"""Random faults against a busy service, checked against an external ledger of the expected contents.
 
     python -m benchmarks.faults --rounds 200 --minutes 60 --seed 7
 
-Each round begins one piece of work (ingest, put, patch, delete, delete of a namespace, sweep, index, import, export,
-backup) and lets one fault happen a moment later: the service or the database is killed or stopped, the database hangs
-as behind a cut network, the client hangs up, or the disk is full (where root may mount a small one). Then everything is
-started again, and the graph is compared with the ledger. What was acknowledged and is not there is lost; rows of one
-transaction of which some are there are half applied; what nobody has written is foreign. Each has to be 0. A backup
-that says that it is done is read, and compared too. Faults after which the database starts anew take most of the time,
-and happen less often. The seed repeats a run.
+Each round starts one operation (ingest, put, patch, delete, delete of a namespace, sweep, index, import, export,
+backup) and injects one fault a moment later: the service or the database is killed or stopped, the database hangs as
+behind a cut network, the client hangs up, or the disk is full (where root may mount a small one). Then everything is
+started again, and the graph is compared with the ledger. Acknowledged data that is missing is lost; a transaction with
+only some of its rows is half applied; data that nobody wrote is foreign. Each count must be 0. A backup that reports
+success is read and compared as well. Faults that restart the database take most of the time and are less frequent. The
+seed makes a run repeatable.
 """
 
 import argparse
@@ -47,37 +47,37 @@ _MAIN, _SIDE, _SWEPT, _COPY = "main", "side", "swept", "copy"
 _DONE = range(200, 300)
 
 State = str | None
-"""The text of an item or file; None where there is none."""
+"""Text of an item or file; None if there is none."""
 
 
 @dataclass
 class Ledger:
-    """Which states each thing may have: one where it is known, more where an answer did not come.
+    """Possible states of each thing: one if known, several if an answer is missing.
 
-    Things are named (namespace, uid). `together` holds what one unanswered transaction would have written.
+    Things are named (namespace, uid). `together` holds the rows that one unanswered transaction would have written.
     """
 
     may_be: dict[tuple[str, str], set[State]] = field(default_factory=dict)
     together: list[dict[tuple[str, str], State]] = field(default_factory=list)
 
     def begins(self, wanted: dict[tuple[str, str], State]) -> None:
-        """Enter what is asked for."""
+        """Record the requested states."""
         for name, state in wanted.items():
             self.may_be.setdefault(name, {None}).add(state)
 
     def ends(self, wanted: dict[tuple[str, str], State], status: int | None, *, atomic: bool) -> None:
-        """Enter what was answered; without an answer either state may be the one."""
+        """Record the answer; without one, both the old and the new state are possible."""
         if status in _DONE:
             self.may_be.update((name, {state}) for name, state in wanted.items())
         elif atomic and len(wanted) > 1:
             self.together.append(wanted)
 
     def uids(self, namespace: str) -> list[str]:
-        """Return what the namespace may hold or have held."""
+        """Return the uids that the namespace may hold or have held."""
         return sorted(uid for at, uid in self.may_be if at == namespace)
 
     def compare(self, found: dict[tuple[str, str], str]) -> dict[str, list[str]]:
-        """Return what does not fit, and take over what is there."""
+        """Return the differences from the ledger, and adopt the found state."""
         lost = [f"{name}: {found.get(name)!r}" for name, states in self.may_be.items() if found.get(name) not in states]
         half = [str(min(wanted)) for wanted in self.together if 0 < self._written(wanted, found) < len(wanted)]
         foreign = [str(name) for name in found.keys() - self.may_be.keys()]
@@ -86,7 +86,7 @@ class Ledger:
         return {"lost": lost, "half applied": half, "foreign": foreign}
 
     def missing(self, kept: dict[tuple[str, str], str]) -> list[str]:
-        """Return what a copy of all memories does not hold as it is known to be."""
+        """Return the uids whose known state is not in a copy of all memories."""
         known = {name: states for name, states in self.may_be.items() if not name[1].startswith("file:")}
         wrong = [f"{name}: {kept.get(name)!r}" for name, states in known.items() if kept.get(name) not in states]
         return wrong + [f"{name}: foreign" for name in kept.keys() - known.keys()]
@@ -97,12 +97,12 @@ class Ledger:
 
 
 class Stage:
-    """The service on its home, which can be killed and started again."""
+    """The service on its home; can be killed and restarted."""
 
     def __init__(self, settings: Settings, disk: Path | None) -> None:
         self.disk = disk
         self.server = ManagedServer(settings.home, settings.cache)
-        # Never a database of somebody's own: this one is killed.
+        # Never a user's own database: this one is killed.
         self._env = {name: value for name, value in os.environ.items() if not name.startswith("NEO4J_")}
         self._env |= {"LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_LOG_LEVEL": "error"}
         self._env |= {"LIBRARIAN_ENCODER": "none", "LIBRARIAN_HEAP_MB": "512", "LIBRARIAN_PAGECACHE_MB": "128"}
@@ -116,7 +116,7 @@ class Stage:
         self._process: asyncio.subprocess.Process | None = None
 
     async def up(self) -> None:
-        """Start whatever does not run, and wait until requests are answered."""
+        """Start whatever is not running, and wait until requests are answered."""
         if self._process is None or self._process.returncode is not None:
             port = self.url.rpartition(":")[2]
             self._process = await asyncio.create_subprocess_exec(
@@ -127,7 +127,7 @@ class Stage:
         await until_ready(self.url, _READY_S)
 
     async def down(self) -> None:
-        """End the service, then the database."""
+        """Stop the service, then the database."""
         if self._process is not None and self._process.returncode is None:
             self._process.terminate()
             await self._process.wait()
@@ -135,24 +135,24 @@ class Stage:
         self._log.close()
 
     async def end_service(self, number: signal.Signals) -> None:
-        """Send the signal to the service and wait for its end."""
+        """Send the signal to the service and wait until it exits."""
         assert self._process is not None
         self._process.send_signal(number)
         await self._process.wait()
 
     def signal_database(self, number: signal.Signals) -> None:
-        """Send the signal to the database, if it runs."""
+        """Send the signal to the database, if it is running."""
         with contextlib.suppress(ProcessLookupError):
             if pid := self.server.status().pid:
                 os.kill(pid, number)
 
     async def restart_database(self) -> None:
-        """Stop and start it, as an operator does."""
+        """Stop and start the database, as an operator does."""
         await self._command("server", "stop")
         await self._command("server", "start")
 
     async def backup(self, folder: Path) -> bool:
-        """Write a backup, as an operator does; returns whether the command says that it is done."""
+        """Write a backup, as an operator does; return whether the command reports success."""
         return await self._command("backup", str(folder)) == 0
 
     async def _command(self, *args: str) -> int:
@@ -165,7 +165,7 @@ class Stage:
 
 
 class Work:
-    """What a client does; each piece enters into the ledger what it wants, and what it was told."""
+    """Operations of a client; each records in the ledger its intent and the answer."""
 
     def __init__(self, stage: Stage, ledger: Ledger, source: random.Random) -> None:
         self._stage = stage
@@ -182,7 +182,7 @@ class Work:
         await self._ask("POST", "/v1/items", namespace, {(namespace, uid): text for uid, text in rows.items()}, body)
 
     async def put(self) -> None:
-        """Replace one memory, or make it anew."""
+        """Create or replace one memory."""
         uid, text = self._known(), self._text()
         body = {"kind": "memory", "text": text}
         await self._ask("PUT", f"/v1/items/{uid}", _MAIN, {(_MAIN, uid): text}, body)
@@ -219,7 +219,7 @@ class Work:
         await self._ask("PUT", f"/v1/files/{path}", _MAIN, {(_MAIN, f"file:{path}"): text}, text.encode())
 
     async def import_copy(self) -> None:
-        """Import what one namespace exports into another one, in the place of what it holds."""
+        """Import the export of one namespace into another, replacing its contents."""
         status, export = await self._ask("GET", f"/v1/namespaces/{_SIDE}/export", _SIDE, {})
         if status in _DONE:
             rows = [row for row in map(json.loads, export.splitlines()) if row["row"] == "item"]
@@ -235,9 +235,9 @@ class Work:
         await self._ask("GET", f"/v1/namespaces/{_MAIN}/export", _MAIN, {})
 
     async def backup(self) -> None:
-        """Back the graph up, and read what that has written."""
+        """Back up the graph, and read the backup."""
         self._number += 1
-        folder = self._stage.backups / str(self._number)  # of its own: the service may go on with one whose client went
+        folder = self._stage.backups / str(self._number)  # own folder: an abandoned backup may still be running
         done = await self._stage.backup(folder)
         self.statuses["backup" if done else "no backup"] += 1
         files = sorted(folder.glob("*.jsonl.gz"))
@@ -248,7 +248,7 @@ class Work:
             file.unlink()
 
     async def settle(self) -> None:
-        """Resume and undo what sweeps were at, so that texts are those of the ledger again."""
+        """Resume and undo interrupted sweeps, so that the ledger's texts are restored."""
         _, listed = await self._send("GET", "/v1/sweeps", _SWEPT, None)
         for run in listed["sweeps"]:
             if run["status"] == "applying":
@@ -257,7 +257,7 @@ class Work:
                 await self._settled("POST", f"/v1/sweeps/{run['sweep_id']}/undo", None)
 
     async def found(self) -> dict[tuple[str, str], str]:
-        """Everything that the service holds."""
+        """Return everything that the service holds."""
         texts: dict[tuple[str, str], str] = {}
         _, listed = await self._send("GET", "/v1/namespaces", _MAIN, None)
         for namespace in [one["namespace"] for one in listed["namespaces"]]:
@@ -278,7 +278,7 @@ class Work:
     async def _settled(self, method: str, path: str, body: Any) -> None:
         async with asyncio.timeout(_READY_S):
             while (await self._send(method, path, _SWEPT, body))[0] not in _DONE:
-                await asyncio.sleep(1.0)  # the lease of a process that was killed has to end
+                await asyncio.sleep(1.0)  # the lease of a killed process must expire
 
     async def _ask(
         self,
@@ -324,7 +324,7 @@ class Work:
 
 
 def memories_of(backup: Path) -> dict[tuple[str, str], str]:
-    """Return the texts of all memories in a backup, which has to be whole."""
+    """Return the texts of all memories in a backup, which must be complete."""
     texts: dict[tuple[str, str], str] = {}
     namespace, last = "", ""
     with gzip.open(backup, "rt", encoding="utf-8") as lines:
@@ -393,7 +393,7 @@ WEIGHTS = {name: 1 if name in ("kill database", "stop database", "full disk") el
 
 @dataclass
 class Outcome:
-    """What a campaign has found, and the seconds that rounds with each fault took."""
+    """The findings of a campaign, and the seconds of the rounds by fault."""
 
     rounds: int = 0
     seconds: Counter[str] = field(default_factory=Counter)
@@ -404,7 +404,7 @@ class Outcome:
 
 
 async def campaign(settings: Settings, disk: Path | None, *, rounds: int, minutes: float, seed: int) -> Outcome:
-    """Run rounds until their number or the time is up."""
+    """Run rounds until their number or the time is exhausted."""
     source, ledger, outcome = random.Random(seed), Ledger(), Outcome()
     stage = Stage(settings, disk)
     work = Work(stage, ledger, source)
@@ -447,7 +447,7 @@ async def campaign(settings: Settings, disk: Path | None, *, rounds: int, minute
 
 @contextlib.contextmanager
 def own_disk(folder: Path) -> Iterator[Path | None]:
-    """A small file system at `folder`, where root may mount one."""
+    """A small file system at `folder`, if root may mount one."""
     if os.geteuid() != 0 or shutil.which("mount") is None:
         yield None
         return
@@ -462,7 +462,7 @@ def own_disk(folder: Path) -> Iterator[Path | None]:
 
 
 async def benchmark(arguments: argparse.Namespace) -> int:
-    """One campaign; returns the exit code."""
+    """Run one campaign; return the exit code."""
     print(f"seed: {arguments.seed}")
     with TemporaryDirectory(prefix="librarian-faults-") as folder:
         place = Path(folder) / "disk"

@@ -1,8 +1,8 @@
-"""What the change feed costs parallel writers of one namespace, who wait for each other to number their changes: the
-same ingests with the feed and, in this process only, without it, by turns.
+"""Cost of the change feed for parallel writers of one namespace, who wait for each other to number their changes.
 
-Sizes: LIBRARIAN_BENCH_FEED_WRITERS (8) writers, LIBRARIAN_BENCH_FEED_WRITES (50) ingests of each,
-LIBRARIAN_BENCH_FEED_ROUNDS (5) rounds of either kind.
+The same ingests run with the feed and, in this process only, without it, alternately. Sizes:
+LIBRARIAN_BENCH_FEED_WRITERS (8) writers, LIBRARIAN_BENCH_FEED_WRITES (50) ingests of each, LIBRARIAN_BENCH_FEED_ROUNDS
+(5) rounds of either kind.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ SIZES = (1, 100)
 
 @contextmanager
 def without_feed() -> Iterator[None]:
-    """Leave out the statement that numbers changes."""
+    """Skip the statement that numbers changes."""
     numbering = Transaction.number_changes
 
     async def nothing(self: Transaction) -> None:
@@ -41,7 +41,7 @@ def without_feed() -> Iterator[None]:
 
 
 async def benchmark() -> None:
-    """Writers side by side, small and large writes, with the feed and without."""
+    """Run parallel writers with small and large writes, with the feed and without."""
     rows: list[dict[str, Any]] = []
     async with disposable(LIBRARIAN_ENCODER="none") as (librarian, _):
         for size in SIZES:
@@ -62,7 +62,7 @@ async def benchmark() -> None:
 
 
 async def _round(librarian: Librarian, size: int, namespace: str) -> tuple[float, list[float]]:
-    """Return the seconds that all writers took together, and the milliseconds of each write."""
+    """Return the total seconds of all writers, and the milliseconds of each write."""
     made = items(WRITERS * WRITES * size, seed=2, prefix=namespace)
     started = time.perf_counter()
     each = WRITES * size

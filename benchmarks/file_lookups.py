@@ -1,8 +1,7 @@
-"""Look-ups and questions that a colleague would ask of source trees: how often the right file comes first, and among
-three.
+"""Typical look-ups and questions about source trees: how often a correct file ranks first and in the top three.
 
 Each `file_questions/NAME.jsonl` has rows {query, expected: paths} for one source distribution, which pip fetches.
-LIBRARIAN_BENCH_PACKAGES (all) chooses some, LIBRARIAN_BENCH_SOURCES keeps what was fetched for the next run, and
+LIBRARIAN_BENCH_PACKAGES (all) selects packages, LIBRARIAN_BENCH_SOURCES keeps downloads for the next run, and
 LIBRARIAN_ENCODER (none) adds the meaning of parts, at the cost of encoding the trees.
 """
 
@@ -55,7 +54,7 @@ RELEASES = (
 
 @contextmanager
 def tree(release: Release) -> Iterator[Path]:
-    """The unpacked release, fetched unless it is there already."""
+    """Return the unpacked release; fetch it unless it is already there."""
     with TemporaryDirectory(prefix="librarian-bench-") as folder:
         archives = Path(SOURCES or folder)
         archives.mkdir(parents=True, exist_ok=True)
@@ -80,7 +79,7 @@ def _fetched(folder: Path, release: Release) -> Path:
 
 
 async def ask(librarian: Librarian, release: Release) -> list[dict[str, Any]]:
-    """Index the release; return how often each verb gives a right file first, and among three."""
+    """Index the release; return how often each verb ranks a correct file first and in the top three."""
     namespace = f"bench:{release.name}"
     with tree(release) as root:
         await librarian.files.index_files(namespace, root)
@@ -112,7 +111,7 @@ def _scores(answers: Sequence[tuple[Mapping[str, Any], Sequence[str]]]) -> dict[
 
 
 async def benchmark() -> None:
-    """Each chosen release on one disposable server."""
+    """Run each chosen release on one disposable server."""
     chosen = [release for release in RELEASES if not PACKAGES or release.name in PACKAGES.split(",")]
     async with disposable(LIBRARIAN_ENCODER=ENCODER) as (librarian, _settings):
         rows = []

@@ -1,6 +1,6 @@
-"""Finding files among 100,000 paths, how soon a saved file is found, and search of a tree's text against ripgrep.
+"""Finding files among 100,000 paths, the delay until a saved file is found, and text search compared with ripgrep.
 
-LIBRARIAN_BENCH_TREE names a source tree (a release of Django, say); without it the last part is left out.
+LIBRARIAN_BENCH_TREE names a source tree (a release of Django, for instance); without it the last part is skipped.
 Sizes: LIBRARIAN_BENCH_PATHS (100000).
 """
 
@@ -28,7 +28,7 @@ PATHS = int(os.environ.get("LIBRARIAN_BENCH_PATHS", "100000"))
 TREE = os.environ.get("LIBRARIAN_BENCH_TREE")
 RUNS = 200
 SAVES = 50
-# A server that has just started takes thousands of searches to compile what they run.
+# A new server needs thousands of searches to compile its code.
 _WARM_UP = 1_000
 _AT_ONCE = 5_000
 _FOLLOWED = 200
@@ -38,7 +38,7 @@ _WORDS = _TEXT.split()
 
 
 def made_up_paths(count: int) -> list[str]:
-    """Paths of words, as projects have them; some hundred files share a name, as `index.ts` does."""
+    """Paths of words, as in real projects; some hundred files share a name, as `index.ts` does."""
     source = random.Random(0)
     paths: dict[str, None] = {}
     while len(paths) < count:
@@ -49,7 +49,7 @@ def made_up_paths(count: int) -> list[str]:
 
 
 async def find_rows(librarian: Librarian, count: int) -> list[Timing]:
-    """Return names, stems, words and names with a typo of `count` files."""
+    """Time finding `count` files by name, stem, words, and name with a typo."""
     namespace = f"bench:{count}"
     paths = made_up_paths(count)
     loader = Loader(namespace, 1)
@@ -77,7 +77,7 @@ async def find_rows(librarian: Librarian, count: int) -> list[Timing]:
 
 @asynccontextmanager
 async def followed(librarian: Librarian, namespace: str, root: Path) -> AsyncIterator[None]:
-    """The folder is followed from here on."""
+    """Follow the folder within this context."""
     ready = asyncio.Event()
 
     def indexed(_report: IndexReport) -> None:
@@ -98,7 +98,7 @@ async def followed(librarian: Librarian, namespace: str, root: Path) -> AsyncIte
 
 
 async def visible(librarian: Librarian) -> Timing:
-    """From the end of a save in a folder of some files until search_text finds the new line."""
+    """Time from the end of a save in a folder of some files until search_text finds the new line."""
     samples = []
     with TemporaryDirectory(prefix="librarian-bench-") as folder:
         for number in range(_FOLLOWED):
@@ -116,7 +116,7 @@ async def visible(librarian: Librarian) -> Timing:
 
 
 async def benchmark() -> None:
-    """All of it on one disposable server."""
+    """Run everything on one disposable server."""
     facts: dict[str, Any] = {}
     async with disposable(LIBRARIAN_ENCODER="none") as (librarian, _settings):
         rows = [row for count in sorted({min(10_000, PATHS), PATHS}) for row in await find_rows(librarian, count)]

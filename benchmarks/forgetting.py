@@ -1,9 +1,9 @@
-"""Forgetting that holds: planted items are forgotten and then brought back in every way there is.
+"""Permanence of forgetting: planted items are forgotten and then brought back in every possible way.
 
-Prints how many are forgotten a second, how many came back, how many of their neighbours are there, whether planted
-strings are left in the graph, what tombstones cost an ingest, and in which files of the stopped database such strings
-stand: of the old home, and of a new one that an export of the old was imported into.
-LIBRARIAN_BENCH_FORGOTTEN: how many items are planted (10,000).
+Prints the forgetting rate per second, the number of items that came back, the number of remaining neighbours, whether
+planted strings are left in the graph, the cost of tombstones for an ingest, and the files of the stopped database that
+contain planted strings: in the old home, and in a new one made from an export of the old. LIBRARIAN_BENCH_FORGOTTEN:
+number of planted items (10,000).
 """
 
 import io
@@ -30,14 +30,14 @@ FILES = 20
 NAMESPACE = "forgetful"
 _AT_ONCE = 1000
 _MARK = "planted"
-# A shorter string is packed into a record of the store, where no scan of the bytes finds it.
+# A shorter string is packed into a record of the store, where a byte scan cannot find it.
 _LONG = f"{_MARK}-so-long-that-it-stands-in-the-files-of-the-store-as-it-is-and-is-not-packed-"
 
 Row = dict[str, Any]
 
 
 def rows(count: int, prefix: str, seed: int) -> list[Row]:
-    """Return messages, facts and memories in equal parts, each with words of its own."""
+    """Return equal numbers of messages, facts and memories, each with unique words."""
     source = random.Random(seed)
     return [_row(f"{prefix}{number}", number, sentence(source)) for number in range(count)]
 
@@ -54,7 +54,7 @@ def _row(uid: str, number: int, text: str) -> Row:
 
 
 def source_file(number: int) -> bytes:
-    """Return a file with a function that is to be forgotten."""
+    """Return a file with a function to be forgotten."""
     return f"def {_MARK}_function_{number}():\n    return 'the {_MARK} secret of file number {number}'\n".encode()
 
 
@@ -69,7 +69,7 @@ async def ingest(librarian: Librarian, made: Sequence[Row], namespace: str = NAM
 
 
 async def forget(librarian: Librarian, uids: Sequence[str]) -> None:
-    """Forget items, a thousand at once."""
+    """Forget items in batches of a thousand."""
     for start in range(0, len(uids), _AT_ONCE):
         asked = DeleteInput(uids=list(uids[start : start + _AT_ONCE]))
         preview = await librarian.delete_items(NAMESPACE, asked)
@@ -77,7 +77,7 @@ async def forget(librarian: Librarian, uids: Sequence[str]) -> None:
 
 
 async def counted(librarian: Librarian) -> tuple[int, int, int]:
-    """Return how many planted items and neighbours there are, and nodes and edges that hold a planted string."""
+    """Return the numbers of planted items, of neighbours, and of nodes and edges that hold a planted string."""
     query = (
         "MATCH (m:Item {namespace: $ns}) "
         "RETURN sum(CASE WHEN m.uid STARTS WITH $mark OR m.text CONTAINS $mark THEN 1 ELSE 0 END) AS planted, "
@@ -89,7 +89,7 @@ async def counted(librarian: Librarian) -> tuple[int, int, int]:
     return found[0]["planted"], found[0]["neighbours"], left[0]["left"]
 
 
-# The change feed names uids, so that followers drop what was forgotten, and holds no texts.
+# The change feed names uids so that followers drop forgotten items, and holds no texts.
 RESIDUE = (
     "CALL () { MATCH (n) WHERE NOT n:ChangeSet AND any(key IN keys(n) WHERE toStringOrNull(n[key]) CONTAINS $mark "
     "  OR any(part IN CASE WHEN n[key] IS :: LIST<STRING NOT NULL> THEN n[key] ELSE [] END WHERE part CONTAINS $mark)) "
@@ -101,7 +101,7 @@ RESIDUE = (
 
 
 async def attempts(librarian: Librarian, planted: Sequence[Row], before: io.BytesIO) -> AsyncIterator[tuple[str, int]]:
-    """Bring back what was forgotten in every way, and yield each with how many items it held back."""
+    """Bring back forgotten items in every way, and yield each way with the number of items it rejected."""
     renamed = [{**row, "uid": f"again-{row['uid']}"} for row in planted]
     yield "ingest", (await ingest(librarian, planted)).held_back
     yield "ingest under other uids", (await ingest(librarian, renamed)).held_back
@@ -119,7 +119,7 @@ async def attempts(librarian: Librarian, planted: Sequence[Row], before: io.Byte
 
 
 async def benchmark() -> None:
-    """Plant, forget, bring back, restart, bring back again; then what an ingest costs beside so many tombstones."""
+    """Plant, forget, bring back, restart, bring back again; then time an ingest beside the tombstones."""
     planted, neighbours = rows(PLANTED, _LONG, 1), rows(NEIGHBOURS, "neighbour-", 2)
     table: list[Row] = []
 
@@ -164,9 +164,7 @@ async def benchmark() -> None:
 
 
 def written_in(home: Path) -> dict[str, int]:
-    """Return how often the planted string stands in the files below a folder: files that differ in
-    their numbers count as one.
-    """
+    """Return the occurrences of the planted string below a folder, by file name without numbers."""
     found: Counter[str] = Counter()
     for path in sorted(home.rglob("*")):
         if path.is_file():
@@ -176,7 +174,7 @@ def written_in(home: Path) -> dict[str, int]:
 
 
 async def imported_anew(export: io.BytesIO) -> dict[str, int]:
-    """Import an export into a home of its own; return `written_in` of that."""
+    """Import an export into a new home; return its `written_in`."""
     async with disposable() as (librarian, settings):
         await librarian.import_from(export)
         await ManagedServer(settings.home, settings.cache).stop()
@@ -186,7 +184,7 @@ async def imported_anew(export: io.BytesIO) -> dict[str, int]:
 async def plant(
     librarian: Librarian, planted: Sequence[Row], neighbours: Sequence[Row]
 ) -> tuple[io.BytesIO, list[str]]:
-    """Store everything. Returns an export of it, and the uids of what is to be forgotten."""
+    """Store everything. Return an export of it, and the uids to be forgotten."""
     await ingest(librarian, [*planted, *neighbours])
     for number in range(FILES):
         await librarian.put_file(NAMESPACE, f"src/{number}.py", source_file(number))
@@ -199,7 +197,7 @@ async def plant(
 
 
 async def costs(librarian: Librarian, runs: int = 4) -> dict[str, float]:
-    """Return the best times of ingests of 2,000 items, beside all the tombstones and where nothing was forgotten."""
+    """Return the best times of ingesting 2,000 items, beside all the tombstones and without any."""
     best: dict[str, float] = {}
     for run in range(runs):
         for namespace in (NAMESPACE, "remembering"):

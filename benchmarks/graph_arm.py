@@ -1,12 +1,12 @@
-"""What the graph arm does to searches, on graphs whose edges nobody drew by hand.
+"""Effect of the graph arm on searches, on graphs whose edges were not drawn by hand.
 
 locomo: turns, and the observations that cite them as evidence; questions ask for turns. A graph of evidence links.
-notes: agents' notes with the edges that a sweep draws; a note that another one explains is asked for its cause. Typed
+notes: agents' notes with the edges that a sweep draws; a note explained by another is a query for its cause. Typed
 edges, some of which are wrong or missing.
 multi-hop: paragraphs with the edges that a sweep draws; questions ask for two to four of them. Nearly all edges are
 RELATES_TO.
 
-LIBRARIAN_EVAL_DATA names the folder with the data sets (default: ../shared/data). Names as arguments choose some.
+LIBRARIAN_EVAL_DATA names the folder with the data sets (default: ../shared/data). Arguments select data sets by name.
 """
 
 import json
@@ -29,7 +29,7 @@ from retrieval.types import BOTH_ARMS, GRAPH, SearchRequest
 
 DATA = Path(os.environ.get("LIBRARIAN_EVAL_DATA", "../shared/data"))
 HITS = 40
-# Every so manieth question: a sweep reads each paragraph with its neighbours.
+# Sampling interval of questions: a sweep reads each paragraph with its neighbours.
 EVERY = 3
 ADVERSARIAL = 5
 WEIGHTS = (0.15, 0.3, 0.6)
@@ -37,7 +37,7 @@ WEIGHTS = (0.15, 0.3, 0.6)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked in a namespace, and the ids that answer it; `field` is the hits' property that holds them."""
+    """A question in a namespace, and the ids that answer it; `field` is the property of hits that holds the ids."""
 
     namespace: str
     text: str
@@ -47,7 +47,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What can be asked of a data set, and the edges in it in words."""
+    """The questions of a data set, and a description of its edges."""
 
     questions: Sequence[Question]
     edges: str
@@ -74,7 +74,7 @@ async def store(
 
 
 async def locomo(librarian: Librarian) -> Loaded:
-    """Turns and observations, a namespace a conversation."""
+    """Turns and observations, one namespace per conversation."""
     for file, name in (("conversations", "locomo-messages"), ("facts", "locomo-facts")):
         rows = list(lines(DATA / "locomo" / f"{file}.jsonl"))
         await store(librarian, rows, "graph-arm", RowMap.parse(name).into("graph-arm:{sample_id}"))
@@ -87,7 +87,7 @@ async def locomo(librarian: Librarian) -> Loaded:
 
 
 async def notes(librarian: Librarian) -> Loaded:
-    """Notes that may be causes; those that have one ask for it."""
+    """Notes that may be causes; notes that have one are queries for it."""
     pairs = list(lines(DATA / "causality" / "agent_notes_pairs.jsonl"))
     ends = (("source", "text_a"), ("target", "text_b"))
     texts = {row[f"{end}_id"]: row[text] for row in pairs for end, text in ends}
@@ -104,7 +104,7 @@ async def notes(librarian: Librarian) -> Loaded:
 
 
 async def multi_hop(librarian: Librarian) -> Loaded:
-    """Return the paragraphs of some questions, all of which are searched together."""
+    """Return the paragraphs of some questions, all in one namespace."""
     asked = list(lines(DATA / "evidence_selection" / "questions.jsonl"))[::EVERY]
     own = {row["question_id"] for row in asked}
     texts = {
@@ -119,7 +119,7 @@ async def multi_hop(librarian: Librarian) -> Loaded:
 
 
 async def swept(librarian: Librarian, namespace: str, texts: Mapping[str, str]) -> str:
-    """Store memories and let a sweep connect them; what it drew."""
+    """Store memories and let a sweep connect them; return a description of its edges."""
     await store(librarian, [{"kind": "memory", "uid": uid, "text": text} for uid, text in texts.items()], namespace)
     made = await librarian.sweep(namespace, SweepRequest())
     await librarian.embed_pending()
@@ -127,7 +127,7 @@ async def swept(librarian: Librarian, namespace: str, texts: Mapping[str, str]) 
 
 
 async def score(librarian: Librarian, questions: Sequence[Question], weight: float | None) -> dict[str, Any]:
-    """Means over the questions, with the arm at `weight` or without it."""
+    """Means over the questions, with the arm at `weight` or without the arm."""
     arms = BOTH_ARMS if weight is None else BOTH_ARMS | {GRAPH}
     weights = {**default_weights(), "graph": weight or 0.0}
     found, samples_ms = [], []
@@ -149,7 +149,7 @@ LOADERS = {"locomo": locomo, "notes": notes, "multi-hop": multi_hop}
 
 
 async def benchmark() -> None:
-    """Every data set without the arm, and with some weights of it."""
+    """Run every data set without the arm and with several weights."""
     rows = []
     drawn = {}
     async with disposable() as (librarian, _):

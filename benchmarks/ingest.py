@@ -1,7 +1,7 @@
-"""Ingest speed into a graph with all indexes: with ready-made vectors (no encoding), and end to end with the real
-encoder, beside the encoder alone.
+"""Ingest speed into a graph with all indexes, from ready-made vectors and end to end with the real encoder.
 
-Sizes: LIBRARIAN_BENCH_INGEST (20000) items without encoding, LIBRARIAN_BENCH_ENCODED (3000) texts with it.
+The encoder alone is measured for comparison. Sizes: LIBRARIAN_BENCH_INGEST (20000) items without encoding,
+LIBRARIAN_BENCH_ENCODED (3000) texts with it.
 """
 
 import os
@@ -26,7 +26,7 @@ ENCODED = int(os.environ.get("LIBRARIAN_BENCH_ENCODED", "3000"))
 
 
 async def lines(count: int, prefix: str) -> AsyncIterator[tuple[int, bytes]]:
-    """JSON lines of made-up short messages, produced as they are asked for."""
+    """Yield JSON lines of synthetic short messages on demand."""
     source = random.Random(5)
     for i in range(count):
         row = {
@@ -41,7 +41,7 @@ async def lines(count: int, prefix: str) -> AsyncIterator[tuple[int, bytes]]:
 
 
 async def end_to_end(librarian: Librarian, count: int, namespace: str, *, encode: bool) -> dict[str, Any]:
-    """Return rows a second through the use case, and resident memory before and after."""
+    """Return rows per second through the use case, and resident memory before and after."""
     before = _resident_mb()
     started = time.perf_counter()
     if encode:
@@ -57,7 +57,7 @@ async def end_to_end(librarian: Librarian, count: int, namespace: str, *, encode
 
 
 async def encoder_alone(librarian: Librarian, count: int) -> dict[str, Any]:
-    """Return texts a second through the encoder, as it gets them from an ingest."""
+    """Return texts per second through the encoder, in the batches of an ingest."""
     encoder = librarian.parts.encoder
     assert encoder is not None
     rows = [msgspec.json.decode(line) async for _, line in lines(count, "alone")]
@@ -70,7 +70,7 @@ async def encoder_alone(librarian: Librarian, count: int) -> dict[str, Any]:
 
 
 async def benchmark() -> None:
-    """Three ways in, one fresh graph."""
+    """Measure three ways to ingest into one fresh graph."""
     async with disposable() as (librarian, _):
         space = librarian.parts.space
         assert space is not None

@@ -1,8 +1,8 @@
-"""Fifty search clients at once for a minute, over the store of `search_latency`: errors, latency, throughput, memory.
+"""Fifty concurrent search clients for a minute over the store of `search_latency`: errors, latency, throughput, memory.
 
-Against it, one client alone, whose searches are also asked in process over the same graph: the difference is what the
-HTTP layer adds. Sizes: LIBRARIAN_BENCH_ITEMS (100000), LIBRARIAN_BENCH_SECONDS (60).
-LIBRARIAN_WORKERS is the service's own setting.
+For comparison, one client alone, whose searches also run in process over the same graph: the difference is the cost of
+the HTTP layer. Sizes: LIBRARIAN_BENCH_ITEMS (100000), LIBRARIAN_BENCH_SECONDS (60). LIBRARIAN_WORKERS is the service's
+own setting.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ Search = Callable[[str], Awaitable[Any]]
 
 @dataclass(slots=True)
 class Answers:
-    """What the clients got: milliseconds of each answered search, and how many answers of each status, in how long."""
+    """Milliseconds of each answered search, number of answers by status, and duration of the run."""
 
     milliseconds: list[float] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
@@ -48,7 +48,7 @@ async def milliseconds(search: Search, query: str) -> float:
 
 
 async def side_by_side(one: Search, other: Search, queries: Sequence[str]) -> tuple[list[float], list[float]]:
-    """Milliseconds of both for each query, one after the other, in turns first: what drifts or is cached, is shared."""
+    """Milliseconds of both for each query, taking turns to go first so that drift and caching affect both equally."""
     taken: dict[Search, list[float]] = {one: [], other: []}
     for number, query in enumerate(queries):
         for search in (one, other) if number % 2 else (other, one):
@@ -57,7 +57,7 @@ async def side_by_side(one: Search, other: Search, queries: Sequence[str]) -> tu
 
 
 async def under_load(client: httpx.AsyncClient, queries: Sequence[str], answers: Answers, seconds: float) -> None:
-    """CLIENTS clients for `seconds`, each asking again as soon as it was answered."""
+    """Run CLIENTS clients for `seconds`, each sending its next request as soon as it is answered."""
     begun = time.monotonic()
 
     async def ask(source: random.Random) -> None:
@@ -73,7 +73,7 @@ async def under_load(client: httpx.AsyncClient, queries: Sequence[str], answers:
 
 
 async def status_of(client: httpx.AsyncClient, query: str) -> str:
-    """The status of one search, or the name of what kept it from being answered."""
+    """Return the status of one search, or the name of the error."""
     try:
         return str((await client.post("/v1/search", json={"queries": [query]})).status_code)
     except httpx.TransportError as error:
@@ -81,7 +81,7 @@ async def status_of(client: httpx.AsyncClient, query: str) -> str:
 
 
 def service_memory_mb() -> float:
-    """Resident memory of the `librarian serve` that this process started, its workers included."""
+    """Resident memory of the `librarian serve` that this process started, including its workers."""
     service = next(child for child in psutil.Process().children() if "serve" in child.cmdline())
     resident: int = sum(
         process.memory_info().rss
@@ -113,7 +113,7 @@ async def benchmark() -> None:
         async def in_process(query: str) -> None:
             await librarian.search(NAMESPACE, SearchInput(queries=[query]))
 
-        # The limit of each key would refuse what is to be measured.
+        # The per-key limit would refuse the load to be measured.
         async with served(settings, LIBRARIAN_RATE_LIMIT="off") as (url, key):
             headers = {"authorization": f"Bearer {key}", "librarian-namespace": NAMESPACE}
             every = httpx.Limits(max_connections=CLIENTS, max_keepalive_connections=CLIENTS)

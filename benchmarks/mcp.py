@@ -1,10 +1,9 @@
-"""What the Model Context Protocol costs over the use case: searches by the tool `search_all` over streamable HTTP and
-over standard input and output, with the SDK's own client; the tool over plain HTTP stands beside them.
+"""Overhead of the Model Context Protocol over the use case: `search_all` over streamable HTTP and stdio.
 
-Of every call the time of the use case inside it is measured too, and taken off: what is left is the protocol on both
-sides. Of that, the service's part is told for HTTP, whose client shares its process, and for standard input and output
-the processor time of the client. The ways take turns.
-Sizes: LIBRARIAN_BENCH_MCP_ITEMS (5000), LIBRARIAN_BENCH_MCP_RUNS (300).
+Both use the SDK's own client; the tool over plain HTTP is the comparison. The time of the use case is subtracted from
+every call: the rest is the protocol on both sides. For HTTP, whose client shares the service's process, the service's
+part is reported separately; for stdio the processor time of the client. The ways take turns. Sizes:
+LIBRARIAN_BENCH_MCP_ITEMS (5000), LIBRARIAN_BENCH_MCP_RUNS (300).
 """
 
 import asyncio
@@ -52,7 +51,7 @@ Inner = Callable[[], float]
 
 
 class Way(NamedTuple):
-    """How the tool is called; `service_ms` is the time that the service took, where that can be seen."""
+    """A way to call the tool; `service_ms` is the time within the service, if known."""
 
     ask: Ask
     use_case_ms: Inner
@@ -60,7 +59,7 @@ class Way(NamedTuple):
 
 
 class Times:
-    """How long the last search of `librarian` took; told on the error output by a server over stdio."""
+    """Duration of the last search of `librarian`; a stdio server reports it on stderr."""
 
     def __init__(self, librarian: Librarian) -> None:
         self._search = librarian.search.search_all
@@ -79,14 +78,14 @@ class Times:
 
 
 class Inside:
-    """Tells `times` how long the service takes from a request to the end of its answer."""
+    """Report to `times` how long the service takes from a request to the end of its answer."""
 
     def __init__(self, app: ASGIApp, *, times: Times) -> None:
         self._app = app
         self._times = times
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, timed."""
+        """Time one request."""
         started = time.perf_counter()
 
         async def noting(message: Message) -> None:
@@ -98,7 +97,7 @@ class Inside:
 
 
 async def fill(librarian: Librarian) -> None:
-    """ITEMS messages with made-up vectors."""
+    """Store ITEMS messages with synthetic vectors."""
     space = librarian.parts.space
     assert space is not None
     await load(librarian, NAMESPACE, items(ITEMS, seed=1, prefix="m"), made_up_vectors(ITEMS, space.dimension, 1))
@@ -106,7 +105,7 @@ async def fill(librarian: Librarian) -> None:
 
 @asynccontextmanager
 async def serving(librarian: Librarian, times: Times, folder: Path) -> AsyncIterator[httpx2.AsyncClient]:
-    """The application in this process, on a port of its own; a client of it."""
+    """Run the application in this process on its own port; yield a client of it."""
     keys = KeyFile(folder / "keys.json")
     _, key = keys.create("benchmark", scopes=["read"], namespaces=[NAMESPACE])
 
@@ -142,7 +141,7 @@ async def over_http(client: httpx2.AsyncClient) -> AsyncIterator[ClientSession]:
 
 @asynccontextmanager
 async def over_stdio(settings: Settings, reported: TextIO) -> AsyncIterator[ClientSession]:
-    """A session with a server in a process of its own, which writes the times of its use cases to `told`."""
+    """A session with a server in its own process, which writes the times of its use cases to `reported`."""
     env = {**os.environ, "LIBRARIAN_HOME": str(settings.home)}
     started = StdioServerParameters(command=sys.executable, args=["-m", "benchmarks.mcp", _STDIO], env=env)
     async with (
@@ -155,7 +154,7 @@ async def over_stdio(settings: Settings, reported: TextIO) -> AsyncIterator[Clie
 
 
 async def serve_stdio() -> None:
-    """What `librarian mcp` does, with a Librarian that tells its times."""
+    """Run `librarian mcp` with a Librarian that reports its times."""
     settings = Settings.from_env()
     logs.configure(settings.log, default_level="error")
     async with open_librarian(settings, purpose="mcp") as librarian, stdio_server() as (reading, writing):
@@ -166,7 +165,7 @@ async def serve_stdio() -> None:
 
 
 def posting(client: httpx2.AsyncClient) -> Ask:
-    """Asks by the tool over plain HTTP."""
+    """Call the tool over plain HTTP."""
 
     async def ask(query: str) -> None:
         (await client.post("/v1/tools/search_all", json={"queries": [query]})).raise_for_status()
@@ -175,7 +174,7 @@ def posting(client: httpx2.AsyncClient) -> Ask:
 
 
 def calling(session: ClientSession) -> Ask:
-    """Asks by the tool over the protocol; a tool's error ends the benchmark."""
+    """Call the tool over the protocol; a tool's error ends the benchmark."""
 
     async def ask(query: str) -> None:
         answer = await session.call_tool("search_all", {"queries": [query]})
@@ -186,7 +185,7 @@ def calling(session: ClientSession) -> Ask:
 
 
 async def in_turns(ways: dict[str, Way]) -> dict[str, list[float]]:
-    """Milliseconds of each way beyond the use case, whose they are, and of the use cases, over the same searches."""
+    """Return milliseconds of each way beyond the use case, with their owner, and of the use cases themselves."""
     source = random.Random(7)
     spent: dict[str, list[float]] = defaultdict(list)
     order = list(ways.items())
@@ -211,7 +210,7 @@ async def in_turns(ways: dict[str, Way]) -> dict[str, list[float]]:
 
 
 async def benchmark() -> None:
-    """Load, then ask."""
+    """Load, then search."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         reported = stack.enter_context((folder / "times").open("w+", encoding="utf-8"))

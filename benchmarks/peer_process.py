@@ -1,8 +1,8 @@
-"""mcp-memory-service in a process of its own, in the environment that `benchmarks.peers` makes for it.
+"""mcp-memory-service in its own process and environment, which `benchmarks.peers` creates.
 
 Arguments: a folder for its store, and its model's folder. Each line of the input is a JSON object:
-`{"store": [[id, text], …]}` is answered with the seconds it took, `{"query": text, "limit": n}` with the ids found and
-the milliseconds of the search, on the clock and of the processor.
+`{"store": [[id, text], …]}` is answered with the seconds it took, `{"query": text, "limit": n}` with the found ids and
+the milliseconds of the search, wall-clock and processor.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _AT_ONCE = 100
 
 
 async def store(storage: Any, turns: list[tuple[str, str]]) -> float:
-    """Store turns, their ids as tags; return the seconds."""
+    """Store turns, with their ids as tags; return the seconds."""
     started = time.perf_counter()
     for at in range(0, len(turns), _AT_ONCE):
         batch = [
@@ -34,7 +34,7 @@ async def store(storage: Any, turns: list[tuple[str, str]]) -> float:
 
 
 async def search(storage: Any, query: str, limit: int) -> dict[str, Any]:
-    """Search by words and meaning; the ids, best first, and the milliseconds on the clock and of the processor."""
+    """Search by words and meaning; return the ids, best first, and the milliseconds, wall-clock and processor."""
     started, worked = time.perf_counter(), time.process_time()
     results = await storage.retrieve_hybrid(query, n_results=limit)
     milliseconds, processor = (time.perf_counter() - started) * 1000, (time.process_time() - worked) * 1000

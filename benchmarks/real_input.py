@@ -1,7 +1,7 @@
-"""Real conversations in through the command line, questions asked over HTTP: recall, MRR and nDCG of what a user gets.
+"""Real conversations ingested by the command line and searched over HTTP: recall, MRR and nDCG as a user sees them.
 
-LIBRARIAN_EVAL_DATA names the folder with `locomo/` and `japanese_retrieval/` (default: ../shared/data). The single
-arms are measured by `librarian eval retrieval`.
+LIBRARIAN_EVAL_DATA names the folder with `locomo/` and `japanese_retrieval/` (default: ../shared/data). `librarian eval
+retrieval` measures the single arms.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _SIDE_BY_SIDE = 2
 
 
 async def ingest(dataset: Dataset, settings: Settings) -> float:
-    """`librarian ingest FILE`; returns seconds."""
+    """Run `librarian ingest FILE`; return seconds."""
     file = settings.home.parent / f"{dataset.name}.jsonl"
     file.write_text("".join(f"{json.dumps(row)}\n" for row in dataset.rows), encoding="utf-8")
     started = time.perf_counter()
@@ -43,7 +43,7 @@ async def ingest(dataset: Dataset, settings: Settings) -> float:
 
 
 async def ask_all(client: httpx.AsyncClient, dataset: Dataset) -> dict[str, Any]:
-    """Mean metrics over the questions, and the time of one search."""
+    """Return mean metrics over the questions, and the time of one search."""
     slots = asyncio.Semaphore(_SIDE_BY_SIDE)
     sums: defaultdict[str, float] = defaultdict(float)
 
@@ -66,7 +66,7 @@ async def ask_all(client: httpx.AsyncClient, dataset: Dataset) -> dict[str, Any]
 
 
 async def benchmark() -> None:
-    """LoCoMo turns (a namespace a conversation) and Japanese paragraphs."""
+    """Run LoCoMo turns (one namespace per conversation) and Japanese paragraphs."""
     folders = ("locomo", "japanese_retrieval")
     missing = [name for name in folders if not (DATA / name).is_dir()]
     if missing:

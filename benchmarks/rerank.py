@@ -1,8 +1,8 @@
 """Twenty pairs through each reranker: a cross-encoder of MiniLM's shape in this process, and a real llama-server.
 
 Both have random weights, which take as long as trained ones. A word is one token to the cross-encoder. The server's
-model is tiny but reads bytes, 500 a pair: its rows show the way there, not what a real model takes. A row whose parts
-are not installed is left out and named in `missing`.
+model is tiny but reads bytes, 500 per pair: its rows show the overhead of the transport, not the time of a real model.
+Rows whose dependencies are not installed are skipped and listed in `missing`.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from retrieval.rerankers.factory import reranker_from_config
 
 PAIRS = 20
 RUNS = 15
-# Words of a document: a message, and a long text.
+# Words per document: a message, and a long text.
 SHORT, LONG = 30, 120
 _SERVER = Path(__file__).parents[1] / "tests" / "integration" / "rerankers"
 _SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -47,7 +47,7 @@ def save_minilm(folder: Path) -> None:
 
 @asynccontextmanager
 async def cross_encoder(folder: Path) -> AsyncIterator[Reranker]:
-    """The cross-encoder; a batch is all pairs, as nobody waits for a part of them here."""
+    """The cross-encoder; a batch is all pairs, as no partial result is needed here."""
     await asyncio.to_thread(save_minilm, folder)
     reranker = await reranker_from_config(RerankerConfig(model=f"cross-encoder:{folder}", batch_size=PAIRS))
     yield reranker
@@ -72,7 +72,7 @@ def llama_server(folder: Path) -> Iterator[str]:
 
 @asynccontextmanager
 async def served(folder: Path) -> AsyncIterator[Reranker]:
-    """The client of a server that is ready."""
+    """The client of a ready server."""
     with llama_server(folder) as url:
         reranker = await reranker_from_config(RerankerConfig(base_url=url))
         async with asyncio.timeout(60):
@@ -83,7 +83,7 @@ async def served(folder: Path) -> AsyncIterator[Reranker]:
 
 
 async def rows_of(what: str, reranker: Reranker, *lengths: int) -> list[Timing]:
-    """Latency of pairs that are new each time, and of a cascade whose scores are known."""
+    """Latency of pairs that are always new, and of a cascade with cached scores."""
     source = random.Random(1)
     rows = []
     for length in lengths:
@@ -102,7 +102,7 @@ async def rows_of(what: str, reranker: Reranker, *lengths: int) -> list[Timing]:
 
 
 async def benchmark() -> None:
-    """Whatever is installed."""
+    """Run whatever is installed."""
     rows: list[Timing] = []
     missing = [name for name in ("sentence_transformers", "xllamacpp", "gguf") if not importlib.util.find_spec(name)]
     with TemporaryDirectory(prefix="librarian-bench-") as folder:

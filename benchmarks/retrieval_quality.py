@@ -1,8 +1,7 @@
-"""Quality of searches on labelled data, beside baselines over the same texts, and what each signal adds.
+"""Quality of searches on labelled data, compared with baselines over the same texts, and the gain of each signal.
 
-LIBRARIAN_EVAL_DATA names the folder with the data sets (default: ../shared/data); without it the
-shipped sample is asked.
-The same by hand, with more choice: `librarian eval retrieval`.
+LIBRARIAN_EVAL_DATA names the folder with the data sets (default: ../shared/data); without it the shipped sample is
+used. For more options: `librarian eval retrieval`.
 """
 
 import os
@@ -22,7 +21,7 @@ SHOWN = ("recall@1", "recall@5", "recall@10", "recall@20", "mrr", "ndcg@10", "ab
 
 
 def rows(dataset: DatasetReport) -> list[dict[str, Any]]:
-    """One row a system."""
+    """One row per system."""
     facts = {"dataset": dataset.dataset, "questions": dataset.questions, "largest": dataset.corpora["largest"]}
     return [
         {**facts, "system": one.system, **{metric: one.overall.get(metric) for metric in SHOWN}, **one.latency_ms}
@@ -31,7 +30,7 @@ def rows(dataset: DatasetReport) -> list[dict[str, Any]]:
 
 
 async def benchmark() -> None:
-    """Every data set that is there; what signals add is asked on the first."""
+    """Run every available data set; the gain of signals is measured on the first."""
     there = [str(DATA / name) for name in SETS if (DATA / name).is_dir()] or [SAMPLE]
     found = []
     async with disposable() as (librarian, _):

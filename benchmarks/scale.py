@@ -1,6 +1,6 @@
-"""One graph that grows: 10,000, 100,000 and 1,000,000 items with ready vectors, and what each size costs.
+"""One growing graph: 10,000, 100,000 and 1,000,000 items with ready-made vectors, and the cost of each size.
 
-At each size: items stored a second, disk and memory of the database, searches over HTTP, recall@20 of the vector
+At each size: items stored per second, disk and memory of the database, searches over HTTP, recall@20 of the vector
 index, a start, a start after kill -9 of the database, and a backup. LIBRARIAN_BENCH_SIZES (10000,100000,1000000; the
 last takes about an hour and 15 GB of disk) and LIBRARIAN_BENCH_RUNS (200 searches) change it.
 """
@@ -29,14 +29,14 @@ from librarian.base.settings.settings import Settings
 
 SIZES = [int(size) for size in os.environ.get("LIBRARIAN_BENCH_SIZES", "10000,100000,1000000").split(",")]
 WARM_UP = 300
-# So many items and vectors are in the memory of this process at once.
+# Items and vectors in the memory of this process at once.
 _SLICE = 50_000
 DIMENSION = 384  # of the default encoder
 _MB = 2**20
 
 
 async def grow(librarian: Librarian, vectors: Any, begin: int) -> float:
-    """Store the items from `begin` to the last of `vectors`; return how many a second."""
+    """Store the items from `begin` to the last of `vectors`; return items per second."""
     seconds = 0.0
     for at in range(begin, len(vectors), _SLICE):
         end = min(at + _SLICE, len(vectors))
@@ -62,7 +62,7 @@ async def searches(settings: Settings) -> dict[str, float]:
 
 
 def sizes_of(settings: Settings) -> dict[str, int]:
-    """Return the megabytes of the home on the disk, and of the database's process in memory."""
+    """Return the megabytes of the home on disk, and of the database's process in memory."""
     pid = ManagedServer(settings.home, settings.cache).status().pid
     assert pid is not None
     stored = sum(file.stat().st_size for file in (settings.home / "data").rglob("*") if file.is_file())
@@ -70,7 +70,7 @@ def sizes_of(settings: Settings) -> dict[str, int]:
 
 
 async def at_size(settings: Settings, vectors: Any, begin: int, folder: Path) -> dict[str, Any]:
-    """Grow the graph from `begin` items to one for each of `vectors`; return what that many cost."""
+    """Grow the graph from `begin` items to one per vector; return the measurements at that size."""
     async with open_librarian(settings, purpose="benchmark", linger_s=0) as librarian:
         space = librarian.parts.space
         assert space is not None
@@ -90,7 +90,7 @@ async def at_size(settings: Settings, vectors: Any, begin: int, folder: Path) ->
 
 
 def growth(rows: list[dict[str, Any]]) -> list[dict[str, float]]:
-    """Return, for each size but the first, every figure as a multiple of that at the size before."""
+    """Return, for each size but the first, every figure as a multiple of that at the previous size."""
     return [
         {name: round(float(np.divide(row[name], before[name])), 2) for name in row}
         for before, row in itertools.pairwise(rows)

@@ -1,5 +1,6 @@
-"""The search agent alone (`librarian serve --agent-only`): how fast it starts, and 200 requests at once against a slow
-Professor: which answers come, how long they take, and what memory does over several rounds.
+"""The search agent alone (`librarian serve --agent-only`): start time, and 200 concurrent requests to a slow Professor.
+
+Reports the status and duration of the answers, and memory over several rounds.
 """
 
 import asyncio
@@ -49,7 +50,7 @@ _TEXTS = (
 
 
 async def slow_search(request: Request) -> JSONResponse:
-    """Return what the query's letters suggest, a second later."""
+    """Return results made from the query's letters, after a second."""
     await asyncio.sleep(SLOW_S * random.uniform(0.8, 1.2))
     letters = set((await request.json())["query"])
     ranked = sorted(range(len(_TEXTS)), key=lambda at: -len(letters & set(_TEXTS[at])))
@@ -71,7 +72,7 @@ async def professor(port: int) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def agent(env: dict[str, str]) -> AsyncIterator[tuple[str, psutil.Process, float]]:
-    """The service; its URL, its process, and seconds from the command to `/readyz`."""
+    """Run the service; yield its URL, its process, and the seconds from the command to `/readyz`."""
     started = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
         _BIN, "serve", "--agent-only", "--port", "0", env=env, stderr=asyncio.subprocess.PIPE
@@ -98,7 +99,7 @@ async def made_key(env: dict[str, str]) -> str:
 
 
 async def asked(client: httpx.AsyncClient, statuses: Counter[str], seconds: list[float]) -> None:
-    """One request."""
+    """Send one request."""
     started = time.perf_counter()
     try:
         status = str((await client.post("/v1/librarian/search-agent", json=_ASKED)).status_code)
@@ -109,7 +110,7 @@ async def asked(client: httpx.AsyncClient, statuses: Counter[str], seconds: list
 
 
 async def benchmark() -> None:
-    """Start it a few times, then load it."""
+    """Start it several times, then load it."""
     with TemporaryDirectory(prefix="librarian-bench-") as folder:
         async with professor(int(os.environ.get("LIBRARIAN_BENCH_PORT", "9011"))) as url:
             env = {
@@ -135,7 +136,7 @@ async def benchmark() -> None:
 
 
 async def loaded(url: str, process: psutil.Process, key: str) -> tuple[list[dict[str, Any]], list[float]]:
-    """Return a row a round of CLIENTS requests at once; resident memory before the first and after each."""
+    """Return a row per round of CLIENTS concurrent requests, and resident memory before the first and after each."""
     limits = httpx.Limits(max_connections=CLIENTS, max_keepalive_connections=CLIENTS)
     headers = {"authorization": f"Bearer {key}"}
     rows, memory = [], [round(process.memory_info().rss / _MIB, 1)]

@@ -1,8 +1,8 @@
 """Hybrid search over 100,000 items, half of them in the namespace searched: bare Cypher, use case and HTTP in one run.
 
-Also: the same search while every third message is marked as replaced (rested on what no longer holds, or stated it) and
-while none is, in turn; five queries at once against one; and the vector index's recall@20 against exact cosine.
-Sizes: LIBRARIAN_BENCH_ITEMS (100000), LIBRARIAN_BENCH_RUNS (200).
+Also: the same search with every third message marked as replaced (supported by something that no longer holds, or
+stating it) and without marks, in turn; five concurrent queries against one; and the vector index's recall@20 against
+exact cosine. Sizes: LIBRARIAN_BENCH_ITEMS (100000), LIBRARIAN_BENCH_RUNS (200).
 """
 
 import os
@@ -25,14 +25,14 @@ from retrieval.pipeline import MIN_ROWS
 
 ITEMS = int(os.environ.get("LIBRARIAN_BENCH_ITEMS", "100000"))
 RUNS = int(os.environ.get("LIBRARIAN_BENCH_RUNS", "200"))
-# What a search runs in the server's JVM is compiled by then: the first hundreds take half as long again.
+# By then the server's JVM has compiled the search's code: the first hundreds take half as long again.
 WARM_UP = 1_500
 INTRINSIC_DIMENSION = 32
 NAMESPACE = "bench"
 
 
 def made_up_vectors(count: int, dimension: int, seed: int) -> Any:
-    """Unit vectors that vary in 32 directions and a little in all others, as those of texts do."""
+    """Unit vectors that vary in 32 directions and slightly in all others, as text embeddings do."""
     directions = np.random.default_rng(0).normal(size=(INTRINSIC_DIMENSION, dimension))
     source = np.random.default_rng(seed)
     vectors = source.normal(size=(count, INTRINSIC_DIMENSION)) @ directions + source.normal(size=(count, dimension))
@@ -40,7 +40,7 @@ def made_up_vectors(count: int, dimension: int, seed: int) -> Any:
 
 
 async def fill(librarian: Librarian) -> tuple[Any, float]:
-    """Store ITEMS items, half of them in NAMESPACE: the vectors of that half, and the seconds it took to load."""
+    """Store ITEMS items, half of them in NAMESPACE; return the vectors of that half, and the load time in seconds."""
     space = librarian.parts.space
     assert space is not None
     half = ITEMS // 2
@@ -54,7 +54,7 @@ async def fill(librarian: Librarian) -> tuple[Any, float]:
 
 
 async def recall(librarian: Librarian, vectors: Any, queries: Any) -> float:
-    """Mean share of the exact 20 nearest among the first 20 that the index returns when asked as the pipeline asks."""
+    """Mean share of the exact 20 nearest among the first 20 that the index returns for the pipeline's request."""
     executor, space = librarian.parts.executor, librarian.parts.space
     assert space is not None
     found = 0
@@ -68,7 +68,7 @@ async def recall(librarian: Librarian, vectors: Any, queries: Any) -> float:
 
 
 async def mark(librarian: Librarian, *, marked: bool) -> None:
-    """Mark every third message of NAMESPACE as stating what was replaced, or take the marks away."""
+    """Mark every third message of NAMESPACE as stating something replaced, or remove the marks."""
     await librarian.parts.executor.driver.execute_query(
         "MATCH (m:Item {namespace: $namespace}) WHERE right(m.uid, 1) IN ['0', '3', '7'] "
         "SET m.replaced_by = CASE WHEN $marked THEN 'other' END, "
@@ -78,7 +78,7 @@ async def mark(librarian: Librarian, *, marked: bool) -> None:
 
 
 async def with_and_without_marks(librarian: Librarian, use_case: Callable[[int], Awaitable[None]]) -> list[Timing]:
-    """Measure searches over marked and unmarked messages, each twice and in turn; the quicker of each counts."""
+    """Measure searches over marked and unmarked messages, each twice and in turn; the faster of each counts."""
     best: dict[bool, Timing] = {}
     for marked in (True, False, True, False):
         await mark(librarian, marked=marked)

@@ -1,4 +1,4 @@
-"""The real service in a process of its own, for the benchmarks that speak HTTP."""
+"""The real service in its own process, for the benchmarks that use HTTP."""
 
 import asyncio
 import os
@@ -19,9 +19,7 @@ _BIN = Path(sys.executable).parent / "librarian"
 async def served(
     settings: Settings, *, ready_within_s: float = 240, arguments: Sequence[str] = (), **env: str
 ) -> AsyncIterator[tuple[str, str]]:
-    """`librarian serve` with `arguments` on the home of `settings`, with `env` besides; yields its URL and an admin
-    key.
-    """
+    """Run `librarian serve` with `arguments` and `env` on the home of `settings`; yield its URL and an admin key."""
     port = free_port()
     env = {**os.environ, "LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_LOG_LEVEL": "warning", **env}
     process = await asyncio.create_subprocess_exec(_BIN, "serve", "--port", str(port), *arguments, env=env)
@@ -35,7 +33,7 @@ async def served(
 
 
 async def until_ready(url: str, within_s: float) -> None:
-    """Wait for `/readyz` to say 200."""
+    """Wait for `/readyz` to return 200."""
     async with asyncio.timeout(within_s), httpx.AsyncClient(base_url=url) as client:
         while True:
             try:
@@ -53,7 +51,7 @@ async def _key(env: dict[str, str]) -> str:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -46,7 +46,7 @@ async def ready_seconds(settings: Settings, *, kill: bool = False) -> float:
 
 
 async def benchmark() -> None:
-    """One home, four starts."""
+    """Measure four starts of one home."""
     rows: list[dict[str, Any]] = [{"what": "librarian --help, best of 5", "seconds": round(await help_seconds(), 2)}]
     with TemporaryDirectory(prefix="librarian-bench-") as folder:
         settings = Settings.from_env({**os.environ, "LIBRARIAN_HOME": str(Path(folder) / "home")})

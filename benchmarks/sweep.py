@@ -1,4 +1,4 @@
-"""The sweep's speed and memory: plan, apply and undo over encoded memories, and one long sweep whose memory is watched.
+"""Speed and memory of the sweep: plan, apply and undo over encoded memories, and one long sweep with watched memory.
 
 Sizes: LIBRARIAN_BENCH_SWEEP (1100) memories with vectors, LIBRARIAN_BENCH_SWEEP_LONG (100000) without.
 """
@@ -66,7 +66,7 @@ async def timed(librarian: Librarian, namespace: str, what: str, request: SweepR
 
 
 async def stored(librarian: Librarian, count: int, *, encode: bool) -> str:
-    """Return a new namespace with so many memories."""
+    """Return a new namespace with `count` memories."""
     namespace = f"sweep-bench-{uuid4().hex[:8]}"
     assert (await librarian.ingest(lines(count), namespace=namespace)).failed == 0
     if encode:

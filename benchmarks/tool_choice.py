@@ -1,8 +1,8 @@
-"""Whether the tools' descriptions tell them apart: which tool's description is nearest to requests as users make them.
+"""Whether the tools' descriptions distinguish them: the nearest tool description for typical user requests.
 
-Nearest is by the default encoder, over name and description: no language model, which sees the parameters too and
-knows what it is for, but the same for everybody and in every run. What is ranked low here is described in other words
-than users use, or like another tool.
+Nearness is by the default encoder, over name and description: not a language model, which also sees the parameters and
+the context, but reproducible. A low rank means a description that uses other words than users do, or resembles another
+tool.
 """
 
 from collections import Counter

@@ -1,13 +1,13 @@
-"""What rested on what changed, and which value holds: generated worlds over the Python face, against a model of them.
+"""Staleness after changes, and values that currently hold: generated worlds through the Python API, against a model.
 
     python -m benchmarks.truth [--seed N] [--worlds N] [--updates N] [--part development]
 
 Worlds of citations (chains, diamonds, several supports) are changed by corrections, corrections of corrections, ends
-and deletions, some of which are taken back. Then values of single-valued predicates are updated, without `supersedes`,
-and asked for: now, as of the day before, and as it was known before. Last come pairs of values, dated or not, in one
-batch or one after the other, of predicates that have one value or many: which newer value replaces the older one by
-itself, wrongly where there are many, and which pairs are proposed. These predicates are held out, unless the
-development part is asked for.
+and deletions, some of which are reverted. Then values of single-valued predicates are updated, without `supersedes`,
+and queried: now, as of the day before, and as known before. Last come pairs of values, dated or not, in one batch or in
+succession, of predicates with one value or many: it counts the newer values that replace the older one automatically
+(wrong for many-valued predicates) and the pairs that are proposed. These predicates are held out, unless the
+development part is requested.
 """
 
 import argparse
@@ -34,13 +34,13 @@ BEFORE, AFTER, BETWEEN = "2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z", "2026-0
 
 @dataclass(slots=True)
 class World:
-    """What cites what, and what was done to it; `fallen` maps an item that ceased to stand to what was done."""
+    """The citations between items, and their changes; `fallen` maps an item that no longer stands to its change."""
 
     cites: dict[str, list[str]] = field(default_factory=dict)
     fallen: dict[str, str] = field(default_factory=dict)
 
     def unsupported(self) -> dict[str, bool]:
-        """Return of each item that is left and cites something whether nothing supports it."""
+        """Return, for each remaining item that cites something, whether nothing supports it."""
         stands: dict[str, bool] = {}
 
         def supported(uid: str) -> bool:
@@ -55,7 +55,7 @@ class World:
 
 @dataclass(slots=True)
 class Tally:
-    """Right answers of all, by what was asked."""
+    """Correct answers out of all, by question."""
 
     right: dict[str, int] = field(default_factory=dict)
     asked: dict[str, int] = field(default_factory=dict)
@@ -78,7 +78,7 @@ async def stored(librarian: Librarian, namespace: str, rows: list[dict[str, Any]
 
 
 def world_rows(dice: random.Random, items: int) -> tuple[World, dict[str, dict[str, Any]]]:
-    """Return a world of messages, facts and memories, each of which cites some of those before it."""
+    """Return a world of messages, facts and memories, each of which cites some of the earlier ones."""
     world = World()
     rows: dict[str, dict[str, Any]] = {}
     for number in range(items):
@@ -100,7 +100,7 @@ async def forget(librarian: Librarian, namespace: str, uid: str) -> None:
 
 
 async def change(librarian: Librarian, namespace: str, world: World, rows: dict[str, Any], dice: random.Random) -> None:
-    """Correct, end or forget something that still stands; half of it is taken back."""
+    """Correct, end or forget an item that still stands; revert half of these changes."""
     uid = dice.choice([one for one in world.cites if one not in world.fallen])
     kind, back = rows[uid]["kind"], dice.random() < 0.4
     if kind == "message" or dice.random() < 0.3:
@@ -130,7 +130,7 @@ async def change(librarian: Librarian, namespace: str, world: World, rows: dict[
 
 
 async def judge_world(librarian: Librarian, namespace: str, world: World, tally: Tally) -> None:
-    """Compare the marks of all items that are left with the model."""
+    """Compare the marks of all remaining items with the model."""
     for uid, expected in world.unsupported().items():
         mark = (await librarian.get_item(namespace, uid)).unsupported
         if not expected:
@@ -169,7 +169,7 @@ def update_rows(number: int) -> tuple[str, list[dict[str, Any]], list[dict[str, 
 
 
 async def updates(librarian: Librarian, seed: int, count: int, tally: Tally) -> None:
-    """Update values, and ask for them now, as of before, and as known before."""
+    """Update values, and query them now, as of before, and as known before."""
     namespace = f"updates-{seed}"
     worlds = [update_rows(number) for number in range(count)]
     await stored(librarian, namespace, [row for _, old, _ in worlds for row in old])
@@ -197,7 +197,7 @@ async def _asked(librarian: Librarian, namespace: str, number: int, query: str, 
 
 
 def replacement_rows(dice: random.Random, known: Known, uid: str, subject: str) -> list[list[dict[str, Any]]]:
-    """Return two values of a subject, as the batches in which they come: dated or not, at once or one by one."""
+    """Return two values of a subject in batches: dated or not, together or one by one."""
     dated, at_once = dice.random() < 0.7, dice.random() < 0.3
     said = zip(dice.sample(known.objects, 2), (BEFORE, AFTER), strict=True)
     rows = [
@@ -209,7 +209,7 @@ def replacement_rows(dice: random.Random, known: Known, uid: str, subject: str) 
 
 
 async def replacements(librarian: Librarian, seed: int, part: Sequence[Known], subjects: int, tally: Tally) -> None:
-    """Give subjects a second value of each predicate, and count what becomes of the first."""
+    """Give subjects a second value of each predicate, and count the outcomes for the first."""
     dice, namespace = random.Random(seed), f"replaced-{seed}"
     for subject in range(subjects):
         worlds = [
@@ -247,7 +247,7 @@ async def run(librarian: Librarian, seed: int, worlds: int, count: int, part: Se
 
 
 async def benchmark(arguments: argparse.Namespace) -> None:
-    """One run on a server of its own."""
+    """Run once on a new server."""
     print(f"seed: {arguments.seed}")
     async with disposable() as (librarian, _):
         part = DEVELOPMENT if arguments.part == "development" else HELD_OUT

@@ -1,4 +1,4 @@
-"""The web page over the shipped sample: how long until a search is shown in Chromium, by its own navigation timing.
+"""The web page over the shipped sample: time until Chromium shows a search, by its own navigation timing.
 
 Each search is a navigation of a logged-in visitor: request, search with explanations, page, styles, script, layout.
 """
@@ -19,7 +19,7 @@ from librarian.items.room import SAMPLE_NAMESPACE
 RUNS = int(os.environ.get("LIBRARIAN_BENCH_RUNS", "60"))
 WARMUP = 12
 TARGET_MS = 300
-# Milliseconds since the navigation began; painted: the first content stands on the screen.
+# Milliseconds since the start of the navigation; painted: the first content is on the screen.
 _TIMES = """() => {
   const [page] = performance.getEntriesByType("navigation");
   const [paint] = performance.getEntriesByName("first-contentful-paint");
@@ -28,17 +28,17 @@ _TIMES = """() => {
 
 
 async def shown(page: Page, query: str) -> dict[str, float]:
-    """Navigate to a search and read the browser's clock once everything is there."""
+    """Navigate to a search and read the browser's clock once everything is loaded."""
     asked = urlencode({"ns": SAMPLE_NAMESPACE, "q": query})
     await page.goto(f"/?{asked}", wait_until="load")
-    await page.locator("#hits").wait_for(state="attached")  # empty where nothing answers
+    await page.locator("#hits").wait_for(state="attached")  # empty if there are no hits
     await page.wait_for_function("performance.getEntriesByType('navigation')[0].loadEventEnd > 0")
     times: dict[str, float] = await page.evaluate(_TIMES)
     return times
 
 
 async def log_in(page: Page, key: str) -> None:
-    """Get a session."""
+    """Start a session."""
     await page.goto("/login")
     await page.locator("#key").fill(key)
     await page.locator("main button").click()
@@ -46,9 +46,7 @@ async def log_in(page: Page, key: str) -> None:
 
 
 async def searches(url: str, key: str) -> list[dict[str, float]]:
-    """Return the times of `RUNS` searches with the sample's questions, English and Japanese, after some unmeasured
-    ones.
-    """
+    """Return the times of `RUNS` searches with the sample's questions, English and Japanese, after unmeasured ones."""
     lines = (files("librarian.items") / "sample" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     questions = [json.loads(line)["question"] for line in lines]
     program = shutil.which("chromium")

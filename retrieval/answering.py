@@ -1,9 +1,9 @@
 """Whether a text answers a question. Pure functions.
 
-Rules say what is certain: a text that only asks, says that nobody knows, or gives orders to its reader answers nothing.
-For the others a small model weighs what speaks for them: how the search ranked them, how much of the question their
-best sentence says, in these words or in others, whether it holds the kind of thing that is asked for, the time that is
-meant, what has ended since. It stands in `models/answering.toml`; training/answering.py fits it.
+Rules cover the certain cases: a text that only asks, says that nobody knows, or gives orders to its reader answers
+nothing. For the others a small model weighs the features: their rank in the search, how much of the question their best
+sentence says, in the same words or others, whether it holds the requested kind of thing, the time that is meant, and
+whether it has ended since. The model is `models/answering.toml`, fitted by training/answering.py.
 """
 
 import math
@@ -32,43 +32,43 @@ from retrieval.stopwords import ENGLISH
 from retrieval.times import Span, spans
 from retrieval.words import PERSON, Word, words
 
-# A sentence of a longer text than this is read for the kind of thing asked for; a shorter text as a whole.
+# A longer text is searched for the requested kind of thing by sentence; a shorter one as a whole.
 _SHORT_TEXT = 4
 _AMOUNTS_OF = {Wanted.DURATION, Wanted.MONEY}
 _MAX_SENTENCES = 200
 _MAX_SENTENCE_CHARS = 2_000
 MAX_QUESTION_CHARS = 1_000
-"""What is read of a question: a longer one is a text that somebody pasted."""
+"""Characters of a question that are read: a longer one is a pasted text."""
 
 _SENTENCE = re.compile(
     r"[^\s].*?(?:[.!?…]+[\"'”’)\]]*(?=\s|$)|[。！？]+[」』）”’]*|(?=\n)|$)", re.DOTALL | re.MULTILINE
 )
 _SAME = 0.6
 _SURELY_HELD = 0.8
-# Particles and endings of Japanese sentences, and marks that end one.
+# Particles and endings of Japanese sentences, and their final marks.
 _GRAMMAR = re.compile(r"[\u3040-\u309f?？。！]")
 _KANA_ONLY = re.compile(r"[\u3040-\u30ff\W]{8,}")
 _TO_KATAKANA = {code: code + 0x60 for code in range(0x3041, 0x3097)}
 # The mark of a reading, and three letters of it.
 _SHORTEST_SPELLED = 3
-# What phrases say that deny, and that tell of a change ("turned down", "makes way for").
+# Meanings of phrases of denial, and of change ("turned down", "makes way for").
 _DENYING = frozenset(map(stem, ("reject", "forbid", "absent", "cancel", "omit", "oppose", "dislike", "stop", "resign")))
 _CHANGING = frozenset(map(stem, ("replace", "switch", "postpone", "stop", "substitute", "earlier")))
 _RIVAL = 0.7
 _NAME, _KIND = 1.5, 0.5
 _READ_FOR_REPETITION = 20
 _SAID_BEFORE = 0.8
-# Similarities of a pool that differ by less are those of noise.
+# Smaller differences between the similarities of a pool are noise.
 _LEAST_SPAN = 0.2
 _NEARLY_REPEATED = 0.7
 _AROUND_KEYWORDS = 0.5
 _FARTHEST_AHEAD = 0.5
-# No feature is read as farther from its mean, in deviations.
+# Maximum distance of a feature from its mean, in deviations.
 _FARTHEST = 4.0
 
 
 class Verdict(StrEnum):
-    """What a text does with a question."""
+    """A text's relation to a question."""
 
     ANSWERS = "answers"
     SHARES_TOPIC = "shares topic"
@@ -78,14 +78,15 @@ class Verdict(StrEnum):
 
 
 TELLING = frozenset({Verdict.ANSWERS, Verdict.SHARES_TOPIC})
-"""What does not ask, order, or say that it does not know."""
+"""Verdicts of texts that do not ask, order, or say that they do not know."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: its topical words, the kinds of thing wanted, and the spans of time that it means; whether it is
-    negative, looks at the past, and asks at all; `keywords`: it is no sentence but a list of words. `kind`: the words
-    that say of which kind the answers are.
+    """A question: its topical words, the kinds of thing wanted, the spans of time, and its form.
+
+    The form is whether it is negative, is about the past, and asks at all; `keywords`: a list of words instead of a
+    sentence. `kind`: the words that name the kind of the answers.
     """
 
     text: str
@@ -101,12 +102,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A text that may answer. `head` counts as said in each sentence; `around` is what is said beside it in its
-    conversation, text by text.
+    """A text that may answer. `head` counts as part of each sentence; `around` is the neighbouring text.
 
-    `when` it was said or began to hold, `ends` when it ceased to (None: it holds). `causes`: uids of what led to it.
-    `fused` (0..1) is the search's own score, `linked` (0..1) what an edge of a good hit adds, `similarity` (0..1) None
-    without a vector. `unread` (0..1): the keyword score of a text of which `text` is only the beginning.
+    `when` it was said or began to hold, `ends` when it ceased to hold (None: it holds). `around` is taken from its
+    conversation, text by text. `causes`: uids of its causes. `fused` (0..1) is the search's own score, `linked` (0..1)
+    the bonus of an edge from a good hit, `similarity` (0..1) None without a vector. `unread` (0..1): the keyword score
+    of a text of which `text` is only the beginning.
     """
 
     uid: str
@@ -126,9 +127,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What becomes of a candidate: `score` (0..1) orders those of one question; `support` (0..1) says how well the
-    question's own words and meaning back it, whatever else was found; `sentence` is the one that answers best.
-    `replaced`: it has ended, another fact holds in its place, and the question is about what holds.
+    """The result for a candidate: its score, its support, and its best sentence.
+
+    `score` (0..1) orders the candidates of one question; `support` (0..1) says how well the question's own words and
+    meaning back it, regardless of the others; `sentence` is the one that answers best. `replaced`: it has ended,
+    another fact holds in its place, and the question is about the present.
     """
 
     uid: str
@@ -142,9 +145,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence, read once for any question: the terms it holds, each with its worth (0..1), of which `told` are its
-    own words.
-    """
+    """One sentence, read once for any question: its terms, each with its weight (0..1); `told` are its own words."""
 
     text: str
     terms: Mapping[str, float]
@@ -157,7 +158,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text, read once for any question: `own_words` are those it tells something with, `marks` names and numbers."""
+    """A text, read once for any question: `own_words` are its content words, `marks` names and numbers."""
 
     sentences: Sequence[Sentence]
     terms: Mapping[str, float]
@@ -169,7 +170,7 @@ class Reading:
 
 
 def question(text: str, now: datetime) -> Question:
-    """Return what `text` asks at the moment `now`: what its first MAX_QUESTION_CHARS characters do."""
+    """Return the question of `text` at the moment `now`, from its first MAX_QUESTION_CHARS characters."""
     text = text[:MAX_QUESTION_CHARS]
     meant = spans(text, now.date())
     rest = text
@@ -190,7 +191,7 @@ def question(text: str, now: datetime) -> Question:
 
 
 def _kind(text: str) -> frozenset[str]:
-    """The keys of the words by which `text` says of which kind the answers are."""
+    """Return the keys of the words in `text` that name the kind of the answers."""
     found = cues.NAMES_A_KIND.search(text)
     return frozenset(word.key for word in words((found["english"] or found["japanese"]) if found else ""))
 
@@ -201,7 +202,7 @@ def asks_why(query: str) -> bool:
 
 
 def asks_for_all(query: str) -> bool:
-    """Return whether `query` wants all there is, not the one best answer."""
+    """Return whether `query` asks for all answers, not the single best."""
     return bool(cues.ASKS_FOR_ALL.search(query[:MAX_QUESTION_CHARS]))
 
 
@@ -211,14 +212,12 @@ def sentences_of(text: str) -> list[str]:
 
 
 def gives_orders(text: str) -> bool:
-    """Return whether `text` gives orders to whoever answers."""
+    """Return whether `text` gives orders to the answerer."""
     return bool(cues.COMMANDS.search(text)) or len(cues.HINTS_AT_COMMANDS.findall(text)) > 1
 
 
 def _orders_somewhere(parts: Sequence[str]) -> bool:
-    """Whether two sentences side by side give orders: what a long text says in several places is none, and a single
-    phrase is not enough there.
-    """
+    """Whether two adjacent sentences give orders: scattered parts of a long text do not, nor does a single phrase."""
     if not cues.COMMANDS.search(text := " ".join(parts)) and not cues.HINTS_AT_COMMANDS.search(text):
         return False
     beside = [f"{one} {other}" for one, other in pairwise(parts)]
@@ -230,7 +229,7 @@ def _orders_somewhere(parts: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=8_000)
 def reading(text: str) -> Reading:
-    """Return what `text` says, sentence by sentence."""
+    """Return the sentences of `text`, read."""
     parts = [part[:_MAX_SENTENCE_CHARS] for part in sentences_of(text)[:_MAX_SENTENCES]] or [text[:_MAX_SENTENCE_CHARS]]
     read = [_sentence(part) for part in parts]
     terms: dict[str, float] = {}
@@ -267,8 +266,10 @@ def _sentence(part: str) -> Sentence:
 
 
 def _asks(sentence: str) -> bool:
-    """A sentence that begins like a question and ends in a full stop tells something: "When Leo is here, …"; one that
-    proposes something does, too.
+    """Whether the sentence asks.
+
+    A sentence that begins like a question and ends in a full stop is a statement: "When Leo is here, …"; so is a
+    proposal.
     """
     if cues.PROPOSES.search(sentence):
         return False
@@ -276,7 +277,7 @@ def _asks(sentence: str) -> bool:
 
 
 def terms_of(found: Sequence[Word]) -> dict[str, float]:
-    """Return each term of the words with its worth (0..1): 1 for a word itself."""
+    """Return each term of the words with its weight (0..1): 1 for a word itself."""
     terms: dict[str, float] = {}
     for word in found:
         for key, worth in word.others:
@@ -314,11 +315,11 @@ FEATURES = (
     *("most_said", "most_near", "most_meant", "gap_near", "gap_said"),
     *("read", "asks_who", "asks_when", "asks_amount", "asks_why", "asks_way", "asks_yes_no", "asks_all", "timed"),
 )
-"""What the model weighs of a candidate, each 0..1 but `length`, the logarithm of the number of its sentences."""
+"""The model's features of a candidate, each 0..1 except `length`, the logarithm of the number of its sentences."""
 
 
 def _spread(values: Sequence[float], among: Sequence[int]) -> list[float]:
-    """The values moved to 0..1 by the least and the greatest of those `among`, which differ by _LEAST_SPAN at least."""
+    """Return the values scaled to 0..1 by the range of those `among`, which is at least _LEAST_SPAN."""
     known = [values[index] for index in among]
     low, high = min(known, default=0.0), max(known, default=0.0)
     span = max(high - low, _LEAST_SPAN)
@@ -326,7 +327,7 @@ def _spread(values: Sequence[float], among: Sequence[int]) -> list[float]:
 
 
 def _leads(values: Sequence[float], among: Sequence[int]) -> list[float]:
-    """How far each value is ahead (-_FARTHEST_AHEAD.._FARTHEST_AHEAD) of the best other one of those `among`."""
+    """Return the lead of each value (-_FARTHEST_AHEAD.._FARTHEST_AHEAD) over the best other one of those `among`."""
     if len(among) < 2:
         return [0.0] * len(values)
     first, second = sorted((values[index] for index in among), reverse=True)[:2]
@@ -335,7 +336,7 @@ def _leads(values: Sequence[float], among: Sequence[int]) -> list[float]:
 
 
 class Jury:
-    """The candidates of one question, read together: how rare a word is among them says how much it counts."""
+    """The candidates of one question, read together: the rarity of a word among them determines its weight."""
 
     def __init__(self, asked: Question, candidates: Sequence[Candidate], now: datetime) -> None:
         self.asked, self.candidates, self.now = asked, candidates, now
@@ -347,7 +348,7 @@ class Jury:
         self._words = _read_aloud(asked.text, self.readings) or _mended(asked.words, self.readings)
         said = {key for read in self.readings for key in read.terms}
         self._sought = _worth_seeking(self._words, said.union(*self._heads, *around.values()))
-        # What only asks or knows nothing holds the words of the question, and says nothing of what they are worth.
+        # Texts that only ask or know nothing repeat the question's words, and do not indicate their weight.
         self._telling = [index for index in range(len(candidates)) if not self._silent(index)]
         self._places = _places(self._sought)
         self._in_head = [self._held_in(head) for head in self._heads]
@@ -378,7 +379,7 @@ class Jury:
         self.outdated = [self._outdated(index) for index in range(len(candidates))]
 
     def _held_in(self, terms: Mapping[str, float]) -> list[float]:
-        """How much (0..1) of each word of the question is among `terms`, as `held` says it of one."""
+        """Return how much (0..1) of each word of the question is among `terms`, as `held` does for one."""
         found = [0.0] * len(self._sought)
         for term in self._places.keys() & terms.keys():
             for number, worth in self._places[term]:
@@ -386,7 +387,7 @@ class Jury:
         return found
 
     def _as_relevant(self) -> list[int]:
-        """The dated candidates that are about as good as the best."""
+        """Return the dated candidates that are about as good as the best."""
         top = max((self.relevance[index] for index in self._telling), default=0.0)
         return [
             index
@@ -395,7 +396,7 @@ class Jury:
         ]
 
     def _rarity(self) -> list[float]:
-        """The weight of each word: BM25's idf among the candidates, names half as much again."""
+        """Return the weight of each word: BM25's idf among the candidates, half as much again for names."""
         count = len(self.candidates)
         holding = [sum(row[index] >= _SAME for row in self._held) for index in range(len(self._words))]
         return [
@@ -404,14 +405,16 @@ class Jury:
         ]
 
     def _stress(self, word: Word) -> float:
-        """How much a word counts beside others as rare: a name says more, the kind of what is asked for less."""
+        """Return a word's weight relative to equally rare ones: more for a name, less for the requested kind."""
         if word.proper:
             return _NAME
         return _KIND if word.key in self.asked.kind else 1.0
 
     def _best_sentences(self, index: int) -> tuple[float, Sentence, float, float]:
-        """The share (0..1) of the question that the candidate's best sentence says, and that sentence; the share that
-        one of its sentences says in other words, and how much of that sentence is about the question.
+        """Return the coverage of the question by the candidate's best sentence, and related values.
+
+        These are the share (0..1) of the question that the sentence says, the sentence, the share that one of its
+        sentences says in other words, and how much of that sentence is about the question.
         """
         read = self.readings[index]
         beside = [0.9 * have for have in self._in_head[index]]
@@ -430,11 +433,11 @@ class Jury:
         return max(value / self._total, unread), best, meaning / self._total, focus
 
     def _weighed(self, said: Sequence[float], beside: Sequence[float]) -> float:
-        """The weight of the words that are said, here or beside."""
+        """Return the weight of the words said here or beside."""
         return float(sum(map(mul, self._weights, map(max, said, beside))))
 
     def _said_otherwise(self, sentence: Sentence, exact: Sequence[float]) -> list[float]:
-        """How much (0..1) of each word of the question the sentence says, in words that mean about the same too."""
+        """Return how much (0..1) of each word of the question the sentence says, including synonyms."""
         said, terms = list(exact), sentence.terms
         for term in self._meant.keys() & terms.keys():
             for number, worth in self._meant[term]:
@@ -442,7 +445,7 @@ class Jury:
         return said
 
     def _outdated(self, index: int) -> tuple[float, str | None]:
-        """How surely (0..1) a later statement, as good an answer, replaces this one, and its uid."""
+        """Return how surely (0..1) a later, equally good statement replaces this one, and its uid."""
         mine, read = self.candidates[index], self.readings[index]
         if self.asked.of_the_past or self.asked.spans:
             return 0.0, None
@@ -465,7 +468,7 @@ class Jury:
         return surest
 
     def _holder_of(self, mine: Candidate) -> str | None:
-        """The fact that holds where an ended one told the same of the same."""
+        """Return the fact that now holds in place of an ended one about the same thing."""
         if mine.attribute is None or mine.ends is None or mine.ends > self.now:
             return None
         return next(
@@ -510,8 +513,9 @@ class Jury:
         ]
 
     def _leading(self, gists: Sequence[float]) -> tuple[list[list[float]], list[float]]:
-        """The features from `lead_near` to `lead_gist` of each candidate, and those from `most_said` to `gap_said`: how
-        much the best of them has, and how far it is ahead.
+        """Return the features `lead_near` to `lead_gist` of each candidate, and those from `most_said` to `gap_said`.
+
+        The latter are the best candidate's value, and its lead.
         """
         near = [self._similarity(index) for index in range(len(self.candidates))]
         said = [match for match, _ in self.best]
@@ -522,7 +526,7 @@ class Jury:
         return [list(row) for row in zip(*leads, strict=True)], [*most, *gaps]
 
     def _asked(self) -> list[float]:
-        """The features from `read` to `timed`: what kind of question it is, which says what the others are worth."""
+        """Return the features from `read` to `timed`: the kind of question, which determines the others' value."""
         wanted = self.asked.wanted
         return [
             float(self._some_read),
@@ -537,7 +541,7 @@ class Jury:
         ]
 
     def _gists(self) -> list[float]:
-        """How near (0..1) what the question means as a whole is to the best sentence of each candidate."""
+        """Return the similarity (0..1) of the question as a whole to the best sentence of each candidate."""
         wanted = gist(terms_of([word for word in self._words if not word.proper]).keys())
         if wanted is None:
             return [0.0] * len(self.candidates)
@@ -545,8 +549,9 @@ class Jury:
         return [0.0 if own is None else max(0.0, float(wanted @ own)) for own in found]
 
     def _replacing(self) -> list[tuple[float, float]]:
-        """How surely (0..1) each candidate tells of a change of what another, as good an answer, said before; and how
-        surely another tells of a change of what it said.
+        """Return how surely (0..1) each candidate reports a change of another, and is changed by another.
+
+        Only equally good answers are compared.
         """
         pairs = [[0.0, 0.0] for _ in self.candidates]
         if self.asked.of_the_past or self.asked.spans:
@@ -569,14 +574,14 @@ class Jury:
         return [(first, second) for first, second in pairs]
 
     def _similarity(self, index: int) -> float:
-        """The similarity; beside texts that have one, words stand for the meaning of what the encoder cannot read."""
+        """Return the similarity; beside texts that have one, words replace the meaning of texts without a vector."""
         similarity = self.candidates[index].similarity
         if similarity is None:
             return self.best[index][0] if self._some_read else 0.0
         return similarity
 
     def _relative(self) -> list[list[float]]:
-        """The features from `near` to `both`: how each candidate stands among the others."""
+        """Return the features from `near` to `both`: how each candidate compares with the others."""
         present = not (self.asked.of_the_past or self.asked.spans)
         near = _spread([self._similarity(index) for index in range(len(self.candidates))], self._telling)
         most = max((self.best[index][0] for index in self._telling), default=0.0) or 1.0
@@ -600,7 +605,7 @@ class Jury:
         return rows
 
     def _own(self, index: int, newest: float) -> list[float]:
-        """The features from `fused` to `fact`."""
+        """Return the features from `fused` to `fact`."""
         candidate, read = self.candidates[index], self.readings[index]
         match, best = self.best[index]
         in_span, out_of_span = in_time(self.asked, candidate, self.now)
@@ -627,7 +632,7 @@ class Jury:
         ]
 
     def _newest(self) -> dict[int, float]:
-        """Of the candidates that are about as good as the best, by index, how late each was said (0..1)."""
+        """Return how recent each candidate is (0..1), by index, for those about as good as the best."""
         if self.asked.of_the_past or self.asked.spans:
             return {}
         rivals = [(when, index) for index in self._rivals if (when := self.candidates[index].when) is not None]
@@ -639,12 +644,13 @@ class Jury:
         return self._only_asks(read) or read.knows_not or read.commands
 
     def _only_asks(self, read: Reading) -> bool:
-        """Whether the text asks where something was to be told: whoever gives words alone may look for a question."""
+        """Return whether the text asks where a statement is wanted: a query of words alone may look for a question."""
         return read.only_asks and not self.asked.keywords
 
     def _shares(self, index: int) -> tuple[float, float, float, float]:
-        """Coverage of the question, what the conversation adds to it, names it holds, and names it lacks. Whoever gives
-        words alone looks for the texts that hold them rather than for replies to these.
+        """Return coverage of the question, the conversation's addition to it, and names held and missing.
+
+        A query of words alone looks for the texts that hold them rather than for replies to these.
         """
         held_here, coverage = self._held[index], self._coverage[index]
         turns = [self._in_turn[text] for text in self.candidates[index].around]
@@ -666,12 +672,12 @@ class Jury:
         )
 
     def _holds(self, index: int) -> float:
-        """How many (0..1) of the kinds of thing that are asked for the candidate holds; .5 where there are none."""
+        """Return how many (0..1) of the requested kinds of thing the candidate holds; .5 if there are none."""
         read, best = self.readings[index], self.best[index][1]
         kinds = {kind for kind in self.asked.wanted if kind in cues.HOLDS}
         if not kinds:
             return 0.5
-        if kinds & _AMOUNTS_OF:  # any number is an amount, that of a date too
+        if kinds & _AMOUNTS_OF:  # any number is an amount, including that of a date
             kinds -= {Wanted.AMOUNT}
         text = best.text if len(read.sentences) > _SHORT_TEXT else self.candidates[index].text
         found = {kind for kind in kinds if cues.HOLDS[kind].search(text)}
@@ -680,7 +686,7 @@ class Jury:
         return len(found) / len(kinds)
 
     def _names_somebody(self, said: Sentence | Reading) -> bool:
-        """Whether it names a person: by the dictionary, or one who has written another of the texts."""
+        """Return whether it names a person: by the dictionary, or the author of another of the texts."""
         return PERSON in said.terms or not self._people.isdisjoint(said.terms)
 
     def holds_keyword(self, index: int) -> bool:
@@ -688,24 +694,22 @@ class Jury:
         return self.asked.keywords and any(have >= _SURELY_HELD for have in self._held[index])
 
     def _repeats(self, index: int) -> float:
-        """1 for a text that says nothing beyond the words of the question."""
+        """Return 1 for a text that says nothing beyond the words of the question."""
         said = self.readings[index].own_words - {word.key for word in self._words}
         return float(self.asked.asks and self._coverage[index] > _NEARLY_REPEATED and not said)
 
 
 def _exactly(text: str, asked: Distinctive) -> float:
-    """1 for a text that holds an identifier, a number or a quoted phrase that is asked for, a half for one that has all
-    words of such a question.
-    """
+    """Return 1 for a text with a requested identifier, number or quoted phrase, .5 for all words of such a question."""
     if not asked.terms or not holds_distinctive(text, [asked]):
         return 0.0
     return 1.0 if holds_distinctive(text, [replace(asked, words=frozenset())]) else 0.5
 
 
 def _read_aloud(question_text: str, readings: Sequence[Reading]) -> list[Word]:
-    """The words of the texts whose reading a question in kana spells: けんこうしんだん names 健康診断.
+    """Return the words of the texts whose reading a question in kana spells: けんこうしんだん names 健康診断.
 
-    Of readings inside one another the longest; none where the question is written in another way.
+    The longest of nested readings; none if the question is not written in kana.
     """
     if not _KANA_ONLY.fullmatch(question_text):
         return []
@@ -716,12 +720,12 @@ def _read_aloud(question_text: str, readings: Sequence[Reading]) -> list[Word]:
 
 
 def _worth_seeking(asked: Sequence[Word], known: Collection[str]) -> list[Word]:
-    """The words, each with what else may stand for it and is `known`: it is looked for in every sentence."""
+    """Return the words, each with its `known` alternatives: they are searched in every sentence."""
     return [replace(word, others=tuple(other for other in word.others if other[0] in known)) for word in asked]
 
 
 def _places(sought: Sequence[Word]) -> dict[str, list[tuple[int, float]]]:
-    """For each term the words that it stands for, by their place, and how well (0..1)."""
+    """Return, for each term, the words that it stands for, by index, and how well (0..1)."""
     places: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
     for number, word in enumerate(sought):
         for term, worth in ((word.key, 1.0), *word.others):
@@ -730,7 +734,7 @@ def _places(sought: Sequence[Word]) -> dict[str, list[tuple[int, float]]]:
 
 
 def _mended(asked: Sequence[Word], readings: Sequence[Reading]) -> list[Word]:
-    """The words with slips of the pen mended: one that no text holds stands for words of the texts one edit away."""
+    """Return the words with typos corrected: one that no text holds stands for words of the texts one edit away."""
     known = {key for read in readings for key, worth in read.terms.items() if worth == 1.0}
     mended = []
     for word in asked:
@@ -742,7 +746,7 @@ def _mended(asked: Sequence[Word], readings: Sequence[Reading]) -> list[Word]:
 
 
 def _one_edit_apart(a: str, b: str) -> bool:
-    """Whether a letter was changed, left out, added, or swapped with its neighbour."""
+    """Whether a letter was changed, omitted, added, or swapped with its neighbour."""
     if len(a) == len(b):
         off = [place for place in range(len(a)) if a[place] != b[place]]
         return len(off) == 1 or (len(off) == 2 and a[off[0]] == b[off[1]] and a[off[1]] == b[off[0]])
@@ -755,10 +759,10 @@ _TIMES_READ_CHARS = 2_000
 
 
 def in_time(asked: Question, candidate: Candidate, now: datetime) -> tuple[float, float]:
-    """Return how surely (0..1) the candidate is about a span that the question means, and whether it is about none.
+    """Return how surely (0..1) the candidate is about a span of the question, and whether it is about none.
 
-    A text may name the days itself, seen from its own day; else it is about the day on which it was said, a fact about
-    the time in which it held.
+    A text may name the dates itself, relative to its own day; otherwise it is about its day, a fact about the time in
+    which it held.
     """
     if not asked.spans:
         return 0.0, 0.0
@@ -777,10 +781,10 @@ def in_time(asked: Question, candidate: Candidate, now: datetime) -> tuple[float
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What weighs the features: a sum of `weights` x features, and a small network that tells which of them to believe
-    for this kind of question; `middle` is the sum that stands for a score of a half.
+    """The weighing of features: a sum of `weights` x features, and a small network for the kind of question.
 
-    The network reads the features brought to about -4..4 by their `mean` and `deviation`, through one layer of tanh.
+    The network decides which features to trust; `middle` is the sum equivalent to a score of a half. It reads the
+    features scaled to about -4..4 by their `mean` and `deviation`, through one layer of tanh.
     """
 
     middle: float
@@ -798,7 +802,7 @@ class Model:
         return np.asarray(features @ self.weights + hidden @ self.outer)
 
     def standard(self, features: np.ndarray) -> np.ndarray:
-        """Return the features as the network reads them."""
+        """Return the features scaled for the network."""
         return np.asarray(np.clip((features - self.mean) / self.deviation, -_FARTHEST, _FARTHEST))
 
 
@@ -808,7 +812,7 @@ def _trained() -> Mapping[str, Any]:
 
 
 def middle() -> float:
-    """Return the value that stands for a score of a half."""
+    """Return the value equivalent to a score of a half."""
     return float(_trained()["middle"])
 
 
@@ -823,21 +827,21 @@ def model() -> Model:
 
 
 def best_of(judgements: Iterable[Judgement]) -> float:
-    """Return the best score (0..1) of those that may answer, 1 where none may."""
+    """Return the best score (0..1) of possible answers, 1 if there are none."""
     return max((one.score for one in judgements if one.verdict in TELLING), default=1.0)
 
 
 def judge(
     asked: Question, candidates: Sequence[Candidate], now: datetime, weighing: Model | None = None
 ) -> list[Judgement]:
-    """Return a judgement of each candidate, in their order; `weighing` None: by the trained model."""
+    """Return a judgement of each candidate, in order; `weighing` defaults to the trained model."""
     jury = Jury(asked, candidates, now)
     rows = jury.features()
     return judged(jury, rows, (weighing or model()).values(rows).tolist())
 
 
 def judged(jury: Jury, rows: Sequence[Sequence[float]], values: Sequence[float]) -> list[Judgement]:
-    """Return what the `values` that a model gives its rows of features make of the candidates of a jury."""
+    """Return the judgements of a jury's candidates from a model's `values` for their rows of features."""
     half = middle()
     found = []
     for index, (candidate, row, value) in enumerate(zip(jury.candidates, rows, values, strict=True)):
@@ -853,13 +857,14 @@ def judged(jury: Jury, rows: Sequence[Sequence[float]], values: Sequence[float])
                 replaced=bool(named["ended"]) and named["outdated"] == 1.0,
             )
         )
-    # What belongs to one list is often said in one form.
+    # Members of one list are often worded alike.
     return found if asks_for_all(jury.asked.text) else _apart(found, jury.readings)
 
 
 def _apart(judged: Sequence[Judgement], readings: Sequence[Reading]) -> list[Judgement]:
-    """The judgements, of which those of texts that say again what a better one said are lower: what else there is to
-    say must not be pushed out.
+    """Return the judgements, with lower scores for texts that repeat a better one.
+
+    Repetitions must not displace other information.
     """
     order = sorted(range(len(judged)), key=lambda index: -judged[index].score)[:_READ_FOR_REPETITION]
     found = list(judged)
@@ -873,18 +878,18 @@ def _apart(judged: Sequence[Judgement], readings: Sequence[Reading]) -> list[Jud
 
 
 def _says_again(one: Reading, other: Reading) -> bool:
-    """Whether two short texts share most of their words, names and numbers included."""
+    """Whether two short texts share most of their words, including names and numbers."""
     if one.marks != other.marks or max(len(one.sentences), len(other.sentences)) >= _SHORT_TEXT:
         return False
     return len(one.own_words & other.own_words) >= _SAME * len(one.own_words | other.own_words) > 0
 
 
-# A list of words finds whatever holds one of them, like any search.
+# A list of words finds every text with one of them, like any search.
 _KEYWORD_SUPPORT = 0.4
 
 
 def _support(row: Mapping[str, float]) -> float:
-    """How well the question's own words and meaning back a candidate (0..1)."""
+    """Return how well the question's own words and meaning support a candidate (0..1)."""
     backing = max(
         *(row["similarity"], row["sentence"], 0.8 * (row["coverage"] + row["around"]), 0.9 * row["meaning"]),
         *(row["exact"], row["cause"]),

@@ -62,13 +62,13 @@ _BY_ENDING = {f".{ending}": language for language, endings in _ENDINGS.items() f
 
 _OTHERS = "csv tsv pdf png jpg jpeg gif ico lock map sum env tex bib adoc ipynb pyx pxd diff patch zip tar gz snap in"
 ENDINGS = frozenset(ending.removeprefix(".") for ending in _BY_ENDING) | frozenset(_OTHERS.split())
-"""What stands behind the last dot of a file name."""
+"""Endings after the last dot of a file name."""
 
 LANGUAGES = tuple(sorted({*_ENDINGS, *_NAMES.values()}))
 """Every language that a file may have."""
 
 
 def language_of(path: str) -> str | None:
-    """Return the language of a file; None for a name that says nothing."""
+    """Return the language of a file; None if its name does not indicate one."""
     name = PurePosixPath(path).name.casefold()
     return _NAMES.get(name) or _BY_ENDING.get(PurePosixPath(name).suffix)

@@ -1,6 +1,4 @@
-"""Which files a question in plain words is about: parts that are near it, what files define, and what they are called.
-Pure.
-"""
+"""The files that a plain question is about: by parts near it, their definitions, and their names. Pure."""
 
 import math
 from collections import Counter
@@ -16,19 +14,17 @@ from retrieval.text import normalise
 T = TypeVar("T")
 
 _K = 10.0
-"""Of reciprocal rank fusion: small, since the first of a list says much more than the tenth."""
+"""Constant of reciprocal rank fusion: small, since the first of a list matters much more than the tenth."""
 
 _CALLED_SO = 0.1
-"""For a file all of whose name's words are in the question, where few others have them: as much as the first place of
-one list.
-"""
+"""Bonus of a file whose whole name is in the question, if its words are rare: equal to the first place of one list."""
 
 _COMMON = 0.3
-"""What is left of that for a word that most of the files' paths have."""
+"""Remaining share of that for a word in most of the files' paths."""
 
 _A_PART = 0.1
 _MORE_PARTS = 4
-"""Of several near parts of one file: each says that it is about the question, and a long file has many."""
+"""Maximum further near parts of one file that count: each is evidence, but a long file has many."""
 
 _ROLES: Mapping[Role, float] = {
     Role.SOURCE: 1.0,
@@ -40,7 +36,7 @@ _ROLES: Mapping[Role, float] = {
     Role.GENERATED: 0.4,
 }
 _NOT_ASKED = 0.6
-# Names that say nothing of what is in the file: the folder does.
+# Names that reveal nothing of the file's content: the folder does.
 _ANONYMOUS = frozenset({"init", "index", "main", "mod", "lib"})
 _MAX_WORDS = 24
 _COMPOUND = 0.6
@@ -49,7 +45,7 @@ _COMPOUND_LENGTH = 4
 
 @dataclass(frozen=True, slots=True)
 class FilePart(Generic[T]):
-    """A part of a file, or None for a file that is here for what it defines; its score rises with nearness."""
+    """A part of a file, or None for a file listed for its definitions; its score rises with nearness."""
 
     path: str
     item: T | None
@@ -57,7 +53,7 @@ class FilePart(Generic[T]):
 
 
 def question_words(question: str) -> list[str]:
-    """Return the words of a question that have a topic, names also in parts, at most 24."""
+    """Return the topical words of a question, names also in parts, at most 24."""
     words = words_of(normalise(question).replace("/", " "))
     return [word for word in words if word not in ENGLISH][:_MAX_WORDS]
 
@@ -67,11 +63,10 @@ def ranked_files(
 ) -> list[FilePart[T]]:
     """Return parts in the order of their files, the best of each file first, then the others.
 
-    `parts` come nearest first; `about` are files by what they define and say of it, best first; `called` are
-    others whose paths have words of the question. A file has 1 / (10 + rank) for its place in each list, a tenth more
-    for each further part of it (at most four), more for a name that the question says (most by
-    words that few paths have), and less as a test, a document, a change log or a generated file, unless the question
-    asks for such.
+    `parts` come nearest first; `about` are files by their definitions and documentation, best first; `called` are
+    others whose paths have words of the question. A file gets 1 / (10 + rank) for its place in each list, a tenth more
+    for each further part of it (at most four), more for a name in the question (most by words that few paths have), and
+    less as a test, a document, a change log or a generated file, unless the question asks for such.
     """
     scores: dict[str, float] = {}
     by_file: dict[str, list[FilePart[T]]] = {}
@@ -92,13 +87,13 @@ def ranked_files(
 
 
 def _everywhere(paths: Sequence[str]) -> set[str]:
-    """Words of folders that hold half of the files or more, such as the package's own name."""
+    """Return words of folders that hold half of the files or more, such as the package's own name."""
     counts = Counter(word for path in paths for word in set(words_of(path.rpartition("/")[0])))
     return {word for word, count in counts.items() if 2 * count >= len(paths)}
 
 
 def _telling(words: Sequence[str], paths: Sequence[str]) -> Mapping[str, float]:
-    """How telling (0..1) each of the question's words is: its inverse document frequency among the paths."""
+    """Return the weight (0..1) of each of the question's words: its inverse document frequency among the paths."""
     held = [frozenset(words_of(path)) for path in paths]
     most = math.log(len(held) + 1) or 1.0
     rare = {word: math.log((len(held) + 1) / (sum(_among(word, own) for own in held) + 0.5)) / most for word in words}
@@ -110,8 +105,9 @@ def _among(word: str, others: Collection[str]) -> bool:
 
 
 def _said(path: str, telling: Mapping[str, float]) -> float:
-    """How much of a file's name the question says: the share of its words (0..1), each as far as it is telling, and a
-    quarter for each behind the first.
+    """Return how much of a file's name the question says: the weighted share of its words (0..1).
+
+    Each word after the first counts a quarter.
     """
     *folders, name = path.split("/")
     own = [word for word in words_of(name.partition(".")[0] or name) if word.isalpha()]
@@ -127,7 +123,7 @@ def _said(path: str, telling: Mapping[str, float]) -> float:
 
 
 def _same(part: str, word: str) -> float:
-    """How well a word of a question says a part of a name, which may be made of two: proxies and httpproxy."""
+    """Return how well a question's word matches a part of a name, which may be a compound: proxies and httpproxy."""
     if same_word(part, word):
         return 1.0
     bare = word.removesuffix("ies") + "y" if word.endswith("ies") else word.removesuffix("s")

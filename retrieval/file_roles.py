@@ -7,7 +7,7 @@ from functools import lru_cache
 
 
 class Role(StrEnum):
-    """What a file is for; a search that asks for none prefers them in this order."""
+    """The role of a file; a search that asks for none prefers them in this order."""
 
     SOURCE = "source"
     DATA = "data"
@@ -46,8 +46,8 @@ _DATA_ENDINGS = (
 _DOCS_ENDINGS = (".md", ".mdx", ".rst", ".txt", ".adoc", ".html", ".ipynb")
 _EXAMPLE_FOLDERS = _set("example examples sample samples demo demos tutorial tutorials benchmarks bench scripts")
 
-# How queries ask for files of a role. "Tests for X" does; "the test client" and "a clock for tests" do not, nor does
-# what happens to documents ("how are links to other documentation resolved").
+# Requests for files of a role. "Tests for X" is one; "the test client" and "a clock for tests" are not, nor is a
+# question about documents ("how are links to other documentation resolved").
 _A_TEST = r"(?:unit |integration |e2e )?(?:tests|specs|test (?:file|case|suite|module)s?)"
 _A_DOCUMENT = r"(?:docs|documentation|readme|user guide|manual|tutorial|how-?to)"
 _AN_EXAMPLE = r"(?:examples?|samples?|demos?|benchmarks?)"
@@ -77,7 +77,7 @@ _ASKED = {
     ),
 }
 INSTEAD = frozenset({Role.TEST, Role.DOCS, Role.CHANGELOG})
-"""Roles that who asks for them wants instead of sources; the others are as good as sources then."""
+"""Roles that replace sources when requested; requested files of the other roles rank equal with sources."""
 
 ASKING_WORDS = frozenset({"test", "tests", "spec", "specs", "docs", "documentation"})
 """Words of a name query that may ask for a role, and then need not be in the path."""
@@ -85,7 +85,7 @@ ASKING_WORDS = frozenset({"test", "tests", "spec", "specs", "docs", "documentati
 
 @lru_cache(maxsize=65_536)
 def role_of(path: str) -> Role:
-    """Return the role that the folders and the name of a file say; what they say nothing of is source."""
+    """Return the role indicated by the folders and name of a file; source by default."""
     *folders, original = path.split("/")
     name = original.casefold()
     around = [folder.casefold() for folder in folders]
@@ -113,7 +113,7 @@ def asked_roles(text: str) -> frozenset[Role]:
 
 
 def preference(path: str, asked: Collection[Role]) -> int:
-    """Return the place of a path's role, 0 for the best: those that were asked for, then sources before the others."""
+    """Return the rank of a path's role, 0 for the best: requested roles, then sources before the others."""
     role = role_of(path)
     if role in asked or (role is Role.SOURCE and INSTEAD.isdisjoint(asked)):
         return 0
@@ -121,7 +121,10 @@ def preference(path: str, asked: Collection[Role]) -> int:
 
 
 def _is_test(folders: list[str], name: str) -> bool:
-    """A folder called `test` is one of tests at the top or in a source root; deeper it may be what others test with."""
+    """Whether it is a test.
+
+    A folder called `test` holds tests at the top or in a source root; deeper it may hold test utilities.
+    """
     if _TEST_NAME.fullmatch(name) or any(one in _TEST_FOLDERS or one.endswith(("_tests", "-tests")) for one in folders):
         return True
     return any(

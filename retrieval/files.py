@@ -1,8 +1,8 @@
-"""Finding files by what people call them: keys of a path, keys of a query, and the order of what was found. Pure.
+"""Finding files by their usual names: keys of a path, keys of a query, and the ranking of matches. Pure.
 
 A query may be a path or the end of one, a file name, a stem, the words of a stem ("agent panel" for AgentPanel.tsx),
-folder words around them, the beginning of any, a name that the file defines, or any of these with one typo. Words that
-only carry the request ("open the … module") ask for nothing by themselves.
+folder words around them, a prefix of any, a name that the file defines, or any of these with one typo. Words that only
+phrase the request ("open the … module") are ignored.
 """
 
 import re
@@ -24,7 +24,7 @@ _TYPO_LENGTH = 4
 _PREFIX_LENGTH = 2
 _INSIDE_LENGTH = 4
 _WORD = re.compile(r"[^\W_]+")
-# What tools print behind a path: `app.py:12`, `app.py:12:5`, `app.py#L12-L20`.
+# Suffixes that tools print after a path: `app.py:12`, `app.py:12:5`, `app.py#L12-L20`.
 _PLACE = re.compile(r"(?:(?::\d+){1,2}:?|#L\d+(?:-L?\d+)?)$")
 _QUOTES = "'\"`"
 _POSSESSIVE = re.compile(r"['’]s\b")
@@ -33,7 +33,7 @@ _BETWEEN_SCRIPTS = re.compile(
 )
 _DOTTED = re.compile(r"\d+(?:\.\d+)+")
 _CODE_LIKE = re.compile(r"_|[a-z][A-Z]|[A-Z]{2,}[a-z]|^[A-Z][a-z]")
-# Endings that make two forms of one word of each other: trace, traced, tracing, traces.
+# Endings that distinguish forms of one word: trace, traced, tracing, traces.
 _ENDS = "e r rs s es d ed er ers or ors ing ings ion ions ation ations al ment ments y ies ive able"
 _INFLECTIONS = frozenset(_ENDS.split()) | {""}
 _COMMON_STEM = 4
@@ -45,7 +45,7 @@ definition declared file files module modules source code thing class classes fu
 type types interface struct enum exception part notes package script scripts page handling handled stuff
 """
 _REQUESTS = frozenset(_REQUEST_WORDS.split())
-"""Words that carry a request rather than a name. In a path that has them they speak for it; nothing has to."""
+"""Words that phrase a request rather than a name. They favour a path that has them, but none needs to."""
 
 _KIND_WORDS = "class classes function functions method methods type interface struct enum exception"
 _KINDS = frozenset(_KIND_WORDS.split())
@@ -53,15 +53,15 @@ _ENDINGS_OF = {
     "python": "py", "py": "py", "typescript": "ts", "ts": "ts", "tsx": "tsx", "javascript": "js", "js": "js",
     "jsx": "jsx", "rust": "rs", "rs": "rs", "golang": "go", "markdown": "md", "md": "md", "rst": "rst", "cpp": "cpp",
 }  # fmt: skip
-"""Words for the ending of a file name."""
+"""Words for file name endings."""
 
 
 _FIRST = frozenset({Role.TEST, Role.DOCS})
-"""Roles whose files, where a query asks for them, come before others that are called so."""
+"""Roles whose files precede others with the same name when a query asks for them."""
 
 
 class Tier(IntEnum):
-    """How a path meets a query, best first."""
+    """How a path matches a query, best first."""
 
     PATH = 0
     SUFFIX = 1
@@ -77,7 +77,7 @@ class Tier(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class PathKeys:
-    """What a path is found by: its file name, its stem in letters and digits, all of it, and its words."""
+    """The keys of a path: its file name, its stem in letters and digits, all of it, and its words."""
 
     name_key: str
     stem_key: str
@@ -87,8 +87,9 @@ class PathKeys:
 
 @dataclass(frozen=True, slots=True)
 class StemKey:
-    """A stem to look for, in folders that hold these words, with this end of the file name ("" for any); `varied` where
-    the query has the word in the other number.
+    """A stem to search, in folders that hold these words, with this end of the file name ("" for any).
+
+    `varied` if the query has the word in the other number.
     """
 
     stem: str
@@ -99,9 +100,10 @@ class StemKey:
 
 @dataclass(frozen=True, slots=True)
 class FileQuery:
-    """A query for a file: `suffix` is the end of its path where a folder is named, `absolute` a whole path of the
-    machine; "" where there is no such thing. `words` have to be in the path, or in what the file defines; `hints` speak
-    for it. `names` are those that it may define.
+    """A query for a file.
+
+    `suffix` is the end of its path if a folder is named, `absolute` a whole path of the machine; "" if there is none.
+    `words` must be in the path, or in the file's definitions; `hints` favour it. `names` are those that it may define.
     """
 
     text: str
@@ -116,18 +118,18 @@ class FileQuery:
 
     @property
     def compact(self) -> str:
-        """The words written together."""
+        """The words joined."""
         return "".join(self.words)
 
     @property
     def is_exact(self) -> bool:
-        """Whether it is a whole file name or the end of a path: similar files are then not meant."""
+        """Whether it is a whole file name or the end of a path: similar files are then not wanted."""
         return " " not in self.text and bool(self.suffix or _split_name(self.name)[1])
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A path that may be meant; `defines` what the query names, `told` are words of the query in its outline."""
+    """A possible path; `defines` are the query's names it defines, `told` the query's words in its outline."""
 
     path: str
     defines: bool = False
@@ -136,7 +138,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A path, how it meets the query, and that in words."""
+    """A path, how it matches the query, and an explanation."""
 
     path: str
     tier: Tier
@@ -144,7 +146,7 @@ class FoundFile:
 
 
 def path_keys(path: str) -> PathKeys:
-    """The keys of a path relative to its root, with `/` between folders."""
+    """Return the keys of a path relative to its root, with `/` between folders."""
     key = fold(path)
     name = key.rpartition("/")[2]
     original = path.rpartition("/")[2]
@@ -153,7 +155,7 @@ def path_keys(path: str) -> PathKeys:
 
 
 def file_query(text: str) -> FileQuery:
-    """The keys of a query; without a single letter or digit it has no words, and finds at most an exact name."""
+    """Return the keys of a query; without a single letter or digit it has no words, and finds at most an exact name."""
     wanted = _PLACE.sub("", clean(text).strip().strip(_QUOTES)).replace("\\", "/")
     wanted = re.sub(r"/{2,}", "/", wanted.removeprefix("./")).rstrip("/?？")[:MAX_QUERY_CHARS]
     key = fold(wanted)
@@ -169,10 +171,10 @@ def file_query(text: str) -> FileQuery:
 
 
 def lucene_words(query: FileQuery, namespace: str) -> str | None:
-    """Lucene terms for the words of a query, each also as the start of a word and with one typo; None without words.
+    """Return Lucene terms for the words of a query, also as prefixes and with one typo; None without words.
 
-    Paths with every word come before those with some. Only letters and digits of the query survive, so that nothing in
-    it is an operator.
+    Paths with every word precede those with some. Only letters and digits of the query are kept, so it cannot contain
+    an operator.
     """
     if not query.words:
         return None
@@ -184,14 +186,16 @@ def lucene_words(query: FileQuery, namespace: str) -> str | None:
 
 
 def some_words(field: str, words: Sequence[str], namespace: str) -> str | None:
-    """Lucene terms for a `field` that holds some of `words`; None without a word of letters and digits."""
+    """Return Lucene terms for a `field` that holds some of `words`; None without a word of letters and digits."""
     terms = [f"{field}:{word}" for word in words if word.isalnum()]
     return f"+tokens:{token('namespace', namespace)}^0 +({' '.join(terms)})" if terms else None
 
 
 def ranked(query: FileQuery, candidates: Sequence[Candidate]) -> list[FoundFile]:
-    """Return the files that are meant, best first: by tier, then sources before tests and the like, then how much of
-    the path the query says. Similar names come only where nothing is called so.
+    """Return the matching files, best first.
+
+    By tier, then sources before tests and the like, then the share of the path that the query says. Similar names are
+    only returned if there is no match by name.
     """
     merged: dict[str, Candidate] = {}
     for one in candidates:
@@ -213,17 +217,17 @@ def ranked(query: FileQuery, candidates: Sequence[Candidate]) -> list[FoundFile]
 
 
 def fold(text: str) -> str:
-    """A path or name as it is compared: NFKC, without case."""
+    """Return a path or name in comparable form: NFKC, without case."""
     return unicodedata.normalize("NFKC", clean(text)).casefold()
 
 
 def compact(text: str) -> str:
-    """Letters and digits of a name, without case: AgentPanel, agent-panel and "agent panel" are one."""
+    """Return letters and digits of a name, without case: AgentPanel, agent-panel and "agent panel" are equal."""
     return "".join(_WORD.findall(fold(text)))
 
 
 def within_one_edit(left: str, right: str) -> bool:
-    """Whether one letter more, less, other, or two neighbours exchanged make `left` of `right`; equal counts too."""
+    """Whether the strings differ by at most one letter added, removed or changed, or two neighbours swapped."""
     if abs(len(left) - len(right)) > 1:
         return False
     start = 0
@@ -247,7 +251,7 @@ def same_word(left: str, right: str) -> bool:
 
 
 def parameters(query: FileQuery) -> Mapping[str, Any]:
-    """The query as the look-up by names takes it."""
+    """Return the query as parameters of the look-up by names."""
     rows = [{"stem": one.stem, "folders": list(one.folders), "ending": one.ending} for one in query.stems]
     prefix = "" if query.is_exact or len(query.compact) < _PREFIX_LENGTH else _singular(query.compact)
     return {
@@ -261,7 +265,7 @@ def parameters(query: FileQuery) -> Mapping[str, Any]:
 
 
 def words_of(text: str) -> list[str]:
-    """Words of a path or a text, each once: parts of its names, and each name written together."""
+    """Return the words of a path or a text, each once: parts of its names, and each name joined."""
     words: dict[str, None] = {}
     for name in _nfkc(text).split("/"):
         for found in _WORD.findall(name):
@@ -273,14 +277,14 @@ def words_of(text: str) -> list[str]:
 
 
 def _spoken(text: str) -> list[str]:
-    """The query's words as they were written, Latin ones apart from Japanese."""
+    """Return the query's words as written, Latin ones separated from Japanese."""
     if "/" in text and " " not in text:
         return text.split("/")
     return _BETWEEN_SCRIPTS.sub(" ", _POSSESSIVE.sub("", _nfkc(text))).split()
 
 
 def _told_apart(spoken: Sequence[str], roles: Collection[Role]) -> tuple[list[str], tuple[str, ...]]:
-    """Return the words that name something, and those that only hint at it; all name where no other is left."""
+    """Return the words that name something, and those that only hint at it; all are names if no other is left."""
     latin = any(part.isascii() for part in spoken)
     for_role = ASKING_WORDS if not _FIRST.isdisjoint(roles) else frozenset()
     hints = [
@@ -306,7 +310,7 @@ def _is_hint(spoken: Sequence[str], index: int) -> bool:
 
 
 def _names(asked: Sequence[str], hints: Sequence[str]) -> tuple[str, ...]:
-    """Names, without case, that the file may define: those written like code, or all where the query says so."""
+    """Return names, without case, that the file may define: those written like code, or all if the query says so."""
     names = [_nfkc(part).strip("`,;:?!()").removesuffix("()") for part in asked]
     if not _KINDS.isdisjoint(hints):
         names.append("".join(names))
@@ -316,7 +320,7 @@ def _names(asked: Sequence[str], hints: Sequence[str]) -> tuple[str, ...]:
 
 
 def _stems(text: str, spoken: Sequence[str], words: Sequence[str]) -> tuple[StemKey, ...]:
-    """Every way to read the query as folder words around a stem, perhaps with the ending of the file name as a word."""
+    """Return every reading of the query as folder words around a stem, with or without the file name's ending."""
     folder, _, name = text.rpartition("/")
     if folder and " " not in text:
         stem, ending = _split_name(name)
@@ -328,7 +332,7 @@ def _stems(text: str, spoken: Sequence[str], words: Sequence[str]) -> tuple[Stem
     keys += [StemKey(compact("".join(parts[:i])), parts[i:]) for i in range(len(parts) - 1, 0, -1)]
     if len(words) > 1 and 1 <= len(words[-1]) <= 4:
         keys.append(StemKey("".join(words[:-1]), (), f".{words[-1]}"))
-    # One or several may be meant: folders are looked for by the shorter form, stems by both.
+    # Singular or plural may be meant: folders are searched by the shorter form, stems by both.
     found = []
     for key in keys:
         folders = tuple(_singular(part) for part in key.folders)
@@ -353,7 +357,7 @@ _Key = tuple[bool, int, int, int, float, int, int, str]
 
 
 def _judged(query: FileQuery, candidate: Candidate) -> tuple[_Key, FoundFile] | None:
-    """Return the place of a candidate among others and why it is there; None for one that is not meant."""
+    """Return the rank of a candidate and its reason; None for one that does not match."""
     keys = path_keys(candidate.path)
     met = _Met.of(query, candidate)
     reading = _reading(query, keys)
@@ -377,7 +381,7 @@ def _judged(query: FileQuery, candidate: Candidate) -> tuple[_Key, FoundFile] | 
 
 
 def _reading(query: FileQuery, keys: PathKeys) -> int | None:
-    """Return which way to read the query gives this stem, in folders of the other words; None for no way."""
+    """Return the index of the query's reading with this stem in folders of the other words; None if there is none."""
     own = _untested(keys.stem_key) if Role.TEST in query.roles else keys.stem_key
     for number, stem in enumerate(query.stems):
         is_called = stem.stem in (own, keys.stem_key) and keys.name_key.endswith(stem.ending)
@@ -388,7 +392,7 @@ def _reading(query: FileQuery, keys: PathKeys) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class _Met:
-    """How well (0..1) a path meets each word of a query, and the share of its stem's words that the query says."""
+    """How well (0..1) a path matches each word of a query, and the share of its stem's words in the query."""
 
     qualities: Mapping[str, float]
     hinted: int
@@ -415,7 +419,7 @@ class _Met:
 
     @property
     def says_stem(self) -> bool:
-        """Whether all of the file's own name is said."""
+        """Whether the query says the whole of the file's own name."""
         return self.share_of_stem >= 1.0
 
     @property
@@ -423,27 +427,25 @@ class _Met:
         return min(self.qualities.values(), default=0.0)
 
     def score(self, query: FileQuery) -> float:
-        """The mean quality, more for words in the file's own name, for a name that is all said, and for hints."""
+        """Return the mean quality, plus bonuses for words in the file's own name, a complete name, and hints."""
         most = max(1, len(query.words))
         own = 0.3 * self.in_stem / most + 0.3 * self.share_of_stem
         return sum(self.qualities.values()) / most + own + 0.1 * self.hinted
 
 
 def _together(words: Sequence[str], own: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The neighbouring words of a query that are one word of a name, by that word: feed and generator of
-    feedgenerator.
-    """
+    """Return neighbouring words of a query that form one word of a name, by that word, as in feedgenerator."""
     pairs = {"".join(pair): pair for pair in pairwise(words)}
     return {whole: pair for whole, pair in pairs.items() if any(same_word(whole, one) for one in own)}
 
 
 def _says_version(query: FileQuery, keys: PathKeys) -> bool:
-    """Whether a version of the query stands in a path as a whole: 6.1 in v6.1.0, not in v6.0.1 or v6.6.1."""
+    """Whether a version of the query is in a path as a whole: 6.1 in v6.1.0, not in v6.0.1 or v6.6.1."""
     versions = _DOTTED.findall(query.text)
     return any(re.search(rf"(?<![\d.]){re.escape(one)}(?!\d)", keys.path_key) for one in versions)
 
 
-# What a test or a document is behind a source that meets as many words.
+# Penalty of a test or a document relative to a source that matches as many words.
 _OTHER_ROLE = 0.25
 _FORM, _BEGINS, _INSIDE, _TOLD, _TYPO = 0.95, 0.8, 0.65, 0.52, 0.5
 _IN_FOLDER = 0.9
@@ -451,7 +453,7 @@ _VERSION = 0.2
 
 
 def _quality(word: str, other: str) -> float:
-    """How well a word of a path stands for one of the query."""
+    """Return how well a word of a path matches one of the query."""
     if word == other:
         return 1.0
     if same_word(word, other):
@@ -485,7 +487,7 @@ def _tier(
 
 
 def _similar(query: FileQuery, keys: PathKeys, candidate: Candidate, met: _Met) -> tuple[Tier, str] | None:
-    """The tier of a path that is not called what the query says."""
+    """Return the tier of a path without a match by name."""
     if candidate.defines:
         return Tier.DEFINES, "it defines this name"
     if not query.words:
@@ -509,7 +511,7 @@ def _similar(query: FileQuery, keys: PathKeys, candidate: Candidate, met: _Met) 
 
 
 def _untested(stem: str) -> str:
-    """The stem of what a test is about."""
+    """Return the stem of a test's subject."""
     return re.sub(r"^tests?(?=.)|(?<=.)(?:tests?|spec)$", "", stem)
 
 
@@ -523,7 +525,7 @@ def _alternatives(word: str) -> str:
 
 
 def _parts(spoken: Sequence[str]) -> tuple[str, ...]:
-    """Words of names in order, with no whole names beside their parts."""
+    """Return the words of names in order, without whole names beside their parts."""
     found = (found for part in spoken for found in _WORD.findall(_nfkc(part)))
     return tuple(part for word in found for part in (_camel(word) or [word.casefold()]))[:MAX_WORDS]
 
@@ -537,6 +539,6 @@ def _nfkc(text: str) -> str:
 
 
 def _split_name(name: str) -> tuple[str, str]:
-    """Stem and ending (with its dot) of a file name; a dot at its start begins no ending."""
+    """Return stem and ending (with its dot) of a file name; a leading dot does not begin an ending."""
     stem, dot, ending = name.rpartition(".")
     return (stem, f".{ending.casefold()}") if dot and stem.strip(".") else (name, "")

@@ -1,4 +1,4 @@
-"""Orders answers: the fused candidates are judged by how well they answer, query by query. Pure functions."""
+"""Orders answers: judges the fused candidates by how well they answer, query by query. Pure functions."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +42,7 @@ def judged(
 ) -> Judged:
     """Return `fused` ordered by how well each answers one of the `queries`, each the query of its pool.
 
-    `causes` maps a candidate to what led to it.
+    `causes` maps a candidate to its causes.
     """
     best: dict[str, tuple[int, Judgement]] = {}
     for text, pool in zip(queries, pools, strict=True):

@@ -1,7 +1,7 @@
-"""Which search answers a query about files, by its shape. Pure.
+"""The search that answers a query about files, by the query's form. Pure.
 
-A path is looked for among paths, a name among definitions and lines, words in quotation marks among lines, a question
-by its meaning. What may be two of these is looked for in both ways.
+Paths are searched among paths, names among definitions and lines, quoted words among lines, questions by their meaning.
+Ambiguous queries are searched both ways.
 """
 
 import re
@@ -62,10 +62,10 @@ _QUALIFIERS = re.compile(r"\.|::|->|#")
 
 @dataclass(frozen=True, slots=True)
 class LookupPlan:
-    """What to look for: `path` among paths, `text` in lines, `meaning` by vectors and words; None: not that way.
+    """The targets of a search: `path` among paths, `text` in lines, `meaning` by vectors and words; None: not searched.
 
-    `definition` says that the definition of `text` is wanted before its uses; `qualifiers` are the names before it
-    (`AsyncClient` of `AsyncClient.aclose`), and `kind` is what it is said to be, or "".
+    `definition` says that the definition of `text` is preferred to its uses; `qualifiers` are the names before it
+    (`AsyncClient` of `AsyncClient.aclose`), and `kind` is its stated kind, or "".
     """
 
     shape: Shape
@@ -79,7 +79,7 @@ class LookupPlan:
 
 
 def plan_lookup(query: str) -> LookupPlan:
-    """How to look for a query."""
+    """Return the plan for a query."""
     text = normalise(query)
     if _is_path(text):
         return LookupPlan("path", "it looks like a path, so paths are searched", path=text)
@@ -104,7 +104,7 @@ def plan_lookup(query: str) -> LookupPlan:
 
 
 def identifier_plan(query: str, plan: LookupPlan) -> LookupPlan | None:
-    """Return how to look for a name with a dot that was taken for a file (`logger.log`); None for any other plan."""
+    """Return the plan for a name with a dot that was taken for a file (`logger.log`); None for any other plan."""
     text = normalise(query)
     if plan.shape != "path" or not _IDENTIFIER.fullmatch(text):
         return None
@@ -112,7 +112,7 @@ def identifier_plan(query: str, plan: LookupPlan) -> LookupPlan | None:
 
 
 def _definition(asked: str, *, asked_for: bool) -> LookupPlan | None:
-    """A query that wants the definition of a name, without the words that ask for it."""
+    """Return the plan for the definition of a name, without the words that ask for it."""
     found = _DEFINITION.fullmatch(asked)
     name = next((found[f"name{i}"] for i in range(1, 5) if found[f"name{i}"]), None) if found else None
     if found is None or name is None:
@@ -135,7 +135,7 @@ def _defined(qualified: str, kind: str) -> LookupPlan:
 
 
 def _file(asked: str) -> LookupPlan:
-    """A query that wants to see something: files by what they are called, else by what they say."""
+    """Return the plan for something to show: files by name, otherwise by content."""
     found = _FILE.fullmatch(asked)
     if found:
         path = found["words"] or found["rest"]
@@ -145,7 +145,7 @@ def _file(asked: str) -> LookupPlan:
 
 
 def _in_japanese(text: str) -> LookupPlan | None:
-    """A query in a script without blanks around a Latin name: the name's definition, or the file called so."""
+    """Return the plan for a Latin name in a script without blanks: the name's definition, or the file of that name."""
     names = [name for name in _LATIN_NAME.findall(text) if name.casefold() not in ENGLISH]
     if not names:
         return None
@@ -164,7 +164,7 @@ def _in_japanese(text: str) -> LookupPlan | None:
 
 
 def _words(text: str) -> LookupPlan:
-    """Several words: a question, with the names in it; else words that may stand in a path or in a line."""
+    """Return the plan for several words: a question, with the names in it; otherwise words of a path or a line."""
     names = [word.strip("`,;:?!()") for word in text.split() if _CODE_LIKE.search(word.strip("`,;:?!"))]
     names = [name for name in names if _IDENTIFIER.fullmatch(name) or _is_path(name)]
     if _is_question(text):
@@ -193,5 +193,5 @@ def _is_question(text: str) -> bool:
 
 
 def _names(name: str) -> list[str]:
-    """`module.Class.method()` -> module, Class, method."""
+    """Split `module.Class.method()` into module, Class, method."""
     return [part.lstrip("~") for part in _QUALIFIERS.split(name.removesuffix("()"))]

@@ -12,7 +12,7 @@ from retrieval.sentences import stem
 
 _ANYTHING = ".."
 _LONGEST_GAP = 3
-# Words of a text in which a phrase has to end, counted from its first.
+# Maximum words from the first to the last of a phrase.
 _REACH = 10
 _SHORT_FORMS = {"m": "be", "re": "be", "ll": "will", "ve": "have"}
 _SHORT_NEGATIONS = {"ca": "can", "wo": "will", "sha": "shall"}
@@ -46,7 +46,7 @@ def phrases_in(runs: Sequence[str]) -> Mapping[int, str | None]:
         if start in said or not entries:
             continue
         forms = [(form, number) for number, near in enumerate(parts[start : start + _REACH], start) for form in near]
-        # Hardly any phrase is there: its words are looked for all together before they are looked for in order.
+        # Hardly any phrase occurs: its words are searched as a set before they are searched in order.
         there = {_ANYTHING, *(form for form, _ in forms)}
         for phrase, word in entries:
             found = _matched(phrase, forms) if there.issuperset(phrase) else set()

@@ -25,7 +25,7 @@ _RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][a-z]+)?")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _SHORTENED = re.compile(r"(?:n['’]t|['’][a-z]{1,2})$")
 _LONGEST_RUN = 8_000
-# Words without a topic of their own; what is left of a sentence names things, doings and properties.
+# Words without a topic of their own; the rest of a sentence names things, actions and properties.
 _JAPANESE_STOP_WORDS = """
 為る する 居る いる 有る ある 成る なる 出来る 事 物 者 時 方 所 為 訳 様 よう 其れ 其の 此れ 此の 何 何れ
 何処 何時 誰 幾つ 幾ら 何故 言う 思う 見る 来る 行く 下さる 頂く 貰う 呉れる 遣る 置く 仕舞う 御座る 宜しい
@@ -36,7 +36,7 @@ _JAPANESE_STOP = frozenset(_JAPANESE_STOP_WORDS.split())
 _JAPANESE_GRAMMAR = frozenset({"代名詞", "数詞", "非自立可能"})
 _SHORT_READING = 2
 _JAPANESE_KINDS = frozenset({"名詞", "動詞", "形容詞", "形状詞", "接尾辞"})
-# Beside the words of grammar: what questions are made of, and verbs that go with any topic.
+# Beyond function words: words that form questions, and verbs that go with any topic.
 _ENGLISH_STOP_WORDS = """
 ca wo tell know say said give given get got gets getting go goes going went gone come comes make made makes
 take takes took thing things anything something everything someone anyone everybody everyone one ones way kind
@@ -45,7 +45,7 @@ also really just like many much long often far exactly currently right happen ha
 ours
 """
 _ENGLISH_STOP = frozenset(_ENGLISH_STOP_WORDS.split())
-# How sure a shared term is that two words mean the same, by what is shared.
+# Confidence that two words mean the same, by the kind of shared term.
 SAME_GROUP = 0.8
 SAME_CONCEPT = 0.6
 SAME_CHARACTER = 0.3
@@ -98,7 +98,7 @@ def _english_word(lower: str, *, proper: bool) -> Word:
 
 
 def _grouped(key: str) -> list[tuple[str, float]]:
-    """Return the terms of the groups that a word is in."""
+    """Return the terms of a word's groups."""
     wide = [(f"c{number}", SAME_CONCEPT) for number in _concepts().get(key, ())]
     return wide + [(f"g{number}", SAME_GROUP) for number in _synonyms().get(key, ())]
 

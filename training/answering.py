@@ -2,13 +2,13 @@
 
     python training/answering.py FOLDER … [--conversations FOLDER …] [--test FOLDER …] [--write]
 
-Listwise softmax regression with an L2 penalty (Cao et al., ICML 2007): of a question's candidates, what its case puts
-first or within the first k, or what its answer cites, shall have most of the probability, and of two that a case orders
-the first shall have more. Conversations in the form of LoCoMo are examples of large namespaces. Beside the weighted sum
-a network of one hidden layer is fitted, as the mean of NETWORKS that start elsewhere. What is certain stays a rule:
-RULES keep their weights, and the network does not read them. Prints the share of questions that come out right on the
-worlds themselves, on those of --test, and on the former again, each by a model that has not seen it. Check LoCoMo and
-the Japanese paragraphs with `librarian eval retrieval` before a change is kept.
+Listwise softmax regression with an L2 penalty (Cao et al., ICML 2007): among a question's candidates, those that its
+case puts first or within the first k, or that its answer cites, must have most of the probability, and of two ordered
+by a case the first must have more. Conversations in the form of LoCoMo are examples of large namespaces. Beside the
+weighted sum a network of one hidden layer is fitted, as the mean of NETWORKS with different starts. Certainties stay
+rules: RULES keep their weights, and the network does not read them. Prints the share of correctly answered questions on
+the worlds themselves, on those of --test, and on the former again, each by a model that has not seen it. Check LoCoMo
+and the Japanese paragraphs with `librarian eval retrieval` before keeping a change.
 """
 
 import argparse
@@ -26,8 +26,8 @@ from retrieval.whole import SMALL
 from training.scenarios import Case, cases_of, conversations_of, faults, worlds_of
 
 MODEL = Path(__file__).parents[1] / "retrieval" / "models" / "answering.toml"
-# What the weights are drawn to where the worlds say little: those that were searched coordinate by coordinate before
-# there was this fit (docs/decisions/0017).
+# Prior of the weights where the worlds give little evidence: the values of the earlier coordinate-wise search
+# (docs/decisions/0017).
 PRIOR: Mapping[str, float] = {
     "fused": 1.54,
     "similarity": 0.45,
@@ -46,7 +46,7 @@ PRIOR: Mapping[str, float] = {
     "length": -0.08,
     "fact": 0.05,
 }
-# What is certain stays a rule.
+# Certainties stay rules.
 RULES: Mapping[str, float] = {
     "only_asks": -3.0,
     "knows_not": -3.0,
@@ -56,7 +56,7 @@ RULES: Mapping[str, float] = {
     "cause": 2.0,
     "exact": 1.0,
 }
-# What is the same for all candidates of a question orders none of them: only the network reads it.
+# Features equal for all candidates of a question order none of them: only the network reads them.
 OF_THE_QUESTION = frozenset(
     (
         *("most_said", "most_near", "most_meant", "gap_near", "gap_said", "read", "asks_who", "asks_when"),
@@ -66,9 +66,9 @@ OF_THE_QUESTION = frozenset(
 # Strength of the L2 penalty on the distance from PRIOR, and on the weights of the network.
 PENALTY, NETWORK_PENALTY = 0.1, 0.05
 HIDDEN, NETWORKS = 8, 3
-# Candidates that an example keeps beside those that its case names: the best by PRIOR and RULES.
+# Candidates of an example beyond those that its case names: the best by PRIOR and RULES.
 KEPT = 24
-# How much surer the model is in training than its scores say: their scale is that of the prior.
+# Confidence of the model in training relative to its scores, whose scale is that of the prior.
 STEEPNESS = 3.0
 STEPS = 160
 RATE = 0.03
@@ -76,7 +76,7 @@ RATE = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A case with what the judgement reads of its candidates."""
+    """A case with the judgement's readings of its candidates."""
 
     case: Case
     jury: Jury = field(repr=False)
@@ -85,7 +85,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The features of a case's candidates, which of them are wanted, and pairs of which the first goes before."""
+    """The features of a case's candidates, the wanted ones, and pairs whose first must precede the second."""
 
     rows: np.ndarray = field(repr=False)
     wanted: Sequence[int]
@@ -94,7 +94,7 @@ class Example:
 
 
 def main() -> None:
-    """Fit, print what comes out, and write the model if wanted."""
+    """Fit, print the results, and write the model if requested."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("worlds", type=Path, nargs="+")
     arguments.add_argument("--conversations", type=Path, nargs="*", default=[])
@@ -114,7 +114,7 @@ def main() -> None:
 
 
 def asked_of(worlds: Sequence[Mapping[str, Any]], vectors: Path) -> list[Asked]:
-    """Return the cases of worlds, each with what is read of its candidates; of a large world's the best are judged."""
+    """Return the cases of worlds, each with the readings of its candidates; only the best of a large world's."""
     found = []
     for whole in cases_of(worlds, vectors):
         best = sorted(whole.candidates, key=lambda candidate: -candidate.fused)[:JUDGED]
@@ -125,7 +125,7 @@ def asked_of(worlds: Sequence[Mapping[str, Any]], vectors: Path) -> list[Asked]:
 
 
 def example(asked: Asked) -> Example | None:
-    """Return what a case teaches; None for one that says nothing of the order."""
+    """Return the example of a case; None if the case does not constrain the order."""
     expect = asked.case.expect
     place = {candidate.uid: index for index, candidate in enumerate(asked.case.candidates)}
     named = [place[uid] for uid in expect.get("first", []) if uid in place]
@@ -145,7 +145,7 @@ def example(asked: Asked) -> Example | None:
 
 
 def _answering(case: Case) -> tuple[list[int], list[int]]:
-    """The candidates that say something that the answer has to hold, and those that say what it must not."""
+    """Return the candidates with something that the answer must hold, and those with something it must not."""
     right, wrong = (
         {
             index
@@ -159,13 +159,13 @@ def _answering(case: Case) -> tuple[list[int], list[int]]:
 
 
 class Sample:
-    """Examples in one matrix: a step over all of them costs milliseconds."""
+    """Examples in one matrix, so that a step over all of them takes milliseconds."""
 
     def __init__(self, examples: Sequence[Example]) -> None:
         self.rows = np.vstack([one.rows for one in examples])
         self.starts = np.cumsum([0, *(len(one.rows) for one in examples)])[:-1]
         self.sizes = np.array([len(one.rows) for one in examples])
-        # Where any of several is right, the model may choose; where all are wanted, each has its share.
+        # If any of several is right, the model may choose; if all are wanted, each has its share.
         self.chosen, self.shared = np.zeros(len(self.rows)), np.zeros(len(self.rows))
         before, after, weight = [], [], []
         for start, one in zip(self.starts, examples, strict=True):
@@ -196,7 +196,7 @@ def _prior() -> np.ndarray:
 
 
 def fitted(asked: Sequence[Asked]) -> Model:
-    """Return the mean of NETWORKS models that are fitted to the examples."""
+    """Return the mean of NETWORKS models fitted to the examples."""
     sample = Sample([one for one in map(example, asked) if one is not None])
     models = [_fitted(sample, np.random.default_rng(seed)) for seed in range(NETWORKS)]
     first = models[0]
@@ -212,11 +212,11 @@ def fitted(asked: Sequence[Asked]) -> Model:
 
 
 def _fitted(sample: Sample, random: np.random.Generator) -> Model:
-    """The model that minimises the mean loss, by Adam (Kingma & Ba, ICLR 2015)."""
+    """Return the model that minimises the mean loss, by Adam (Kingma & Ba, ICLR 2015)."""
     prior, count = _prior(), len(FEATURES)
     seen = np.array([float(name not in RULES) for name in FEATURES])
     free = seen * [float(name not in OF_THE_QUESTION) for name in FEATURES]
-    # Each part is a view of one vector, which the optimiser moves.
+    # Each part is a view of one vector, which the optimiser updates.
     every = np.zeros(count + HIDDEN * (count + 2))
     weights, inner, bias, outer = np.split(every, [count, count + HIDDEN * count, len(every) - HIDDEN])
     inner = inner.reshape(HIDDEN, count)
@@ -243,8 +243,9 @@ def _fitted(sample: Sample, random: np.random.Generator) -> Model:
 
 
 def left_out(asked: Sequence[Asked], always: Sequence[Asked]) -> tuple[Counter[str], Counter[str]]:
-    """Return how many cases of each kind come out right, and how many there are, each world left out in turn;
-    `always` are examples whatever is left out.
+    """Return the counts of correct and of all cases by kind, leaving out each world in turn.
+
+    `always` are examples in every fit.
     """
     right, count = Counter[str](), Counter[str]()
     for world in sorted({one.case.world for one in asked}):
@@ -255,7 +256,7 @@ def left_out(asked: Sequence[Asked], always: Sequence[Asked]) -> tuple[Counter[s
 
 
 def shares(asked: Sequence[Asked], fit: Model) -> tuple[Counter[str], Counter[str]]:
-    """Return how many cases of each kind come out right by a model, and how many there are."""
+    """Return the counts of a model's correct cases and of all cases by kind."""
     right, count = Counter[str](), Counter[str]()
     for one in asked:
         found = judged(one.jury, one.rows.tolist(), fit.values(one.rows).tolist())
@@ -265,13 +266,13 @@ def shares(asked: Sequence[Asked], fit: Model) -> tuple[Counter[str], Counter[st
 
 
 def report(name: str, right: Mapping[str, int], asked: Mapping[str, int]) -> None:
-    """Print the share of all, then of each kind."""
+    """Print the overall share, then that of each kind."""
     kinds = ", ".join(f"{about} {right.get(about, 0)}/{asked[about]}" for about in sorted(asked))
     print(f"{name}: {sum(right.values()) / max(1, sum(asked.values())):.3f} of {sum(asked.values())} ({kinds})")
 
 
 def write(fit: Model) -> None:
-    """Write the model that is shipped: of each feature its weight, mean, deviation and part in each hidden unit."""
+    """Write the shipped model: the weight, mean, deviation and part in each hidden unit of each feature."""
     columns = np.vstack([fit.weights, fit.mean, fit.deviation, fit.inner]).T
     lines = [f"{name} = {_numbers(column)}" for name, column in zip(FEATURES, columns, strict=True)]
     head = f"middle = {fit.middle}\n\n[network]\nbias = {_numbers(fit.bias)}\nouter = {_numbers(fit.outer)}\n"

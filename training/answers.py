@@ -1,10 +1,10 @@
-"""Asks the questions of small worlds, and counts the answers that come out right, without a language model.
+"""Asks the questions of small worlds, and counts the correct answers, without a language model.
 
     python training/answers.py [WORLDS] [--verbose]
 
-WORLDS is a folder of worlds: items as an ingest takes them, and cases, each with a question and what its answer has to
-hold, must not hold, or that there is to be none. The rules and bounds of retrieval/extractive.py were chosen with them;
-whoever changes one looks at worlds that it was not chosen with.
+WORLDS is a folder of worlds: items in ingest form, and cases, each with a question and what its answer must hold, must
+not hold, or that there must be none. The rules and bounds of retrieval/extractive.py were chosen with them; check
+changes on worlds that they were not chosen with.
 """
 
 import argparse
@@ -23,7 +23,7 @@ WORLDS = Path(__file__).with_name("answer_worlds")
 
 
 async def main() -> None:
-    """Store each world in a namespace of its own, ask, and print the shares."""
+    """Store each world in its own namespace, ask, and print the shares."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("worlds", type=Path, nargs="?", default=WORLDS)
     arguments.add_argument("--verbose", action="store_true")
@@ -55,7 +55,7 @@ async def _lines(items: Sequence[Mapping[str, Any]]) -> AsyncIterator[tuple[int,
 
 
 def _holds(answer: AnswerOutput, expect: Mapping[str, Any]) -> bool:
-    """Return whether the answer is what the case expects."""
+    """Return whether the answer meets the case's expectations."""
     if expect.get("none"):
         return answer.status == "refused"
     text = answer.text.casefold()

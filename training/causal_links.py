@@ -1,11 +1,11 @@
-"""Fits the judge of librarian_agents/sweep/causal_links.py on worlds of memories with the edges of a human.
+"""Fits the judge of librarian_agents/sweep/causal_links.py on worlds of memories with human-drawn edges.
 
     PYTHONPATH=. python training/causal_links.py training/sweep_worlds training/sweep_worlds/varied [FOLDER …] [--write]
 
-Each pair that is near enough is an example in both directions; it is right where the world has that edge. The figures
-are of folders that were left out whole, so that no author's way to tell things is known: give two at least. The bounds
-are taken from them and from what no rule accepts already: of what the judge alone accepts SURE are right, of what it
-finds at all PROPOSED. Without --write nothing is changed.
+Each pair that is near enough is an example in both directions; it is right if the world has that edge. The figures are
+for folders left out whole, so that no author's style is known: give at least two. The bounds are taken from them and
+from the pairs that no rule already accepts: SURE is the precision of edges accepted by the judge alone, PROPOSED that
+of all its findings. Without --write nothing is changed.
 """
 
 import argparse
@@ -31,7 +31,7 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One way of one pair: what is weighed, the true edge's relation if there is one, and what a statement says."""
+    """One direction of one pair: its features, the true edge's relation if any, and the statements' claims."""
 
     folder: str
     world: str
@@ -45,7 +45,7 @@ class Example:
 
 
 def examples(file: Path) -> tuple[list[Example], int]:
-    """Return the examples of a world, and how many edges it has."""
+    """Return the examples of a world, and the number of its edges."""
     world = json.loads(file.read_text(encoding="utf-8"))
     true = {(edge["source"], edge["target"]): edge["type"] for edge in world["edges"]}
     tempting = {frozenset((pair["source"], pair["target"])) for pair in world.get("tempting", ())}
@@ -68,7 +68,7 @@ def examples(file: Path) -> tuple[list[Example], int]:
 
 
 def table(rows: Sequence[Example], names: Sequence[str]) -> Matrix:
-    """Return what is weighed, a row an example."""
+    """Return the features, one row per example."""
     return np.array([[row.values.get(name, 0.0) for name in names] for row in rows])
 
 
@@ -91,7 +91,7 @@ def fit(rows: Sequence[Example], accepted: float = 1.0, proposed: float = 1.0) -
 
 
 def left_out(rows: Sequence[Example]) -> list[tuple[float, Example, str]]:
-    """Return each pair's likelier way with its probability and relation, by judges that saw nothing of its folder."""
+    """Return each pair's likelier direction with probability and relation, by judges that saw nothing of its folder."""
     best: dict[tuple[str, frozenset[str]], tuple[float, Example, str]] = {}
     for folder in sorted({row.folder for row in rows}):
         judge = fit([row for row in rows if row.folder != folder])
@@ -106,14 +106,14 @@ def left_out(rows: Sequence[Example]) -> list[tuple[float, Example, str]]:
 
 
 def bound(judged: Sequence[tuple[float, Example, str]], share: float) -> float:
-    """Return the lowest probability from which on `share` of the pairs have this edge."""
+    """Return the lowest probability above which `share` of the pairs have this edge."""
     right = np.cumsum([row.relation == relation for _, row, relation in judged]) / np.arange(1, len(judged) + 1)
     enough = np.flatnonzero(right >= share)
     return round(judged[enough[-1]][0], 3) if len(enough) else 1.0
 
 
 def show(title: str, judged: Sequence[tuple[float, Example, str]], accepted: float, edges: int) -> None:
-    """Print precision and recall of what is accepted: by the rules alone, by the judge alone, by either."""
+    """Print precision and recall of accepted edges: by the rules alone, by the judge alone, by either."""
     for name, taken in (
         ("rules", [(row.claimed, row) for _, row, _ in judged if row.claimed]),
         ("judge", [(relation, row) for sure, row, relation in judged if sure >= accepted]),
@@ -132,7 +132,7 @@ def show(title: str, judged: Sequence[tuple[float, Example, str]], accepted: flo
 
 
 def main() -> None:
-    """Fit, measure and, if asked to, write the judge."""
+    """Fit, measure and, if requested, write the judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true", help=f"replace {MODEL.name}")

@@ -2,8 +2,8 @@
 
     python training/evidence.py ../shared/data/evidence_selection ../shared/data/locomo [--write]
 
-Documents: five folds by question. Messages: each conversation by regressions fitted on the others. Both are measured
-in the whole loop, as `librarian eval evidence` does, which on the same data asks weights that have seen the questions.
+Documents: five folds by question. Messages: each conversation by regressions fitted on the others. Both are measured in
+the whole loop, as in `librarian eval evidence`, which on the same data uses weights that have seen the questions.
 Without --write nothing is changed. Needs the graph and the encoder of the settings, as the evaluation does.
 """
 
@@ -33,7 +33,7 @@ from retrieval.evidence import answering, terms
 
 WEIGHTS = Path(__file__).parents[1] / "librarian_agents" / "search" / "reasoners" / "evidence.json"
 POOLED = "documents"
-# From which probability on a further passage is taken: the best of a few tried in cross-validation.
+# Minimum probability of a further passage: the best of a few tried in cross-validation.
 ENOUGH = {"documents": 0.25, "messages": 0.12}
 FOLDS = 5
 SCORING = Scoring(terms, is_question, answering)
@@ -41,7 +41,7 @@ SCORING = Scoring(terms, is_question, answering)
 PENALTY = 1.0
 STEPS = 30
 READ = 30
-# What a state counts that the growing set only gets into by a mistake.
+# Weight of a state that the growing set only reaches by a mistake.
 MISTAKEN = 0.3
 MOST_STATES = 12
 
@@ -63,7 +63,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A passage that could be added to a set, whether it should be, and how much that counts."""
+    """A passage that could be added to a set, whether it should be, and its weight."""
 
     features: Mapping[str, float]
     right: bool
@@ -85,7 +85,7 @@ async def _question(case: EvidenceCase) -> Question:
 
 
 def examples(question: Question) -> Iterator[Example]:
-    """Yield every passage beside every set that may arise: nothing, parts of the evidence, and a mistaken start."""
+    """Yield every passage with every possible set: nothing, parts of the evidence, and a wrong start."""
     right = question.right
     wrong = [passage for passage in question.asked.passages if passage not in right]
     yield from _beside(question, (), 1.0)
@@ -107,7 +107,7 @@ def _beside(question: Question, chosen: Sequence[Passage], weight: float) -> Ite
 
 
 def fit(sample: Sequence[Example]) -> dict[str, float]:
-    """Weights of a logistic regression with an L2 penalty, by Newton's method."""
+    """Return weights of a logistic regression with an L2 penalty, by Newton's method."""
     names = sorted({name for example in sample for name in example.features})
     values = np.array([[example.features.get(name, 0.0) for name in names] for example in sample])
     right = np.array([float(example.right) for example in sample])
@@ -122,7 +122,7 @@ def fit(sample: Sequence[Example]) -> dict[str, float]:
 
 
 async def left_out(questions: Sequence[Question], enough: float, scoring: Scoring) -> list[Outcome]:
-    """Ask each question of an agent whose regression has not seen its group."""
+    """Run each question with an agent whose regression has not seen its group."""
     outcomes: list[Outcome] = []
     samples = [list(examples(question)) for question in questions]
     for fold in sorted({question.group for question in questions}):
@@ -148,7 +148,7 @@ def measured(outcomes: Sequence[Outcome]) -> dict[str, float]:
 
 
 def folded(questions: Sequence[Question]) -> list[Question]:
-    """The same questions in FOLDS groups by chance, which is the same each time."""
+    """Return the questions in FOLDS random but reproducible groups."""
     order = list(range(len(questions)))
     random.Random(0).shuffle(order)
     return [
@@ -178,7 +178,7 @@ async def trained(folders: Sequence[Path]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, and write the weights if asked to."""
+    """Measure, and write the weights if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="+")
     parser.add_argument("--write", action="store_true")

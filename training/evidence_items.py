@@ -3,9 +3,9 @@
     PYTHONPATH=. python training/evidence_items.py training/evidence_worlds [FOLDER…] [--write] [--verbose]
 
 A world (README in evidence_worlds) is a set of documents of one subject with requests, each with its target items and
-the documents that carry them, none where nothing does. Each is asked of the whole loop, over a plain word search that
-gives k documents a query, by a model that was fitted on the other worlds alone. `--only FOLDER` measures those worlds
-alone, `--write` fits on all and writes the weights.
+the documents that hold them, if any. Each request runs through the whole loop, over a plain word search that returns k
+documents per query, with a model fitted on the other worlds alone. `--only FOLDER` measures only those worlds,
+`--write` fits on all and writes the weights.
 """
 
 import argparse
@@ -41,7 +41,7 @@ WEIGHTS = Path(__file__).parents[1] / "librarian_agents" / "search" / "reasoners
 SCORING = Scoring(terms, is_question, answering, translated=in_the_other_language)
 FOLDS = 5
 INNER_FOLDS = 3
-# Of a few tried in cross-validation.
+# The best of a few tried in cross-validation.
 PASSAGE = {"max_iter": 160, "max_depth": 3, "learning_rate": 0.07, "min_samples_leaf": 12, "max_features": 0.4}
 CHOICE = {"max_iter": 250, "max_depth": 4, "learning_rate": 0.05, "min_samples_leaf": 15, "max_features": 0.3}
 ENOUGH, SURE = 0.64, 0.85
@@ -63,7 +63,7 @@ class World:
         self.words = [words_of(document["text"]) for document in self.documents]
 
     def find(self, query: str) -> list[dict[str, Any]]:
-        """Return the documents that share most words with the query, long ones discounted."""
+        """Return the documents that share most words with the query; long ones are discounted."""
         asked = words_of(query)
         rated = [(len(asked & own) / len(own) ** 0.5, -index) for index, own in enumerate(self.words) if asked & own]
         return [self.documents[-index] | {"score": value} for value, index in sorted(rated, reverse=True)[: self.k]]
@@ -77,11 +77,11 @@ class WorldTool:
     shown: dict[str, int] = field(default_factory=dict)
 
     async def search(self, query: str) -> Sequence[Candidate]:
-        """Return the documents found, numbered through the request."""
+        """Return the found documents, numbered across the request."""
         return self.found(query)
 
     def found(self, query: str) -> list[Candidate]:
-        """Return the documents found, numbered through the request."""
+        """Return the found documents, numbered across the request."""
         return [
             Candidate(
                 self.shown.setdefault(document["id"], len(self.shown) + 1),
@@ -95,7 +95,7 @@ class WorldTool:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return lower-case words, of Japanese pairs of letters."""
+    """Return lower-case words, and pairs of letters for Japanese."""
     plain = unicodedata.normalize("NFKC", text).lower()
     found = set(re.findall(r"[a-z0-9_^]+", plain))
     for run in re.findall(r"[\u3040-\u30ff\u4e00-\u9fff]+", plain):
@@ -104,7 +104,7 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def read_worlds(folders: Sequence[Path]) -> list[World]:
-    """Read every world of the folders: `.txt` as evidence_worlds/README.md says, or JSON of the same fields."""
+    """Read every world of the folders: `.txt` as in evidence_worlds/README.md, or JSON with the same fields."""
     texts = [_read_text(path) for folder in folders for path in sorted(folder.glob("*.txt"))]
     data = [
         json.loads(path.read_text(encoding="utf-8")) for folder in folders for path in sorted(folder.glob("*.json"))
@@ -146,7 +146,7 @@ def task_of(request: Mapping[str, Any]) -> EvidenceTask:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A task after some searches: the passages, their features for each item, and which of them carry the item."""
+    """A task after some searches: the passages, their features for each item, and those that hold the item."""
 
     readings: Sequence[PassageReading]
     rows: Sequence[Sequence[Mapping[str, float]]]
@@ -154,7 +154,7 @@ class Example:
 
 
 def examples(world: World) -> Iterator[Example]:
-    """Yield each task after a few searches and after many, and with a handful of documents that name no source."""
+    """Yield each task after a few searches and after many, and with a handful of documents without a source."""
     chance = random.Random(world.name)
     for request in world.requests:
         for stage in STAGES:
@@ -163,7 +163,7 @@ def examples(world: World) -> Iterator[Example]:
 
 
 def _handful(world: World, request: Mapping[str, Any], chance: random.Random) -> World:
-    """Return the documents that carry an item of the request, and a few others."""
+    """Return the documents that hold an item of the request, and a few others."""
     wanted = {name for gold in request["items"].values() for name in gold}
     others = chance.sample([document for document in world.documents if document["id"] not in wanted], OTHERS)
     few = [document for document in world.documents if document["id"] in wanted or document in others]
@@ -190,7 +190,7 @@ def _example(world: World, request: Mapping[str, Any], stage: int) -> Example:
 def fit(samples: Sequence[Sequence[Example]]) -> dict[str, Any]:
     """Fit both models, given the examples of each world, and return them as the table of items.json.
 
-    The choice is fitted on probabilities of passages by models that had not seen their world.
+    The choice is fitted on probabilities of passages by models that have not seen their world.
     """
     rows, right = [], []
     for fold in range(INNER_FOLDS):
@@ -220,7 +220,7 @@ def _boosted(rows: Sequence[Mapping[str, float]], right: Sequence[bool], options
     values = np.array([[row.get(name, 0.0) for name in names] for row in rows], dtype=np.float32)
     model = HistGradientBoostingClassifier(**options, max_bins=64, early_stopping=False, random_state=0)
     model.fit(values, np.array(right))
-    # scikit-learn shows the trees of this class nowhere else.
+    # scikit-learn exposes the trees of this class nowhere else.
     trees = [_nodes(each.nodes) for (each,) in model._predictors]  # noqa: SLF001
     base = round(float(model._baseline_prediction[0, 0]), 4)  # noqa: SLF001
     return {"base": base, "features": names, "trees": trees}
@@ -241,7 +241,7 @@ def _nodes(nodes: Any) -> list[list[float]]:
 
 
 async def measure(world: World, reasoner: HeuristicReasoner, *, verbose: bool) -> Counter[str]:
-    """Ask every request of a world, and count."""
+    """Run every request of a world, and count."""
     counts: Counter[str] = Counter()
     text = {document["id"]: document["text"] for document in world.documents}
     for request in world.requests:
@@ -301,7 +301,7 @@ def figures(counts: Mapping[str, int]) -> dict[str, float]:
 
 
 def left_out(samples: Mapping[str, Sequence[Example]], measured: Sequence[World], *, verbose: bool) -> dict[str, float]:
-    """Measure each world by a model that was fitted on the examples of others."""
+    """Measure each world with a model fitted on the examples of the others."""
     print(sum(map(len, samples.values())), "tasks")
     total: Counter[str] = Counter()
     for fold in range(min(FOLDS, len(measured))):
@@ -317,7 +317,7 @@ def left_out(samples: Mapping[str, Sequence[Example]], measured: Sequence[World]
 
 
 def main() -> None:
-    """Measure, and write the weights if asked to."""
+    """Measure, and write the weights if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--only", type=Path)

@@ -65,7 +65,7 @@ def _without_preposition(found: Sequence[str]) -> Sequence[str]:
 
 
 def predicate_of(text: str) -> frozenset[str]:
-    """Return what a predicate means, in terms that wordings share; nothing for a copula."""
+    """Return the meaning of a predicate as terms that its wordings share; nothing for a copula."""
     if text in _COPULAS:
         return frozenset()
     if has_cjk(text):
@@ -74,7 +74,7 @@ def predicate_of(text: str) -> frozenset[str]:
 
 
 def right(fact: Stated, wanted: Mapping[str, Any]) -> bool:
-    """Return whether a fact that was found is the one that is wanted."""
+    """Return whether a found fact is the wanted one."""
     ours = predicate_of(fact.predicate)
     theirs = [predicate_of(text) for text in wanted["predicate"]]
     predicate = any((ours == those) or (ours and those and (ours <= those or those <= ours)) for those in theirs)
@@ -83,7 +83,7 @@ def right(fact: Stated, wanted: Mapping[str, Any]) -> bool:
 
 
 def measure(folder: Path, *, verbose: bool) -> tuple[Counter[str], dict[str, Counter[str]]]:
-    """Count what is found, right and wanted in the worlds of a folder; and what is found and right by form."""
+    """Count found, correct and wanted facts in the worlds of a folder; and found and correct ones by form."""
     counts: Counter[str] = Counter()
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for file in sorted(folder.glob("*.json")):

@@ -1,15 +1,15 @@
-"""Fits the heads of librarian_agents/sweep/models/ on labelled texts, measures them on what is left out.
+"""Fits the heads of librarian_agents/sweep/models/ on labelled texts, and measures them on held-out ones.
 
     python training/memory_types.py ../shared/data/memory_types --worlds ../shared/data/sweep_worlds [--write]
 
 Reads memories.jsonl and agent_notes.jsonl there, beside this script memory_types.jsonl and memory_documents.jsonl
-(texts written for the training, none of them taken from the labelled data), and the worlds of training/sweep_worlds,
-its varied, and of --worlds. Without --write nothing is changed. One head sees words alone, one the default encoder's
-vectors too, and where there is a vector the mean of both counts; the encoder is loaded from the cache of the settings.
+(texts written for the training, none taken from the labelled data), and the worlds of training/sweep_worlds, its
+varied, and of --worlds. Without --write nothing is changed. One head sees words alone, another the default encoder's
+vectors as well, and if there is a vector the mean of both counts; the encoder is loaded from the cache of the settings.
 
-A word counts when at least two repositories (or written texts) have it, so that none speaks for one project. The
-figures are of texts whose repository or world was left out, and calibration leans on them alone: in each fold the
-written texts that resemble one left out (cosine >= .7) are left out too.
+A word counts if at least two repositories (or written texts) have it, so that none stands for one project. The figures
+are for texts whose repository or world was left out, and calibration uses them alone: in each fold the written texts
+that resemble a left-out one (cosine >= .7) are left out as well.
 """
 
 import argparse
@@ -45,7 +45,7 @@ WRITTEN = {"written notes": HERE / "memory_types.jsonl", "written documents": HE
 MODELS = Path(__file__).parents[1] / "librarian_agents" / "sweep" / "models"
 FOLDS = 4
 WORLDS = HERE / "sweep_worlds"
-# Documents are long, and the memories alike and from few sources; at full weight they drown the notes.
+# Documents are long, and the memories similar and from few sources; at full weight they would dominate the notes.
 WEIGHTS = {"memories": 0.4, "written documents": 0.7}
 INVERSE_PENALTY = 8.0
 SCALE_OF_WORDS = math.sqrt(2.0)
@@ -57,7 +57,7 @@ SURE = 0.9
 FEWEST = 40
 OTHERS = "other worlds"
 VARIED = "varied worlds"
-# What a sweep mostly meets, and what is laid out with headings, lists and labels, is calibrated each on its own kind.
+# A sweep's usual texts, and those with headings, lists and labels, are calibrated separately.
 PROSE = {OTHERS}
 LAID_OUT = {"memories", "agent_notes"}
 
@@ -66,7 +66,7 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One labelled text: where it comes from, the part of the data, what the markers and what the heads see of it."""
+    """One labelled text: its origin, its part of the data, and its markers and features."""
 
     type: MemoryType
     source: str
@@ -80,7 +80,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a head that never saw the row holds for likeliest."""
+    """The likeliest type by a head that never saw the row."""
 
     row: Row
     guess: MemoryType
@@ -92,14 +92,14 @@ class Judged:
         return self.guess is self.row.type
 
     def reported(self, head: Head) -> tuple[MemoryType, float]:
-        """Type and confidence as a user gets them: markers first, else the head's, calibrated as `head` is."""
+        """Return type and confidence as users get them: from markers, otherwise from the head, calibrated as `head`."""
         marked = self.row.marked
         sure = head.confidence(self.probability, laid_out=self.row.seen.laid_out)
         return (marked.type, marked.confidence) if marked else (self.guess, sure)
 
 
 def source_of(record: Mapping[str, Any]) -> str:
-    """Return the repository; of an issue the one it was filed in, of a chat message its conversation."""
+    """Return the repository; for an issue the one it was filed in, for a chat message its conversation."""
     place = f"{record.get('repo', '')} {record.get('path', '')}"
     upstream = re.search(r"issue of [\w./-]+|conv-\d+", place)
     return upstream[0] if upstream else str(record.get("repo", ""))
@@ -126,7 +126,7 @@ async def read_rows(folder: Path, others: Path) -> tuple[list[Row], str]:
 
 
 def _of_worlds(folder: Path, part: str) -> Iterator[dict[str, Any]]:
-    """Yield the memories of worlds whose types are stated there; a world is a source."""
+    """Yield the memories of worlds with stated types; a world is a source."""
     for file in sorted(folder.glob("*.json")):
         world = json.loads(file.read_text(encoding="utf-8"))
         texts = {memory["uid"]: memory["text"] for memory in world["memories"]}
@@ -144,7 +144,7 @@ def _row(number: int, record: Mapping[str, Any], vector: NDArray[np.float32]) ->
 
 
 def vocabulary(rows: Sequence[Row]) -> tuple[dict[str, float], list[str]]:
-    """Words of enough sources with their idf, and such signs."""
+    """Return words of enough sources with their idf, and signs likewise."""
     sources: defaultdict[str, set[str]] = defaultdict(set)
     counts: Counter[str] = Counter()
     signs: defaultdict[str, set[str]] = defaultdict(set)
@@ -187,7 +187,7 @@ def fit(rows: Sequence[Row], space: str | None) -> Head:
 
 
 def _table(rows: Sequence[Row], idf: Mapping[str, float], signs: Sequence[str]) -> csr_array:
-    """Return what type_head computes of words and signs, a row a text."""
+    """Return type_head's values of words and signs, one row per text."""
     places = {name: place for place, name in enumerate([*idf, *signs])}
     values: list[float] = []
     columns: list[int] = []
@@ -204,7 +204,7 @@ def _table(rows: Sequence[Row], idf: Mapping[str, float], signs: Sequence[str]) 
 
 
 def _weights(rows: Sequence[Row], labels: NDArray[np.int_]) -> Matrix:
-    """Every type weighs the same in sum."""
+    """Return weights with an equal sum per type."""
     weights = np.array([WEIGHTS.get(row.part, 1.0) for row in rows])
     sums = np.array([weights[labels == number].sum() for number in range(len(TYPES))])
     balanced: Matrix = weights * (sums.mean() / sums)[labels]
@@ -216,8 +216,9 @@ def _rounded(values: Matrix) -> list[float]:
 
 
 def folds(rows: Sequence[Row]) -> Iterator[tuple[list[Row], list[Row]]]:
-    """Yield what to train on and what to test on; texts of one source stay together, written ones and those of VARIED,
-    which are unlike what most users keep, are never tested.
+    """Yield training and test sets; texts of one source stay together.
+
+    Written ones and those of VARIED, which differ from typical users' texts, are never in a test set.
     """
     sources = sorted({row.source for row in rows if row.part not in {VARIED, *WRITTEN}})
     random.Random(1).shuffle(sources)
@@ -233,8 +234,9 @@ def _resembles(row: Row, tested: NDArray[np.float32]) -> bool:
 
 
 def cross_validated(rows: Sequence[Row], space: str) -> tuple[list[Judged], list[Judged]]:
-    """Return the verdicts of words alone, and of words and vectors where the encoder can read a text, by heads that saw
-    nothing of its source.
+    """Return the verdicts from words alone, and from words and vectors, by heads that saw nothing of the source.
+
+    The latter exist where the encoder can read a text.
     """
     words, joint = [], []
     for training, tested in folds(rows):
@@ -252,9 +254,10 @@ def _top(heads: Sequence[Head], row: Row, space: str | None) -> tuple[MemoryType
 
 
 def calibrated(head: Head, judged: Sequence[Judged]) -> Head:
-    """Return the head with slope and offsets from log-odds of the likeliest type to log-odds of being right (Platt
-    1999), each offset such that SURE of the accepted are right: a wrong type that is written costs more than one that
-    is asked about. What markers decide and what counts as Unknown is never accepted by a head, and left out.
+    """Return the head with slope and offsets from log-odds of the likeliest type to those of being right (Platt 1999).
+
+    Each offset makes SURE of the accepted types right: a wrong type that is written costs more than a question. Texts
+    decided by markers and those that count as Unknown are never accepted by a head, and are left out.
     """
     left = [one for one in judged if one.row.marked is None and one.guess is not MemoryType.UNKNOWN]
     odds, right = _odds(left)
@@ -270,7 +273,7 @@ def _odds(judged: Sequence[Judged]) -> tuple[Matrix, NDArray[np.bool_]]:
 
 
 def _offset(judged: Sequence[Judged], slope: float) -> float:
-    """Return the offset by which SURE of what is accepted is right, from the bound on at every higher one too."""
+    """Return the offset at which SURE of the accepted types are right, at the bound and at every higher one."""
     odds, right = _odds(judged)
     bounds = [bound for bound in np.arange(-0.5, 4.0, 0.02) if (odds >= bound).any()]
     low = [bound for bound in bounds if right[odds >= bound].mean() < SURE and (odds >= bound).sum() >= FEWEST]
@@ -278,7 +281,7 @@ def _offset(judged: Sequence[Judged], slope: float) -> float:
 
 
 def show(title: str, judged: Sequence[Judged], head: Head) -> None:
-    """Macro-F1, precision and coverage of what would be written, and the confusion matrix (rows are labels)."""
+    """Print macro-F1, precision and coverage of written types, and the confusion matrix (rows are labels)."""
     reported = [(one.row.type, *one.reported(head)) for one in judged]
     accepted = [label is type_ for label, type_, confidence in reported if confidence >= ACCEPTED]
     f1 = {type_: _f1([(label, guess) for label, guess, _ in reported], type_) for type_ in TYPES}
@@ -305,7 +308,7 @@ def trained(rows: Sequence[Row], judged: Sequence[Judged], space: str | None) ->
 
 
 def write(head: Head, file: Path, rows: Sequence[Row]) -> None:
-    """One feature a line, so that a change of the model can be read."""
+    """Write one feature per line, so that changes of the model are readable."""
     record = {
         "types": TYPES,
         "trained_on": dict(Counter(row.part for row in rows)),
@@ -331,7 +334,7 @@ def _lines(value: Any) -> str:
 
 
 def main() -> None:
-    """Fit, measure and, if asked to, write both heads."""
+    """Fit, measure and, if requested, write both heads."""
     parser = argparse.ArgumentParser(description="Fit the heads of the memory types.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--worlds", type=Path, required=True, help="worlds of another author, trained on as well")

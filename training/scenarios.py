@@ -1,8 +1,8 @@
-"""Worlds of questions, ranked in memory: what a search of the product would give, in seconds and without a graph.
+"""Worlds of questions, ranked in memory: the results of the product's search, in seconds and without a graph.
 
-A world holds rows as `POST /v1/items` takes them, and cases: a question with what its hits must be (README.md).
-Candidates come from BM25, the exact cosines of the default encoder, linear fusion, the judgement of answers, the gate,
-thresholds and duplicates, as in `retrieval.pipeline`; a namespace of this size is read whole there.
+A world holds rows in the form of `POST /v1/items`, and cases: a question with its expected hits (README.md). Candidates
+come from BM25, the exact cosines of the default encoder, linear fusion, the judgement of answers, the gate, thresholds
+and duplicates, as in `retrieval.pipeline`, which reads a namespace of this size whole.
 """
 
 import asyncio
@@ -39,14 +39,14 @@ from retrieval.text import keyword_text, language
 from retrieval.types import KEYWORD
 
 RANKED = ("relevant", "search", "search_all")
-"""What is asked of a world and gives hits."""
+"""Requests to a world that return hits."""
 
 ASKED = (*RANKED, "answer")
-"""All that is asked of a world; an answer is made of the hits that `relevant` gives."""
+"""All requests to a world; an answer is made from the hits of `relevant`."""
 
 LIMITS = {"relevant": 30, "answer": 30, "search": 10, "search_all": 10}
 FLOOR = 0.35
-"""The lowest step of the adaptive threshold, which `search_all` has by default."""
+"""The lowest step of the adaptive threshold, the default of `search_all`."""
 
 _UNANSWERABLE = 5
 _NO_ANSWER = frozenset({Verdict.COMMANDS, Verdict.KNOWS_NOT, Verdict.REPEATS})
@@ -55,7 +55,7 @@ _KINDS_OF_MEMORY = frozenset({"message", "memory", "fact"})
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question of a world with its candidates, and what its hits must be."""
+    """A question of a world with its candidates and its expected hits."""
 
     world: str
     name: str
@@ -70,7 +70,7 @@ class Case:
 
 
 def hits(case: Case, judgements: Sequence[Judgement]) -> list[str]:
-    """Return the uids that a user is given, best first."""
+    """Return the uids that a user gets, best first."""
     found = {candidate.uid: candidate for candidate in case.candidates}
     read = language(case.query) == "en"
     if not case.narrow and not any(
@@ -94,13 +94,13 @@ def hits(case: Case, judgements: Sequence[Judgement]) -> list[str]:
 
 
 def faults(case: Case, judgements: Sequence[Judgement]) -> list[str]:
-    """Return what of a case's expectations what a user is given does not meet."""
+    """Return the expectations of a case that the user's results do not meet."""
     given = hits(case, judgements)
     return _answer_faults(case, given, judgements) if case.ask == "answer" else hit_faults(case, given)
 
 
 def _answer_faults(case: Case, given: Sequence[str], judgements: Sequence[Judgement]) -> list[str]:
-    """The same for an answer without a language model: what it quotes of the hits `given`."""
+    """Return the faults of an answer without a language model: of its quotes from the hits `given`."""
     known = {candidate.uid: candidate for candidate in case.candidates}
     judged = {judgement.uid: judgement for judgement in judgements}
     evidence = supporting([_hit(known[uid], judged[uid]) for uid in given], case.query, case.now)
@@ -132,7 +132,7 @@ def _hit(candidate: Candidate, judgement: Judgement) -> MemoryHit:
 
 
 def hit_faults(case: Case, given: Sequence[str]) -> list[str]:
-    """Return what of a case's expectations the hits `given` do not meet."""
+    """Return the expectations of a case that the hits `given` do not meet."""
     place = {uid: rank for rank, uid in enumerate(given)}
     expect, found = case.expect, []
     if "first" in expect and (not given or given[0] not in expect["first"]):
@@ -151,7 +151,7 @@ def hit_faults(case: Case, given: Sequence[str]) -> list[str]:
 
 
 def worlds_of(folder: Path) -> list[dict[str, Any]]:
-    """Return the worlds of a folder, in the order of their names."""
+    """Return the worlds of a folder, in order of their names."""
     return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
 
 
@@ -181,7 +181,7 @@ def conversations_of(folder: Path) -> list[dict[str, Any]]:
 
 
 def _turn(turn: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """A turn as a message; `number` counts all turns, so that neighbours stand side by side."""
+    """Return a turn as a message; `number` counts all turns, so that neighbours are adjacent."""
     caption = f" [{turn['image_caption']}]" if turn.get("image_caption") else ""
     when = turn["session_datetime_iso"]
     return {
@@ -242,7 +242,7 @@ def _key(text: str) -> str:
 
 
 def _texts(worlds: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
-    """All passages and all queries that the encoder has to read."""
+    """Return all passages and all queries for the encoder."""
     items = [item for world in worlds for item in world["items"] if item["kind"] != "edge"]
     texts = [text for item in items for text in _encoded(item)]
     queries = []
@@ -260,7 +260,7 @@ def _encoded(item: Mapping[str, Any]) -> list[str]:
 
 
 def _text(item: Mapping[str, Any]) -> str:
-    """What an item says: a fact without a text of its own is told by its parts."""
+    """Return the text of an item: a fact without its own text is built from its parts."""
     parts = (item.get("subject"), item.get("predicate"), item.get("object"))
     return str(item.get("text") or item.get("content") or " ".join(part for part in parts if part))
 
@@ -290,7 +290,7 @@ def _world_cases(world: Mapping[str, Any], vectors: Vectors) -> list[Case]:
 
 
 def _passes(item: Mapping[str, Any], case: Mapping[str, Any], replaced: Collection[str]) -> bool:
-    """Return whether an item is one that the case asks for: of facts, those that hold then."""
+    """Return whether an item matches the case's filters: for facts, those that hold at the time."""
     if case["ask"] in ("relevant", "answer") and item["kind"] not in _KINDS_OF_MEMORY:
         return False
     wanted = (case.get("body") or {}).get("filters") or {}
@@ -346,7 +346,7 @@ def _case(
 def _pool(
     query: str, authors: Sequence[str], items: Sequence[Mapping[str, Any]], keywords: Bm25, vectors: Vectors
 ) -> tuple[Pool, Mapping[str, float]]:
-    """The candidates as the arms would give them, and the calibrated similarity of those that have one."""
+    """Return the candidates of the arms, and the calibrated similarity of those that have one."""
     named = authors_named(query, authors)
     ranks, judged = {}, {}
     if language(query) == "en":
@@ -403,7 +403,7 @@ def _keywords(item: Mapping[str, Any]) -> str:
 
 
 def _identity(item: Mapping[str, Any]) -> object:
-    """What makes two items one hit, as in retrieval.dedupe."""
+    """Return the identity that makes two items one hit, as in retrieval.dedupe."""
     if item["kind"] == "fact" and item.get("object"):
         about = item.get("person_id") or item.get("subject")
         return (about, item.get("fact_type"), item["object"], item.get("relationship_type"))
@@ -412,7 +412,7 @@ def _identity(item: Mapping[str, Any]) -> object:
 
 
 def _causes(world: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Effect -> what led to it, over four edges at most."""
+    """Return effect -> its causes, over four edges at most."""
     direct: dict[str, list[str]] = {}
     for item in world["items"]:
         if item["kind"] == "edge" and item.get("type") in ("CAUSES", "ENABLES"):

@@ -1,11 +1,11 @@
-"""Measures what a sweep would write into worlds whose verdicts a human has given, without a database.
+"""Measures the changes of a sweep in worlds with human verdicts, without a database.
 
     PYTHONPATH=. python training/sweep_worlds.py [FOLDER] [--verbose]
 
 FOLDER holds worlds in the format of training/sweep_worlds/*.json, which were written for the project: memories with
-their types, true edges, pairs that tempt a hasty reader, and words that belong into a section. All memories of a world
-are read together, as a sweep reads a page with what its searches find; types are judged with the default encoder's
-vectors. Worlds of other hands are the better measure: the words and rules were written while looking at these.
+their types, true edges, pairs that mislead a hasty reader, and words that belong in a section. All memories of a world
+are read together, as a sweep reads a page with its search results; types are judged with the default encoder's vectors.
+Worlds by other authors are the better measure: the words and rules were written while looking at these.
 """
 
 import argparse
@@ -32,7 +32,7 @@ World = Mapping[str, Any]
 
 
 def count_edges(world: World, *, verbose: bool) -> Counter[str]:
-    """Count the accepted edges, the right ones, and the tempting ones among the wrong."""
+    """Count the accepted edges, the correct ones, and the misleading ones among the wrong."""
     counts: Counter[str] = Counter()
     for case, verdict in accepted(judge(list(of_world(world)))):
         right, stated = case.right(verdict), case.kind == "stated"
@@ -49,7 +49,7 @@ def count_edges(world: World, *, verbose: bool) -> Counter[str]:
 
 
 def count_types(world: World, verdicts: Mapping[str, Verdict], *, verbose: bool) -> Counter[str]:
-    """Count the types that would be written, the right ones, and those that a human can tell."""
+    """Count the types that would be written, the correct ones, and those that a human can tell."""
     counts: Counter[str] = Counter()
     for uid, wanted in world["types"].items():
         counts["typeable"] += wanted != "Unknown"
@@ -62,7 +62,7 @@ def count_types(world: World, verdicts: Mapping[str, Verdict], *, verbose: bool)
 
 
 def count_sections(world: World) -> Counter[str]:
-    """Count the words that have to stand in a section, and those that do, where the type is known."""
+    """Count the words that belong in a section, and those that are there, where the type is known."""
     counts: Counter[str] = Counter()
     memories = {memory["uid"]: memory for memory in world["memories"]}
     for uid, wanted in world.get("templates", {}).items():
@@ -77,12 +77,12 @@ def count_sections(world: World) -> Counter[str]:
 
 
 async def verdicts_of(world: World) -> dict[str, Verdict]:
-    """Return what is said of the type of each memory, with the vectors of the configured encoder."""
+    """Return the verdict on the type of each memory, with the vectors of the configured encoder."""
     uids = list(world["types"])
     texts = {memory["uid"]: memory["text"] for memory in world["memories"]}
     async with open_encoder(Settings.from_env()) as encoder:
         vectors = await embedded([texts[uid] for uid in uids], encoder)
-    # The default encoder reads no Japanese: a sweep finds no vector of such a text.
+    # The default encoder cannot read Japanese: a sweep has no vector of such a text.
     seen = {uid: None if has_cjk(texts[uid]) else vector for uid, vector in zip(uids, vectors, strict=True)}
     return {uid: judge_type(texts[uid], seen[uid]) for uid in uids}
 

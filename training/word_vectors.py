@@ -1,12 +1,12 @@
-"""Makes retrieval/models/words.npz: what words mean, so that other wordings of a question find its answer.
+"""Makes retrieval/models/words.npz: word meanings, so that other wordings of a question find its answer.
 
     python training/word_vectors.py VOCABULARY
 
-VOCABULARY is the encoder's own, a tokenizer's JSON file (docs/encoders.md says where the default encoder lies). Each of
-its whole English words, and of those in retrieval/concepts.txt and training/glossary.txt, is encoded alone by the
-configured encoder; the vectors are centred, brought to DIMENSIONS by principal components whose variance is evened out
-by half, and rounded to bytes. A Japanese word has the mean of the English words that glossary.txt and concepts.txt give
-it; a group of synonyms of Sudachi's dictionary that of its English headwords.
+VOCABULARY is the encoder's own, a tokenizer's JSON file (docs/encoders.md gives the default encoder's location). Each
+of its whole English words, and of those in retrieval/concepts.txt and training/glossary.txt, is encoded alone by the
+configured encoder; the vectors are centred, reduced to DIMENSIONS by half-whitened principal components, and rounded to
+bytes. A Japanese word has the mean of the English words that glossary.txt and concepts.txt give it; a group of synonyms
+of Sudachi's dictionary that of its English headwords.
 """
 
 import argparse
@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 OUT = HERE.parent / "retrieval" / "models" / "words.npz"
 DIMENSIONS = 96
 _WORD = re.compile(r"[a-z]{3,}")
-# A group of concepts of a Japanese word that has its own English words in the glossary adds nothing.
+# A group of concepts adds nothing to a Japanese word that has its own English words in the glossary.
 _LISTS = (HERE / "glossary.txt", HERE.parent / "retrieval" / "concepts.txt")
 
 
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 async def encoded(texts: Sequence[str]) -> np.ndarray:
-    """Return the configured encoder's vectors of the texts, one a row."""
+    """Return the configured encoder's vectors of the texts, one per row."""
     async with open_encoder(Settings.from_env()) as encoder:
         if encoder is None:
             raise SystemExit("an encoder is needed: LIBRARIAN_ENCODER is none")
@@ -66,7 +66,7 @@ def reduced(vectors: np.ndarray) -> np.ndarray:
     centred -= centred.mean(0)
     values, axes = np.linalg.eigh(centred.T @ centred)
     best = np.argsort(-values)[:DIMENSIONS]
-    # The sign of a component is chance: the same file must come out wherever it is made.
+    # The sign of a component is arbitrary: the file must be reproducible.
     axes = axes[:, best] * np.sign(axes[np.abs(axes[:, best]).argmax(0), best])
     units = centred @ axes / values[best] ** 0.25
     return np.asarray(units / np.linalg.norm(units, axis=1, keepdims=True))
@@ -81,7 +81,7 @@ def by_key(vectors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def japanese(listed: Sequence[Sequence[str]], vectors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the vectors of Japanese words by their normalised form: of several lines the first that has English."""
+    """Return the vectors of Japanese words by normalised form: from the first of several lines that has English."""
     table: dict[str, np.ndarray] = {}
     for line in listed:
         own = [vectors[word] for word in line if word in vectors]

@@ -1,4 +1,4 @@
-"""Librarian's own search as the agent's tool: items, and before them the lines of files that a query names exactly."""
+"""Librarian's own search as the agent's tool: items, preceded by the lines of files that a query names exactly."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,14 +20,14 @@ Search = Callable[[SearchInput], Awaitable[SearchOutput]]
 
 HITS_A_SEARCH = 20
 NAMED_CHUNKS = 3
-"""Parts of files at most that a name brings; the other candidates are those of the search."""
+"""Maximum number of file parts for a name; the other candidates are those of the search."""
 
 _NAMED_CHARS = 200
 
 
 @dataclass(slots=True)
 class OwnSearch:
-    """The search tool of one request: uids stay on this side, and an item keeps its index."""
+    """The search tool of one request: maps indexes to uids, and an item keeps its index."""
 
     find: Search
     _uids: list[str] = field(default_factory=list)
@@ -37,7 +37,7 @@ class OwnSearch:
     async def search(self, query: str) -> Sequence[Candidate]:
         """Return the hits of `query`.
 
-        Raises ToolRetry when the graph goes away after the first search; before, its own errors.
+        Raises ToolRetry if the graph becomes unavailable after the first search; before that, the original error.
         """
         self._searches += 1
         try:
@@ -61,7 +61,7 @@ class OwnSearch:
 
 
 async def search_with_files(search: Search, executor: Executor, namespace: str, wanted: SearchInput) -> SearchOutput:
-    """Search, and where the first query is a path, a name or quoted words, put the parts of files with it first."""
+    """Search; if the first query is a path, a name or quoted words, put the parts of files containing it first."""
     found = await search(wanted)
     chunks = await _named(executor, namespace, plan_lookup(wanted.queries[0]))
     best = max((hit.score for hit in found.results), default=1.0)
@@ -71,7 +71,7 @@ async def search_with_files(search: Search, executor: Executor, namespace: str, 
 
 
 async def _named(executor: Executor, namespace: str, plan: LookupPlan) -> list[ChunkText]:
-    """Return parts of files that hold what a query names; none for a query that names nothing exactly."""
+    """Return parts of files that hold the text a query names; none for a query that names nothing exactly."""
     exact = plan.text if plan.definition or plan.meaning is None else None
     if exact is not None and len(exact) <= _NAMED_CHARS:
         hits = (await search_text(executor, namespace, SearchTextInput(query=exact, limit=NAMED_CHUNKS))).hits

@@ -1,9 +1,9 @@
-"""The Professor's search as the agent's tool: its contract, and one conversation a request over shared connections.
+"""The Professor's search as the agent's tool: its contract, and one conversation per request over shared connections.
 
-Sent: `{"request_id": "…", "search_no": 1, "query": "…"}`. Answered: `{"candidates": [{"temp_index": 0, "text": "…",
-"source"?: "…", "page"?: 12, "score"?: 0.5}, …]}`, best first. Through one request_id a temp_index names one text.
-Fields beyond these are not read. Only the configured address is asked: redirects are not followed, and nothing in an
-answer can name another one.
+Request: `{"request_id": "…", "search_no": 1, "query": "…"}`. Response: `{"candidates": [{"temp_index": 0, "text": "…",
+"source"?: "…", "page"?: 12, "score"?: 0.5}, …]}`, best first. Within one request_id a temp_index names one text. Other
+fields are ignored. Only the configured address is contacted: redirects are not followed, and nothing in a response can
+name another address.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import httpx
 
 LONGEST_PAUSE_S = 5.0
-"""A Professor that asks for a longer pause (Retry-After) counts as away at once: somebody waits for the answer."""
+"""A Professor that requests a longer pause (Retry-After) counts as unavailable: a user is waiting."""
 
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _BUSY = (429, 503)
@@ -49,7 +49,7 @@ logger = logging.getLogger("librarian.professor")
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A place in an answer, and the rule that it breaks; holds no text of the answer."""
+    """A location in an answer, and the rule it violates; holds no text of the answer."""
 
     path: str
     rule: str
@@ -60,7 +60,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer: the candidates that keep the contract, and every violation."""
+    """One answer: the valid candidates, and every violation."""
 
     candidates: Sequence[Candidate]
     violations: Sequence[Violation] = ()
@@ -109,7 +109,7 @@ class Numbering:
     _seen: dict[int, tuple[int, bytes]] = field(default_factory=dict)
 
     def check(self, search_no: int, candidates: Sequence[Candidate]) -> list[Violation]:
-        """Note the candidates of a search; return a violation for each index that stood for another text before."""
+        """Record the candidates of a search; return a violation for each index that stood for another text before."""
         return [
             violation
             for candidate in candidates
@@ -185,13 +185,13 @@ def _digest(text: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a request comes from, for the Professor's log and traces: handed on as it came."""
+    """Origin of a request, passed unchanged to the Professor's logs and traces."""
 
     request_id: str | None = None
     traceparent: str | None = None
 
     def headers(self) -> dict[str, str]:
-        """Request-Id, and traceparent (W3C Trace Context) where it is one."""
+        """Return Request-Id, and traceparent (W3C Trace Context) if it is valid."""
         sent = {} if self.request_id is None else {"Request-Id": self.request_id}
         if self.traceparent is not None and _TRACEPARENT.fullmatch(self.traceparent):
             sent["traceparent"] = self.traceparent
@@ -208,15 +208,15 @@ class Professor:
         self.config = config
 
     def conversation(self, request_id: str, origin: Origin) -> "Conversation":
-        """The search tool of one request. `request_id` must be new: numbering goes on through it."""
+        """Return the search tool of one request. `request_id` must be new: numbering continues throughout it."""
         return Conversation(self, request_id, origin)
 
     async def post(self, body: SearchBody, headers: Mapping[str, str], timeout_s: float) -> bytes:
-        """The body of one answer, with one attempt. Raises ToolRetry, ToolFailed, ToolContractBroken."""
+        """Return the body of one answer after a single attempt. Raises ToolRetry, ToolFailed, ToolContractBroken."""
         import httpx
 
         wanted = {**headers, "Request-Timeout-Ms": str(max(1, int(timeout_s * 1000)))}
-        # Made before the clock runs: the certificates take a while to load, which is not the Professor's time.
+        # Created before the clock starts: loading certificates is slow and not the Professor's time.
         http = self._http
         try:
             async with (
@@ -255,7 +255,7 @@ class Professor:
         )
 
     async def _whole(self, answer: "httpx.Response") -> bytes:
-        """The body, as long as it is not too long."""
+        """Return the body unless it is too long."""
         parts, size = [], 0
         async for part in answer.aiter_bytes():
             size += len(part)
@@ -268,7 +268,7 @@ class Professor:
 
 @dataclass(slots=True)
 class Conversation:
-    """The searches of one request: counted, repeated where that may help, and held to the contract."""
+    """The searches of one request: counted, retried if useful, and checked against the contract."""
 
     professor: Professor
     request_id: str
@@ -277,7 +277,7 @@ class Conversation:
     _numbering: Numbering = field(default_factory=Numbering)
 
     async def search(self, query: str) -> Sequence[Candidate]:
-        """What the Professor finds, best first; a repeated attempt has the number of the first.
+        """Return the Professor's candidates, best first; a retry has the number of the first attempt.
 
         Raises ToolRetry, ToolFailed, and ToolContractBroken with the violations.
         """
@@ -323,7 +323,7 @@ def _pause(error: Exception) -> bool | float:
 
 
 def _attempt_s(most_s: float) -> float:
-    """Return the seconds that one attempt may take. Raises ToolRetry when none are left."""
+    """Return the seconds that one attempt may take. Raises ToolRetry if none are left."""
     left_s = time_left_s(most_s)
     if left_s <= 0:
         raise ToolRetry("No time is left for the Professor's search.")
@@ -333,7 +333,7 @@ def _attempt_s(most_s: float) -> float:
 def time_left_s(most_s: float = math.inf) -> float:
     """Return the seconds that work on a request may still take, at most `most_s`.
 
-    Until its deadline, less a reserve in which the best so far is selected, written and sent.
+    Counts to the deadline, minus a reserve for selecting, writing and sending the best result so far.
     """
     ends_at = deadline.get()
     if ends_at is None:

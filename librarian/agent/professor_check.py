@@ -1,4 +1,4 @@
-"""Check whether a Professor's search keeps the contract: a few searches, and the faults seen in their answers."""
+"""Check that a Professor's search keeps the contract: a few searches, and the violations in their answers."""
 
 import asyncio
 import time
@@ -18,7 +18,7 @@ _LONG_QUERY = "回帰 regression " * 30
 
 @dataclass(slots=True)
 class Checker:
-    """Asks one Professor. `query` is something that its documents speak of."""
+    """Queries one Professor. `query` is a topic of its documents."""
 
     professor: Professor
     query: str
@@ -26,7 +26,7 @@ class Checker:
     _numbering: Numbering = field(default_factory=Numbering)
 
     async def search(self) -> Check:
-        """The first search: its answer's form, and whether it finds anything."""
+        """Check the first search: the form of its answer, and whether it finds anything."""
         started = time.perf_counter()
         answer = await self._answer(1, self.query)
         ms = (time.perf_counter() - started) * 1000
@@ -39,7 +39,7 @@ class Checker:
         return Check("search", "warning", found, "Give something that the documents speak of with --query.")
 
     async def references(self) -> Check:
-        """Whether candidates say where they stand."""
+        """Check whether candidates name their source."""
         candidates = (await self._answer(1, self.query)).candidates
         lacking = sum(candidate.source is None or candidate.page is None for candidate in candidates)
         if not lacking:
@@ -52,7 +52,7 @@ class Checker:
         )
 
     async def numbering(self) -> Check:
-        """The next search of the same request."""
+        """Check the numbering in the next search of the same request."""
         answer = await self._answer(2, _OTHER_QUERY)
         if answer.violations:
             return _broken("numbering", answer)
@@ -64,26 +64,26 @@ class Checker:
         return Check("numbering", "ok", "temp_index goes on counting through one request_id")
 
     async def requests_apart(self) -> Check:
-        """Two requests at once, each with its own numbers."""
+        """Check two concurrent requests, each with its own numbers."""
         names = [uuid.uuid4().hex for _ in range(2)]
         answers = await asyncio.gather(*(self._answer(1, self.query, request_id=name) for name in names))
         broken = next((answer for answer in answers if answer.violations), None)
         return _broken("requests apart", broken) if broken else Check("requests apart", "ok", "both are answered")
 
     async def japanese(self) -> Check:
-        """A query in Japanese."""
+        """Check a query in Japanese."""
         return await self._answers("japanese", _JAPANESE_QUERY)
 
     async def nothing_found(self) -> Check:
-        """A query that no document speaks of: an empty list, or whatever is nearest."""
+        """Check a query on no document's topic: an empty list, or whatever is nearest."""
         return await self._answers("nothing found", _UNKNOWN_WORDS)
 
     async def long_query(self) -> Check:
-        """A query of the length that an agent may send."""
+        """Check a query of the maximum length."""
         return await self._answers("long query", _LONG_QUERY.strip()[:400])
 
     async def key(self) -> Check:
-        """Whether it wants the key that it is sent."""
+        """Check whether it requires the configured key."""
         config = self.professor.config
         if config.api_key is None:
             return Check("key", "skipped", "no key is sent")
@@ -111,7 +111,7 @@ class Checker:
 
 
 async def check_professor(config: ProfessorConfig, query: str) -> list[Check]:
-    """Every finding; the later ones are left out where the first search fails."""
+    """Return all findings; the later checks are skipped if the first search fails."""
     professor = Professor(config)
     checker = Checker(professor, query)
     try:

@@ -1,4 +1,4 @@
-"""The reasoner of the search agent, with the functions it is given, since agents know nothing of retrieval."""
+"""The reasoner of the search agent, with the functions injected into it, since agents do not depend on retrieval."""
 
 import logging
 from collections.abc import Sequence
@@ -19,18 +19,18 @@ log = logging.getLogger("librarian.search_agent")
 
 
 class SemanticSimilarity:
-    """Similarity of texts by the encoder that is loaded at the time of the call; unknown while there is none."""
+    """Similarity of texts by the encoder loaded at the time of the call; unknown without one."""
 
     def __init__(self, lifecycle: Lifecycle) -> None:
         self._lifecycle = lifecycle
         self._read: tuple[LoadedEncoder, EncoderSimilarity] | None = None
 
     async def __call__(self, queries: Sequence[str], texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
-        """Return a row a query, a column a text, each 0..1; None where the encoder cannot say."""
+        """Return a row per query with a column per text, each 0..1; None if the encoder cannot tell."""
         loaded = self._lifecycle.loaded_encoder
         if loaded is None:
             return None
-        # Kept, since it measures on first use what is noise to the encoder.
+        # Kept, since its first use measures the encoder's noise level.
         if self._read is None or self._read[0] is not loaded:
             self._read = loaded, EncoderSimilarity(loaded.encoder, loaded.languages)
         try:

@@ -1,4 +1,4 @@
-"""The search agent of one Librarian: its task from the wire, the tool that it asks, its evidence back to the wire."""
+"""The search agent of one Librarian: reads its task from the wire, selects its tool, returns its evidence."""
 
 import asyncio
 import time
@@ -139,7 +139,7 @@ class AgentRoom:
         return _output(request, found, detail)
 
     def _observe(self, request: Request, found: EvidenceSet, seconds: float) -> None:
-        """Count and log one request; the steps hold texts, which the log shows only where that is allowed."""
+        """Count and log one request; the steps contain texts, which are logged only where allowed."""
         metrics.observe_search_agent(found.status, found.stopped_by, found.searches_used, seconds)
         steps = found.trace.steps
         texts: dict[str, Any] = {"text": msgspec.json.encode(steps).decode()} if self._settings.log.texts else {}
@@ -160,7 +160,7 @@ class AgentRoom:
 async def watched(
     steps: AsyncGenerator[SearchAgentEvent, None], watch: Callable[[SearchAgentEvent], None]
 ) -> SearchAgentOutput:
-    """Pass every step to `watch`; return the output that the last one carries."""
+    """Pass every step to `watch`; return the final output."""
     async with aclosing(steps) as events:
         async for event in events:
             if isinstance(event.data, SearchAgentOutput):
@@ -170,7 +170,7 @@ async def watched(
 
 
 def _no_uid(_temp_index: int) -> None:
-    """Return None: the Professor's documents are no items."""
+    """Return None: the Professor's documents are not items."""
 
 
 def _task(wanted: SearchAgentInput) -> EvidenceTask:
@@ -185,7 +185,7 @@ def _task(wanted: SearchAgentInput) -> EvidenceTask:
 
 
 def _output(request: Request, found: EvidenceSet, detail: Detail) -> SearchAgentOutput:
-    """Return as much of the result as was asked for."""
+    """Return the requested level of detail of the result."""
     uid_of = _no_uid if detail == "default" else request.uid_of
     output = SearchAgentOutput(
         status=found.status,

@@ -1,4 +1,4 @@
-"""Files as parts: whole lines, cut where something new begins, so that a small change leaves the other parts alone."""
+"""Files as parts: whole lines, cut at the start of a new unit, so that a small change leaves the other parts alone."""
 
 import hashlib
 from collections import Counter
@@ -9,21 +9,20 @@ from graph.files import NewChunk
 from retrieval.text import caption_of, has_cjk, identifier_parts
 
 MAX_CHARS = 2_400
-"""Of one part. Smaller ones say more exactly where something stands and cost more nodes."""
+"""Per part. Smaller parts locate a match more exactly but cost more nodes."""
 
 MAX_LINE_CHARS = 16_384
 """A longer line is cut into pieces of this size."""
 
 OVERLAP = 1_024
-"""So much of the piece before is repeated in the next one: any text that may be searched for is whole in one of them.
-"""
+"""Characters of the previous piece that the next one repeats: any searchable text is complete in one of them."""
 
 _CAPTION = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Lines `first` to `last`, from 1; of a very long line the piece from `column` on."""
+    """Lines `first` to `last`, from 1; for a very long line, the piece from `column` on."""
 
     first: int
     last: int
@@ -32,7 +31,7 @@ class Part:
 
 
 def chunks_of(namespace: str, path: str, lines: Sequence[str]) -> list[NewChunk]:
-    """Return the parts of a file, ready to be stored. A part's uid depends on its text, not on its place."""
+    """Return the parts of a file, ready to be stored. A part's uid depends on its text, not on its location."""
     seen: Counter[str] = Counter()
     made = []
     for part in parts(lines):
@@ -42,7 +41,7 @@ def chunks_of(namespace: str, path: str, lines: Sequence[str]) -> list[NewChunk]
 
 
 def parts(lines: Sequence[str]) -> Iterator[Part]:
-    """The lines in parts of at most MAX_CHARS characters, in order; each line is in exactly one, or in pieces."""
+    """Yield the lines in parts of at most MAX_CHARS characters, in order; each line is in exactly one, or in pieces."""
     start = 0
     size = 0
     for number, line in enumerate(lines):
@@ -60,7 +59,7 @@ def parts(lines: Sequence[str]) -> Iterator[Part]:
 
 
 def search_text_of(text: str) -> str:
-    """Return what the indexes hold of a part: itself without case, then the words in its identifiers."""
+    """Return the indexed text of a part: the text without case, then the words in its identifiers."""
     return "\n".join([text.casefold(), " ".join(identifier_parts(text))])
 
 
@@ -75,8 +74,9 @@ def _pieces(line: str, number: int) -> Iterator[Part]:
 
 
 def _cut(lines: Sequence[str], start: int, end: int) -> int:
-    """Return where the part from `start` ends, at most `end`: before the last line in its second half that begins
-    something, else behind the last blank line there.
+    """Return where the part from `start` ends, at most `end`.
+
+    That is before the last line in its second half that starts a unit, otherwise after the last blank line there.
     """
     middle = (start + end) // 2 + 1
     for number in range(end, middle, -1):
@@ -86,7 +86,7 @@ def _cut(lines: Sequence[str], start: int, end: int) -> int:
 
 
 def _begins(line: str) -> bool:
-    """Return whether the line is flush left and says something."""
+    """Return whether the line is flush left and starts a unit."""
     return line[:1] not in ("", " ", "\t", "}", ")", "]")
 
 

@@ -1,4 +1,4 @@
-"""Finding files by what they are called."""
+"""Finding files by name."""
 
 from collections.abc import Mapping, Sequence
 from typing import get_args
@@ -18,7 +18,7 @@ from retrieval.files import (
     some_words,
 )
 
-# Of one name there may be hundreds: the server gives those with the shortest paths, the best are chosen here.
+# Hundreds may share one name: the server returns those with the shortest paths, the best are chosen here.
 _CANDIDATES = 100
 _MATCH: Mapping[Tier, NameMatch] = dict(zip(Tier, get_args(NameMatch), strict=True))
 _LEAST_BEGINNING = 4
@@ -26,7 +26,7 @@ _ENDING_LETTERS = 3
 
 
 async def find_file(executor: Executor, namespace: str, wanted: FindFileInput) -> FindFileOutput:
-    """Return paths of files, best first, each with the reason why it is there."""
+    """Return paths of files, best first, each with the reason for the match."""
     found = (await found_files(executor, namespace, wanted.name))[: wanted.limit]
     return FindFileOutput(
         namespace=namespace,
@@ -37,9 +37,7 @@ async def find_file(executor: Executor, namespace: str, wanted: FindFileInput) -
 
 
 async def found_files(executor: Executor, namespace: str, text: str) -> list[FoundFile]:
-    """Return files that are called what `text` says, best first: the words of paths are asked only where no file has
-    this very name.
-    """
+    """Return files named by `text`, best first; words of paths are searched only if no file has exactly this name."""
     query = file_query(text)
     named = await find_by_name(executor, namespace, parameters(query), _CANDIDATES)
     candidates = [Candidate(path, defines) for path, defines in named]

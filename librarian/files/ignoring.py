@@ -1,4 +1,4 @@
-"""What a walk leaves out: hidden names, folders of dependencies, and what .gitignore and .ignore say."""
+"""Exclusions of a walk: hidden names, dependency folders, and matches of .gitignore and .ignore."""
 
 import os
 import re
@@ -14,20 +14,20 @@ DEPENDENCIES = "dependencies"
 _DEPENDENCIES = frozenset(
     {"node_modules", "bower_components", "jspm_packages", "site-packages", "__pycache__", "__pypackages__"}
 )
-# Of two files in one folder the later one has the last word.
+# The later of two files in one folder takes precedence.
 _RULE_FILES = (".gitignore", ".ignore")
 _VIRTUALENV = "pyvenv.cfg"
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The ignore files that hold in one folder, outermost first, each with the folder that it stands in."""
+    """The ignore files that apply to one folder, outermost first, each with its own folder."""
 
     specs: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
     def above(cls, root: Path) -> "Rules":
-        """Return what folders above `root` say, up to the top of its repository; nothing outside of one."""
+        """Return the rules of folders above `root`, up to the top of its repository; none outside a repository."""
         folders = [root, *root.parents]
         top = next((i for i, folder in enumerate(folders) if (folder / ".git").exists()), None)
         if top is None:
@@ -40,11 +40,11 @@ class Rules:
         return rules
 
     def inside(self, folder: Path) -> "Rules":
-        """Return these rules and those of the ignore files in `folder`."""
+        """Return these rules plus those of the ignore files in `folder`."""
         return self._with(folder, [folder / name for name in _RULE_FILES])
 
     def ignore(self, path: str, *, folder: bool) -> bool:
-        """Return whether the innermost rule that says something of an absolute path leaves it out."""
+        """Return whether the innermost matching rule excludes an absolute path."""
         for base, spec in reversed(self.specs):
             said = spec.check_file(path[len(base) :] + ("/" if folder else "")).include
             if said is not None:
@@ -57,12 +57,12 @@ class Rules:
 
 
 def is_rule_file(name: str) -> bool:
-    """Return whether a change of the file changes what is left out."""
+    """Return whether the file holds ignore rules."""
     return name in _RULE_FILES
 
 
 def reason_by_name(entry: os.DirEntry[str], *, folder: bool) -> str | None:
-    """Return why something of this name is left out, whatever ignore files say."""
+    """Return why a name is excluded regardless of ignore files."""
     if entry.name.startswith("."):
         return HIDDEN
     if folder and (entry.name in _DEPENDENCIES or (Path(entry.path) / _VIRTUALENV).exists()):
@@ -74,7 +74,7 @@ def _lines(files: Iterable[Path]) -> Iterator[str]:
     for file in files:
         try:
             yield from file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-        except OSError:  # mostly: there is none
+        except OSError:  # usually there is none
             continue
 
 
@@ -86,6 +86,6 @@ def _spec(lines: list[str]) -> Any:
         try:
             GitIgnoreSpec.from_lines([line])
         except (ValueError, re.error):
-            continue  # git itself passes over a pattern that it cannot read
+            continue  # git itself skips a pattern that it cannot parse
         usable.append(line)
     return GitIgnoreSpec.from_lines(usable)

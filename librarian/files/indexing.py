@@ -1,4 +1,4 @@
-"""Indexing a source tree: paths first, then contents, only what changed; one file uploaded; files deleted."""
+"""Indexing a source tree: paths first, then contents, only changes; uploading one file; deleting files."""
 
 import asyncio
 import time
@@ -30,7 +30,7 @@ from librarian.files.walking import FileEntry, Skipped, look, walk
 T = TypeVar("T")
 
 UPLOADED = ""
-"""The root of files that came without a folder."""
+"""The root of files that were uploaded without a folder."""
 
 OTHER_ROOT = "belongs_to_another_root"
 _PATHS_AT_ONCE = 1_000
@@ -48,7 +48,7 @@ def _silent(_done: int, _total: int) -> None:
 
 @dataclass(slots=True)
 class IndexRun:
-    """One run over a folder. Safe to interrupt, and to run twice at once: the next run does what is left."""
+    """One run over a folder. Safe to interrupt and to run concurrently: the next run completes the rest."""
 
     executor: Executor
     namespace: str
@@ -62,7 +62,7 @@ class IndexRun:
     _skipped: Counter[str] = field(default_factory=Counter)
 
     async def run(self) -> IndexReport:
-        """Bring the graph up to date with the folder. Raises InvalidInput when there is no such folder."""
+        """Bring the graph up to date with the folder. Raises InvalidInput if the folder does not exist."""
         started = time.perf_counter()
         if not await asyncio.to_thread(self.root.is_dir):
             raise InvalidInput("no folder is there", field="root")
@@ -79,9 +79,7 @@ class IndexRun:
         return self.report
 
     async def _put_paths(self) -> tuple[set[str], list[FileEntry]]:
-        """Store new paths; all paths of the folder are returned, and the files whose contents may be other than
-        those stored.
-        """
+        """Store new paths; return all paths of the folder, and the files whose contents may have changed."""
         seen: set[str] = set()
         changed: list[FileEntry] = []
         walked = walk(self.root)
@@ -124,7 +122,7 @@ class IndexRun:
             self.on_progress(done, len(changed))
 
     async def _loaded(self, changed: Sequence[FileEntry]) -> AsyncIterator[Sequence[FileContent | None]]:
-        """Contents in batches; the next batch is read while this one is stored."""
+        """Yield contents in batches; the next batch is read while this one is stored."""
         batches = iter(_batches(changed))
         upcoming: asyncio.Task[list[FileContent | None]] | None = None
         try:
@@ -166,7 +164,7 @@ class IndexRun:
         return False
 
     def _replaces(self, root: str) -> bool:
-        """Return whether the folder of another run is no more, so that this one stands in its place."""
+        """Return whether another run's folder no longer exists, so that this one replaces it."""
         return root != UPLOADED and Path(root).is_absolute() and not Path(root).exists()
 
     def _is_new(self, path: str) -> bool:
@@ -196,7 +194,7 @@ class IndexRun:
 
 
 async def update_path(executor: Executor, namespace: str, root: Path, loader: Loader, path: str) -> None:
-    """Bring one file or folder of an indexed root up to date: changed, new, or gone."""
+    """Bring one file or folder of an indexed root up to date: changed, new, or deleted."""
     found = await asyncio.to_thread(look, root, path)
     below = [entry for entry in await asyncio.to_thread(_taken, walk(root, path), None) if isinstance(entry, FileEntry)]
     there = [found] if isinstance(found, FileEntry) else below if found is None else []
@@ -218,7 +216,7 @@ async def update_path(executor: Executor, namespace: str, root: Path, loader: Lo
 async def put_file(
     executor: Executor, namespace: str, loader: Loader, path: str, data: bytes, root: str = UPLOADED
 ) -> PutFileOutput:
-    """Store one file that was uploaded. Raises InvalidInput for a path that leaves its root."""
+    """Store one uploaded file. Raises InvalidInput for a path that leaves its root."""
     checked_path(path)
     before = (await get_files(executor, namespace, [path])).get(path)
     content = await asyncio.to_thread(loader.content, path, data, 0)
@@ -234,7 +232,7 @@ async def put_file(
 
 
 async def delete_file(executor: Executor, namespace: str, path: str) -> FileOut:
-    """Delete one file with all that hangs on it; it is returned as it was. Raises NotFound."""
+    """Delete one file with everything attached to it; return its previous state. Raises NotFound."""
     before = (await get_files(executor, namespace, [path])).get(path)
     if before is None or not await delete_files(executor, namespace, [path]):
         raise no_file(namespace)
@@ -248,9 +246,7 @@ async def files_page(executor: Executor, namespace: str, query: FileListQuery) -
 
 
 def allowed_root(root: str, allowed: Sequence[Path]) -> Path:
-    """Return the folder that a request names, with symbolic links resolved. Raises Forbidden unless it lies in an
-    allowed one.
-    """
+    """Return the requested folder, symbolic links resolved. Raises Forbidden unless an allowed folder contains it."""
     folder = Path(root)
     if folder.is_absolute() and "\0" not in root:
         resolved = folder.resolve()
@@ -269,7 +265,7 @@ def checked_path(path: str) -> str:
     try:
         path.encode()
     except UnicodeEncodeError:
-        # Replacing the bytes would give two files one path.
+        # Replacing invalid bytes would give two files the same path.
         raise InvalidInput("it has bytes that are no UTF-8", field="path", remedy="Rename the file.") from None
     return path
 
@@ -289,7 +285,7 @@ def file_out(known: KnownFile) -> FileOut:
 
 
 def no_file(namespace: str) -> NotFound:
-    """Return the error for a path that `namespace` does not have."""
+    """Return the error for a path missing from `namespace`."""
     return NotFound(f"no file has this path in namespace {namespace!r}", field="path")
 
 

@@ -1,4 +1,4 @@
-"""A file of the disk as what the graph stores of it."""
+"""Conversion of a file on disk to its stored form."""
 
 import hashlib
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from retrieval.text import caption_of
 
 _CAPTION = 60
 _READINGS = 3
-# No file was changed then: the next run reads it again.
+# Older than any file: the next run reads the file again.
 _UNKNOWN_TIME = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Loader:
-    """Makes what is stored of files; files of more than `max_bytes` are not read."""
+    """Makes the stored form of files; files of more than `max_bytes` are not read."""
 
     namespace: str
     max_bytes: int
 
     def new_file(self, path: str, *, root: str, size: int, mtime_ns: int) -> NewFile:
-        """Return a path."""
+        """Return the stored form of a path."""
         keys = path_keys(path)
         properties = {
             "name": caption_of(path.rpartition("/")[2], _CAPTION),
@@ -39,7 +39,7 @@ class Loader:
         return NewFile(path, root, size, mtime_ns, language_of(path), properties)
 
     def load(self, root: Path, path: str) -> FileContent | None:
-        """Return what a file of the disk holds; None when it is gone."""
+        """Return the contents of a file on disk; None if it no longer exists."""
         try:
             data, mtime_ns = self._read(root / path)
         except FileNotFoundError:
@@ -52,7 +52,7 @@ class Loader:
         return self.content(path, data, mtime_ns)
 
     def content(self, path: str, data: bytes, mtime_ns: int) -> FileContent:
-        """Return what bytes hold, as a file of this path."""
+        """Return the contents of bytes, as a file of this path."""
         text = text_of(data)
         if text is None:
             return self._unread(path, BINARY, len(data), mtime_ns, data)
@@ -72,8 +72,9 @@ class Loader:
         )
 
     def _read(self, file: Path) -> tuple[bytes | None, int]:
-        """Return bytes and time of change of a file, None for one that is too big. One that is being written is read
-        again; what still changes then has no time, so that the next run looks at it again.
+        """Return bytes and modification time of a file, None for one that is too big.
+
+        A file being written is read again; if it still changes, it gets no time, so that the next run reads it again.
         """
         data = b""
         for _ in range(_READINGS):

@@ -1,4 +1,4 @@
-"""One question about files, asked of the layers that can answer it."""
+"""Answering one question about files with the layers that can."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ from retrieval.pipeline import SearchPipeline
 from retrieval.text_matching import cut_around
 from retrieval.types import SearchRequest
 
-# Parts and files that a question's best are chosen from.
+# Parts and files from which the best are chosen.
 _CANDIDATES = 50
 _OUTLINES = 50
 
 
 async def locate(executor: Executor, pipeline: SearchPipeline, namespace: str, wanted: LocateInput) -> LocateOutput:
-    """Return paths, lines and parts of files for a question, and the places of all of them, best first."""
+    """Return paths, lines and parts of files for a question, and their combined places, best first."""
     plan = plan_lookup(wanted.query)
     found = await _asked(executor, pipeline, namespace, wanted, plan)
     if not found.places and (other := identifier_plan(wanted.query, plan)) is not None:
@@ -59,8 +59,9 @@ async def _asked(
 async def _defined(
     executor: Executor, namespace: str, plan: LookupPlan, wanted: LocateInput
 ) -> tuple[list[Place], list[Place]]:
-    """Return the definitions of the name that is asked for, with their lines; where it may be a file's as well, those
-    apart that do not define it for others.
+    """Return the definitions of the requested name, with their lines.
+
+    For a bare identifier, those that do not define it for other code are returned separately.
     """
     symbols = (await definitions(executor, namespace, plan, wanted.query))[: wanted.limit]
     main = [symbol for symbol in symbols if plan.shape != "identifier" or plan.qualifiers or _is_at_the_top(symbol)]
@@ -93,7 +94,7 @@ async def _lines(executor: Executor, namespace: str, plan: LookupPlan, limit: in
 async def _parts(
     executor: Executor, pipeline: SearchPipeline, namespace: str, plan: LookupPlan
 ) -> list[FilePart[FileChunk]]:
-    """Return parts of files that are about the question, those of the best file first."""
+    """Return parts of files about the question, those of the best file first."""
     if plan.meaning is None:
         return []
     where = ItemFilter(namespace, kinds=[Kind.FILE_CHUNK])
@@ -106,7 +107,7 @@ async def _parts(
 
 
 async def _outlined(executor: Executor, namespace: str, question: str) -> tuple[list[str], list[str]]:
-    """Return files that define what the question is about, and files whose paths have words of it."""
+    """Return files that define the topic of the question, and files whose paths contain its words."""
     words = question_words(question)
     outlines, paths = (some_words(field, words, namespace) for field in ("outline", "search_text"))
     if outlines is None or paths is None:
@@ -115,7 +116,7 @@ async def _outlined(executor: Executor, namespace: str, question: str) -> tuple[
 
 
 def _is_at_the_top(symbol: Symbol) -> bool:
-    """Whether a source defines a name for others: not as an attribute or a local one, nor in a test."""
+    """Whether a source defines a name for others: not an attribute, a local or a test's."""
     return not symbol.scope and role_of(symbol.path) is Role.SOURCE
 
 
@@ -129,8 +130,10 @@ def _places(
     files: Sequence[FoundFile],
     parts: Sequence[FilePart[FileChunk]],
 ) -> list[Place]:
-    """Return the places of all layers, one a file where no line is known: definitions, sources that are called so where
-    there are lesser definitions, these, names, then meaning.
+    """Return the places of all layers, one per file without known lines.
+
+    In order: definitions, sources with that name if there are lesser definitions, lesser definitions, names, then
+    meaning.
     """
     defined, lesser = definitions
     named = [Place(path=file.path, line=None, text="", why=file.why) for file in files]

@@ -1,4 +1,4 @@
-"""Lines of a file, as they are stored."""
+"""Stored lines of a file."""
 
 from graph.executor import Executor
 from graph.file_lines import Lines, lines_by_place
@@ -9,8 +9,9 @@ from librarian.files.indexing import no_file
 
 
 async def open_file(executor: Executor, namespace: str, path: str, span: SpanQuery) -> FileSpan:
-    """Return some lines of a file, at most 2,000. Raises NotFound, also for a file whose contents are not stored, and
-    InvalidInput for lines that it does not have.
+    """Return some lines of a file, at most 2,000.
+
+    Raises NotFound, also for a file whose contents are not stored, and InvalidInput for lines that it does not have.
     """
     known = (await get_files(executor, namespace, [path])).get(path)
     if known is None:

@@ -1,4 +1,4 @@
-"""What a file is about, in words: its path, the names that it defines, and what is said of them."""
+"""A file's topic in words: its path, the names it defines, and their documentation."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ from graph.files import NewSymbol
 from retrieval.files import words_of
 
 MAX_CHARS = 6_000
-"""Of one outline. Files that define thousands of names are about nothing in particular."""
+"""Per outline. Files that define thousands of names have no particular topic."""
 
 _OPENING_LINES = 12
 _SUMMARY_CHARS = 200
@@ -17,8 +17,9 @@ _NO_LETTERS = re.compile(r"[\W\d_]*")
 
 
 def outline_of(path: str, lines: Sequence[str], symbols: Sequence[NewSymbol]) -> str:
-    """Return the outline of a text with a blank before each word, at most MAX_CHARS long: words of its path, the first
-    thing it says, then each definition's words with the first line of its documentation.
+    """Return the outline of a text with a blank before each word, at most MAX_CHARS long.
+
+    It holds the words of its path, its opening, then each definition's words with the first line of its documentation.
     """
     pieces = [path, " ".join(_opening(lines)), *(_described(lines, symbol) for symbol in symbols)]
     words: dict[str, None] = {}
@@ -43,7 +44,7 @@ def _summaries(lines: Sequence[str], symbol: NewSymbol) -> Iterator[str]:
 
 
 def _opening(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the first lines of a file that say something, as far as they are comments, a docstring or prose."""
+    """Yield the first non-empty lines of a file, if they are comments, a docstring or prose."""
     said = 0
     for line in lines[:_OPENING_LINES]:
         if _NO_LETTERS.fullmatch(line):

@@ -1,4 +1,4 @@
-"""Bytes of a file as text, or why they are none."""
+"""Decoding the bytes of a file, or detecting that they are not text."""
 
 import codecs
 
@@ -10,9 +10,9 @@ _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
 def text_of(data: bytes) -> str | None:
-    """Return the text of a file, or None for a binary one: UTF-16 by its byte order mark, else UTF-8 without NUL bytes.
+    """Return the text of a file, None for a binary one: UTF-16 by its byte order mark, else UTF-8 without NUL bytes.
 
-    Bytes that are no text become U+FFFD each, so that what stands around them is found.
+    Each invalid byte becomes U+FFFD, so that the text around it can be found.
     """
     for mark, encoding in _UTF16.items():
         if data.startswith(mark):
@@ -23,7 +23,7 @@ def text_of(data: bytes) -> str | None:
 
 
 def lines_of(text: str) -> list[str]:
-    """Return lines as grep counts them: line feeds alone end them, without a carriage return before one."""
+    """Return lines as grep counts them: only line feeds end them, minus a carriage return before one."""
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
@@ -31,5 +31,5 @@ def lines_of(text: str) -> list[str]:
 
 
 def _storable(text: str) -> str:
-    """Decoded UTF-16 may hold what the database does not."""
+    """Remove characters of decoded UTF-16 that the database cannot store."""
     return text.replace("\0", "\ufffd")

@@ -1,4 +1,4 @@
-"""What source code defines: functions, classes, types, constants, as tree-sitter's grammars see them."""
+"""Definitions in source code: functions, classes, types and constants, by tree-sitter grammars."""
 
 import importlib
 import tomllib
@@ -11,10 +11,10 @@ from typing import Any
 from graph.files import NewSymbol
 
 MAX_BYTES = 2_000_000
-"""Of a text; longer ones are hardly written by hand, and take seconds to parse."""
+"""Of a text; longer ones are rarely written by hand, and take seconds to parse."""
 
 _MAX_NAME = 200
-# tsx has a grammar of its own, with the definitions of typescript.
+# tsx has its own grammar, with the definitions of typescript.
 _SAME_AS = {"tsx": ("typescript", "language_tsx")}
 
 
@@ -25,14 +25,12 @@ class _Grammar:
 
 
 def languages() -> frozenset[str]:
-    """Return languages whose definitions are known."""
+    """Return the languages with supported definitions."""
     return frozenset(_table()) | frozenset(_SAME_AS)
 
 
 def symbols_of(language: str | None, text: str) -> Sequence[NewSymbol]:
-    """Return the definitions in a text, by line; none in a language without a grammar here. Faulty code gives what it
-    can.
-    """
+    """Return the definitions in a text, by line; none in an unsupported language. Faulty code gives partial results."""
     data = text.encode()
     if language is None or language not in languages() or len(data) > MAX_BYTES:
         return ()
@@ -51,7 +49,7 @@ def symbols_of(language: str | None, text: str) -> Sequence[NewSymbol]:
 
 @dataclass(frozen=True, slots=True)
 class _Definition:
-    """A definition as nodes of the syntax tree; `owner` names a type outside of whose body it may stand."""
+    """A definition as nodes of the syntax tree; `owner` names its type if it is outside the type's body."""
 
     name: Any
     kind: str
@@ -60,7 +58,7 @@ class _Definition:
 
 
 def _scoped(definitions: Iterable[_Definition]) -> Iterator[NewSymbol]:
-    """Yield definitions with the names of those that they stand in."""
+    """Yield definitions with the names of their enclosing definitions."""
     around: list[tuple[int, str]] = []
     for one in sorted(definitions, key=lambda one: (one.span.start_byte, -one.span.end_byte)):
         while around and around[-1][0] <= one.span.start_byte:

@@ -1,4 +1,4 @@
-"""Lines of files that hold a text, exactly."""
+"""Exact text search in lines of files."""
 
 import asyncio
 import re
@@ -23,13 +23,13 @@ _PAGE = 1_000
 _FILES_AT_ONCE = 100
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
-# Path and line -> the line, and where the first match in it stands.
+# (path, line) -> the line, and the offset of its first match.
 _Found = dict[tuple[str, int], tuple[str, int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """Lines that match, best first in `order`; there are others unless they are `complete`."""
+    """Matching lines, best first in `order`; there are more unless they are `complete`."""
 
     order: Sequence[tuple[str, int]]
     found: _Found
@@ -38,11 +38,10 @@ class _Lines:
 
 
 async def search_text(executor: Executor, namespace: str, wanted: SearchTextInput) -> SearchTextOutput:
-    """Return a page of lines that match. Raises InvalidInput for a pattern, glob, language or cursor that means
-    nothing.
+    """Return a page of matching lines. Raises InvalidInput for an invalid pattern, glob, language or cursor.
 
-    The first page is chosen among the lines that were enough for it; the pages behind it have the others in the order
-    of all, so that no line comes twice or never while no file changes.
+    The first page ranks only the lines needed to fill it; the following pages have the rest in overall order, so that
+    no line is repeated or missed while no file changes.
     """
     matcher, where = _compiled(wanted), _filter(namespace, wanted)
     first, done = (wanted.limit, 0) if wanted.cursor is None else _position(wanted, wanted.cursor)
@@ -65,7 +64,7 @@ async def search_text(executor: Executor, namespace: str, wanted: SearchTextInpu
 
 
 def _position(wanted: SearchTextInput, cursor: str) -> tuple[int, int]:
-    """Return how many lines the first page had, and how many all pages so far. Raises InvalidInput."""
+    """Return the number of lines on the first page and on all pages so far. Raises InvalidInput."""
     try:
         first, done = map(int, cursors.decode(wanted, cursor))
     except ValueError:
@@ -78,7 +77,7 @@ def _position(wanted: SearchTextInput, cursor: str) -> tuple[int, int]:
 async def _ranked(
     executor: Executor, where: FileFilter, matcher: LineMatcher, wanted: SearchTextInput, enough: int | None
 ) -> _Lines:
-    """Return lines until there are more than `enough`, definitions of the name first; None for all."""
+    """Return lines until there are more than `enough` (None for all), definitions of the name first."""
     async with asyncio.TaskGroup() as tasks:
         scanning = tasks.create_task(_scan(executor, where, matcher, enough))
         defining = tasks.create_task(_definitions(executor, where, wanted, enough))
@@ -91,7 +90,7 @@ async def _ranked(
 
 
 def as_lines(output: SearchTextOutput) -> TextLines:
-    """Return a search's hits as lines of text, with context as grep shows it."""
+    """Return a search's hits as lines of text, with context in grep's format."""
     lines = [line for hit in output.hits for line in hit_lines(hit)]
     return TextLines(
         lines=lines, more=output.more, next_cursor=output.next_cursor, total=output.total, notes=output.notes
@@ -109,7 +108,7 @@ def hit_lines(hit: LineHit) -> list[str]:
 
 
 async def _scan(executor: Executor, where: FileFilter, matcher: LineMatcher, enough: int | None) -> tuple[_Found, bool]:
-    """Return matching lines, and whether these are all; more than `enough` of them are found only by the way."""
+    """Return matching lines, and whether they are complete; the scan stops once it has more than `enough`."""
     found: _Found = {}
     async for chunks, last in _candidates(executor, where, matcher, _FIRST_PAGE if enough is None else enough + 1):
         for chunk in chunks:
@@ -122,7 +121,7 @@ async def _scan(executor: Executor, where: FileFilter, matcher: LineMatcher, eno
 async def _candidates(
     executor: Executor, where: FileFilter, matcher: LineMatcher, first_page: int
 ) -> AsyncIterator[tuple[Sequence[ChunkText], bool]]:
-    """Parts of files in which a match is possible, page by page, and whether a page is the last one."""
+    """Yield pages of parts that may match, and whether each page is the last one."""
     if not matcher.needles:
         after: str | None = ""
         while after is not None:
@@ -151,7 +150,7 @@ def _match(chunk: ChunkText, matcher: LineMatcher, found: _Found) -> None:
 async def _definitions(
     executor: Executor, where: FileFilter, wanted: SearchTextInput, most: int | None
 ) -> dict[tuple[str, int], Symbol]:
-    """Return where the query is defined, if it is a name, the likeliest first."""
+    """Return the definitions of the query, if it is a name, likeliest first."""
     if wanted.regex or not _IDENTIFIER.fullmatch(wanted.query):
         return {}
     found = await find_symbols(executor, where, wanted.query, MAX_DEFINITIONS)
@@ -166,7 +165,7 @@ async def _add_missing(
     found: _Found,
     symbols: Mapping[tuple[str, int], Symbol],
 ) -> None:
-    """Definitions that lie behind the lines which were enough for the limit."""
+    """Add definitions behind the lines that filled the limit."""
     missing = [Lines(path, line, line) for path, line in symbols if (path, line) not in found]
     if not missing:
         return

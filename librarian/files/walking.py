@@ -1,4 +1,4 @@
-"""Walking a source tree: which files there are, and why others are left out."""
+"""Walking a source tree: its files, and the reasons for exclusions."""
 
 import os
 import stat
@@ -18,7 +18,7 @@ TOO_LONG = "path_too_long"
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """A file, by its path from the root with `/` between folders."""
+    """A file by its path from the root, with `/` between folders."""
 
     path: str
     size: int
@@ -27,16 +27,16 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file or folder that is left out, and why; a folder's path ends with `/`."""
+    """An excluded file or folder, and the reason; a folder's path ends with `/`."""
 
     path: str
     reason: str
 
 
 def walk(root: Path, folder: str = "") -> Iterator[FileEntry | Skipped]:
-    """Every file below `folder` of `root`, folder by folder in the order of names. Symbolic links are not followed.
+    """Yield every file below `folder` of `root`, folder by folder in order of names. Symbolic links are not followed.
 
-    What vanishes meanwhile is passed over.
+    Files that vanish meanwhile are skipped.
     """
     rules = Rules.above(root)
     for part in [*Path(folder).parents][::-1] if folder else ():
@@ -65,7 +65,7 @@ def walk(root: Path, folder: str = "") -> Iterator[FileEntry | Skipped]:
 
 
 def look(root: Path, path: str) -> FileEntry | Skipped | None:
-    """Return what `walk` says of one path; None when nothing is there."""
+    """Return the result of `walk` for one path; None if nothing is there."""
     rules = Rules.above(root)
     parent = root
     *folders, name = path.split("/")
@@ -90,7 +90,7 @@ def _entry(parent: Path, name: str) -> os.DirEntry[str] | None:
 
 
 def _seen(entry: os.DirEntry[str], path: str, rules: Rules) -> FileEntry | Skipped | str | None:
-    """Return what an entry is: a file, left out, the path of a folder to go into, or gone."""
+    """Return the kind of an entry: a file, excluded, the path of a folder to enter, or vanished."""
     try:
         folder = entry.is_dir(follow_symlinks=False)
         shown = f"{path}/" if folder else path

@@ -1,4 +1,4 @@
-"""What changes below a folder, as it happens."""
+"""Changes below a folder, as they happen."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -9,9 +9,9 @@ from typing import Any
 from librarian.files.ignoring import is_rule_file
 
 EVERYTHING = ""
-"""In place of a path: what is left out may have changed, so everything has to be looked at."""
+"""In place of a path: the exclusions may have changed, so everything must be checked."""
 
-# A save is often several events; together they come when it was quiet for so long, or at the latest after so long.
+# A save often causes several events; they are joined after a quiet interval, or at the latest after a maximum delay.
 _QUIET_MS = 100
 _MOST_MS = 400
 _Queue = asyncio.Queue[Sequence[str] | None]
@@ -19,14 +19,15 @@ _Queue = asyncio.Queue[Sequence[str] | None]
 
 @asynccontextmanager
 async def changes(root: Path) -> AsyncIterator[AsyncIterator[Sequence[str]]]:
-    """Sets of changed paths, relative to `root`, from the moment of entering. Whatever changed there is one of them or
-    below one.
+    """Yield sets of changed paths, relative to `root`, from the moment of entering.
+
+    Each change is to one of these paths or below one.
     """
     heard: _Queue = asyncio.Queue()
     listening = asyncio.create_task(_listen(root, heard))
     listening.add_done_callback(lambda _: heard.put_nowait(None))
     try:
-        await asyncio.sleep(0)  # the first step of the task begins to watch
+        await asyncio.sleep(0)  # lets the task start watching
         yield _following(heard, listening)
     finally:
         listening.cancel()
@@ -51,14 +52,14 @@ async def _following(heard: _Queue, listening: "asyncio.Task[None]") -> AsyncIte
 
 
 def _is_noise(kind: Any, path: str) -> bool:
-    """Return a folder whose own properties changed: what changed in it has events of its own."""
+    """Return whether only a folder's own properties changed: changes inside it have their own events."""
     import watchfiles
 
     return kind is watchfiles.Change.modified and Path(path).is_dir()
 
 
 def _paths(root: Path, changed: Iterable[str]) -> list[str]:
-    """Return the paths without those below another; EVERYTHING alone where a rule of ignoring changed."""
+    """Return the paths without those below another; only EVERYTHING if an ignore rule changed."""
     relative = sorted({Path(path).relative_to(root).as_posix() for path in changed})
     if any(is_rule_file(path.rpartition("/")[2]) for path in relative):
         return [EVERYTHING]

@@ -1,4 +1,4 @@
-"""Answers: relevant memory to a language model and its checked reply back, or an extract where there is none."""
+"""Answers: a language model's checked reply from relevant memory, or an extract without a model."""
 
 import asyncio
 import math
@@ -31,13 +31,13 @@ NO_MODEL = "no language model is configured (LLM_BASE_URL): these are sentences 
 _FALLBACK = "these are sentences of the hits"
 _NO_SUPPORT = "no hit is close enough to the question to support an answer"
 _NOT_IN_HITS = "the language model found no answer in the hits"
-# What is left of a request's time for an extract, and for sending it.
+# Part of a request's time reserved for an extract and for sending it.
 _MARGIN_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """The language model, how many characters of hits it gets, and how long its reply may take."""
+    """The language model, its limit of characters of hits, and the time limit of its reply."""
 
     model: ChatModel
     context_chars: int
@@ -45,7 +45,7 @@ class Chat:
 
 
 async def answer(found: RelevantOutput, chat: Chat | None) -> AnswerOutput:
-    """The whole answer to the question that `found` was found for."""
+    """Return the complete answer to the question of `found`."""
     async with aclosing(answer_events(found, chat, streamed=False)) as events:
         async for event in events:
             if isinstance(event, AnswerOutput):
@@ -56,8 +56,9 @@ async def answer(found: RelevantOutput, chat: Chat | None) -> AnswerOutput:
 async def answer_events(
     found: RelevantOutput, chat: Chat | None, *, streamed: bool
 ) -> AsyncGenerator[AnswerEvent, None]:
-    """The hits, the text as it comes (of a language model only), and last the whole answer. Never raises for a
-    language model that fails: the answer is an extract then, and its notes say why.
+    """Yield the hits, the text as it arrives (from a language model only), and last the complete answer.
+
+    Never raises for a language model that fails: the answer is then an extract, and its notes give the reason.
     """
     yield AnswerHits(hits=found.hits)
     quotable = supporting(found.hits, found.query, moment_of(found))
@@ -67,7 +68,7 @@ async def answer_events(
     if chat is None:
         yield _extractive(found, quotable, NO_MODEL)
         return
-    # The model reads all that the search found, fenced: it may know better what answers.
+    # The model reads all hits, fenced: it may recognise the answer better.
     context = context_of(found.hits, chat.context_chars)
     try:
         async for event in _replied(found, context, chat, streamed=streamed):
@@ -90,7 +91,7 @@ async def _replied(
 
 
 async def _until(ends_at: float, pieces: AsyncIterator[str | Reply]) -> AsyncIterator[str | Reply]:
-    """The pieces that come in time. Raises ChatModelUnavailable when one is late."""
+    """Yield the pieces that arrive in time. Raises ChatModelUnavailable if one is late."""
     while True:
         try:
             async with asyncio.timeout_at(ends_at):
@@ -103,7 +104,7 @@ async def _until(ends_at: float, pieces: AsyncIterator[str | Reply]) -> AsyncIte
 
 
 def _ends_at(timeout_s: float) -> float:
-    """When the reply has to be there, by the loop's clock: the request's own deadline counts too."""
+    """Return the time when the reply is due, by the loop's clock: the request's own deadline also applies."""
     request_ends_at = deadline.get()
     return min(
         asyncio.get_running_loop().time() + timeout_s,
@@ -129,7 +130,7 @@ def _of_reply(found: RelevantOutput, context: Context, reply: Reply, model: str)
 
 
 def _extractive(found: RelevantOutput, evidence: Sequence[MemoryHit], note: str) -> AnswerOutput:
-    """What the best hits say, each with its author, its date and its citation."""
+    """Return quotes from the best hits, each with its author, its date and its citation."""
     now = moment_of(found)
     quoted = extracts(evidence, found.query, now)
     ids = citation_ids(evidence)
@@ -144,12 +145,12 @@ def _extractive(found: RelevantOutput, evidence: Sequence[MemoryHit], note: str)
 
 
 def moment_of(found: RelevantOutput) -> datetime:
-    """Return the moment that the question was seen from."""
+    """Return the reference time of the question."""
     return found.now or datetime.now(UTC)
 
 
 def _source(hit: MemoryHit, times: Sequence[str], now: datetime) -> str:
-    """Who said it, and when, in parentheses; since when it does not hold any more, and which days its words mean."""
+    """Return author and date in parentheses, when it ceased to hold, and the dates that its words mean."""
     day = f"{hit.sent_at:%Y-%m-%d}" if hit.sent_at else None
     if hit.kind == "fact" and hit.sent_at and hit.sent_at > now:
         day = f"from {day}"
@@ -161,7 +162,7 @@ def _source(hit: MemoryHit, times: Sequence[str], now: datetime) -> str:
 
 
 def _output(found: RelevantOutput, **fields: object) -> AnswerOutput:
-    """An answer with what all have in common; an arm of the search that did not run is worth a note."""
+    """Return an answer with the common fields; an arm of the search that did not run adds a note."""
     troubles = [f"{arm}: {state}" for arm, state in found.arms.items() if state != "ok"]
     return AnswerOutput(
         namespace=found.namespace,

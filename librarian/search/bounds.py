@@ -1,4 +1,4 @@
-"""How similar hits have to be: what a caller says about thresholds, and what follows from saying nothing."""
+"""Similarity thresholds of hits: the caller's settings and their defaults."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _SWITCHED_OFF = "adaptive thresholds are switched off in this service (ADAPTIVE_
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """The bound of a search, None where hits need not be similar; where it comes from; and notes for the caller."""
+    """The bound of a search (None if hits need not be similar), its source, and notes for the caller."""
 
     bound: Bound | None
     source: Source = "default"
@@ -25,10 +25,10 @@ class Bounded:
 
 
 def bound_of(query: SearchInput | SemanticSearchInput, settings: SearchSettings) -> Bounded:
-    """The bound that `query` asks for: an adaptive one, else the one given, else the default one of the tools.
+    """Return the bound for `query`: an adaptive one, otherwise the given one, otherwise the tools' default.
 
-    A tool's threshold adapts unless told otherwise, that of a plain search only when asked to, and without either a
-    plain search has none. Raises InvalidInput when the ends of the ladder contradict each other.
+    A tool's threshold adapts by default, that of a plain search only on request; a plain search with neither has none.
+    Raises InvalidInput if the ends of the ladder contradict each other.
     """
     lowest, highest = query.adaptive_threshold_min, query.adaptive_threshold_max
     if lowest > highest:

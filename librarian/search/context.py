@@ -1,4 +1,4 @@
-"""What a model should be given about a question: the context pack."""
+"""The context pack: lines to give a model about a question."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,7 +20,7 @@ _NO_ROOM = "{n} of {all} hits found no room in {tokens} tokens"
 
 
 async def context_pack(executor: Executor, found: RelevantOutput, asked: ContextInput) -> ContextOutput:
-    """Return the best of `found` as lines within the budget, with the turns that make them understood."""
+    """Return the best of `found` as lines within the budget, with the turns needed to understand them."""
     hits = [hit for hit in found.hits if hit.verdict != Verdict.COMMANDS.value]
     turns, others = await _around(executor, found.namespace, hits)
     ids = _ids(hits, turns, others)
@@ -45,7 +45,7 @@ async def context_pack(executor: Executor, found: RelevantOutput, asked: Context
 async def _around(
     executor: Executor, namespace: str, hits: Sequence[MemoryHit]
 ) -> tuple[Mapping[str, Turns], Mapping[str, Item]]:
-    """The turns beside those hits that are not understood alone, and the items that replace others, by uid."""
+    """Return the turns beside hits that need them to be understood, and the items that replace others, by uid."""
     unclear = [hit.uid for hit in hits if hit.kind == "message" and _is_unclear(hit.content)]
     later = {hit.superseded_by for hit in hits if hit.superseded_by} - {hit.uid for hit in hits}
     turns = await turns_beside(executor, namespace, unclear) if unclear else {}
@@ -58,7 +58,7 @@ def _is_unclear(text: str) -> bool:
 
 
 def _ids(hits: Sequence[MemoryHit], turns: Mapping[str, Turns], others: Mapping[str, Item]) -> dict[str, str]:
-    """What each item is cited by, by uid."""
+    """Return the citation id of each item, by uid."""
     beside = [item for near in turns.values() for item in (*near.before, *near.after)]
     all_there_is: list[HasUid] = [*hits, *beside, *others.values()]
     named = list({each.uid: each for each in all_there_is}.values())

@@ -1,4 +1,4 @@
-"""Definitions in indexed files as evidence: where a name stands that a question asks the place of."""
+"""Definitions in indexed files as evidence, for questions about the location of a name."""
 
 from graph.executor import Executor
 from graph.file_lines import ChunkText, Lines
@@ -11,14 +11,14 @@ from retrieval.locate import LookupPlan, plan_lookup
 from retrieval.text_matching import cut_around
 
 MAX_DEFINITIONS = 500
-"""Of one name; the likeliest are chosen from these."""
+"""Per name; the likeliest are chosen from these."""
 
 _SHOWN = 3
 _LINE_CHARS = 200
 
 
 async def definitions(executor: Executor, namespace: str, plan: LookupPlan, query: str) -> list[Symbol]:
-    """Return the definitions of the name that a plan asks for, likeliest first; `query` may ask for those of tests."""
+    """Return the definitions of the plan's name, likeliest first; `query` may ask for those of tests."""
     if plan.text is None or not plan.definition:
         return []
     found = await find_symbols(executor, FileFilter(namespace), plan.text, MAX_DEFINITIONS)
@@ -27,8 +27,9 @@ async def definitions(executor: Executor, namespace: str, plan: LookupPlan, quer
 
 
 async def definition_hits(executor: Executor, namespace: str, query: str) -> list[MemoryHit]:
-    """Return where the name is defined whose definition a question asks for, as hits that say `X is defined in
-    path:line`, likeliest first and at most three; none for any other question.
+    """Return the definitions that a question asks for, as hits that say `X is defined in path:line`.
+
+    Likeliest first and at most three; none for any other question.
     """
     plan = plan_lookup(query)
     if plan.shape != "definition":

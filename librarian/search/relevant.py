@@ -22,12 +22,12 @@ from retrieval.types import ScoredItem, SearchRequest
 
 log = structlog.get_logger("librarian.relevant_memory")
 
-# What tells something by itself. Parts of files are found by searches of files.
+# Kinds that are informative by themselves. Searches of files find parts of files.
 KINDS = (Kind.MESSAGE, Kind.MEMORY, Kind.FACT)
 _LOGGED_CHARS = 200
-# Hits beside those wanted: of several of one message only the best stays.
+# Hits beyond the requested number: of several from one message only the best is kept.
 _SPARE = 10
-# What answers nothing, however well a reranker thinks of its words.
+# Verdicts of texts that answer nothing, regardless of the reranker's score.
 _NO_ANSWER = frozenset({Verdict.COMMANDS, Verdict.KNOWS_NOT, Verdict.REPEATS})
 
 
@@ -40,7 +40,7 @@ async def get_relevant_memory(
     *,
     log_queries: bool,
 ) -> RelevantOutput:
-    """Return the best hits of `namespace`, one a message."""
+    """Return the best hits of `namespace`, one per message."""
     now = as_utc(wanted.now) or as_utc(wanted.as_of) or datetime.now(UTC)
     request = SearchRequest(
         [wanted.query],
@@ -56,7 +56,7 @@ async def get_relevant_memory(
         f"[LIBRARIAN] {namespace}: query={query!r} -> {len(hits)} hits "
         f"(requested={wanted.max_hits}, raw_results={len(found.hits)})"
     )
-    # The pipeline's remarks on how far it looked are about its own limit.
+    # The pipeline's remarks on its depth refer to its own limit.
     notes = [note for note in found.notes if note not in found.result.notes]
     return RelevantOutput(
         namespace=namespace,
@@ -70,7 +70,7 @@ async def get_relevant_memory(
 
 
 def _unique(found: Sequence[tuple[ScoredItem, float | None]], wanted: RelevantInput) -> list[MemoryHit]:
-    """Return the hits in their order, what answers nothing last unless that is not wanted, one a message."""
+    """Return the hits in order, one per message; those that answer nothing come last, or not at all if not wanted."""
     ordered = sorted(found, key=lambda hit: wanted.answer_over_question and _answers_nothing(hit[0]))
     unique: dict[object, MemoryHit] = {}
     for scored, rerank_score in ordered:
@@ -83,7 +83,7 @@ def _answers_nothing(scored: ScoredItem) -> bool:
 
 
 def _identity(scored: ScoredItem) -> object:
-    """A message is known by its conversation and id, anything else by its uid."""
+    """Identify a message by its conversation and id, anything else by its uid."""
     item = scored.item
     if isinstance(item, Message) and item.message_id is not None:
         return (item.conversation_id, item.message_id)
@@ -91,7 +91,7 @@ def _identity(scored: ScoredItem) -> object:
 
 
 def author_of(item: Item) -> str | None:
-    """Return who wrote a message, or keeps a memory."""
+    """Return the author of a message, or the keeper of a memory."""
     author = item.agent if isinstance(item, Memory) else item.author_name if isinstance(item, Message) else None
     return author or None
 

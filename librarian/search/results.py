@@ -1,4 +1,4 @@
-"""Hits of the pipeline as the wire has them."""
+"""Conversion of the pipeline's hits to the wire."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -29,7 +29,7 @@ _RESULTS: Mapping[Kind, type[Struct]] = {
     Kind.MEMORY: MemoryResult,
     Kind.FILE_CHUNK: ChunkResult,
 }
-# What hits say otherwise than the graph, or what it does not store.
+# Fields of hits that differ from the graph's or are not stored.
 _DERIVED = frozenset(
     {"namespace", "uid", "kind", "content", "score", "similarity_score", "rerank_score"}
     | {"valid_to", "attributes", "evidence", "led_by", "explanation"}
@@ -37,7 +37,7 @@ _DERIVED = frozenset(
 
 
 def _taken(struct: type[Struct], kind: Kind) -> list[str]:
-    """The fields of a hit that an item of this kind stores under their own names."""
+    """Return the fields of a hit that an item of this kind stores under the same names."""
     stored = stored_fields(ITEM_CLASSES[kind])
     return [name for name in struct.__struct_fields__ if name in stored and name not in _DERIVED]
 
@@ -60,7 +60,7 @@ def hit(scored: ScoredItem, rerank_score: float | None, *, explain: bool) -> Hit
 
 
 def result(scored: ScoredItem, rerank_score: float | None, *, explain: bool) -> Struct:
-    """Return a hit as its kind has it, with null for what it lacks."""
+    """Return a hit in its kind's form, with null for missing fields."""
     item = scored.item
     fields = {name: plain(getattr(item, name)) for name in _RESULT_FIELDS[item.kind]}
     if isinstance(item, Fact):
@@ -87,7 +87,7 @@ def _common(scored: ScoredItem, rerank_score: float | None, *, explain: bool) ->
 
 
 def led_by(item: Item) -> list[Cause]:
-    """Return what led to an item, for the wire."""
+    """Return the causes of an item, for the wire."""
     return [convert(asdict(cause), Cause) for cause in item.led_by]
 
 
@@ -97,7 +97,7 @@ def _explanation(scored: ScoredItem) -> Explanation:
             query=share.query,
             arm=share.arm,
             rank=share.rank,
-            # BM25 tells about the whole corpus, other namespaces included.
+            # BM25 reveals statistics of the whole corpus, including other namespaces.
             score=round(share.score, 4) if share.arm == VECTOR else None,
             share=round(share.share, 6),
         )

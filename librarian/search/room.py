@@ -1,4 +1,4 @@
-"""Searches of one graph, and answers out of what they find."""
+"""Searches of one graph, and answers from their hits."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence

@@ -1,4 +1,4 @@
-"""Search: the wire's request to the pipeline, its hits back to the wire."""
+"""Search: from the wire's request to the pipeline, and from its hits to the wire."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -33,20 +33,20 @@ Tool = Literal[
     "search_all",
     "relevant_memory",
 ]
-"""What asks, as metrics and logs name it."""
+"""The caller, as named in metrics and logs."""
 
-# A query may have a million characters.
+# A query may be a million characters long.
 LOGGED_CHARS = 200
-# The answer must leave before the deadline itself ends the request.
+# The answer must be sent before the deadline ends the request.
 _MARGIN_S = 0.25
 _NO_TIME_S = 0.001
 
 
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
-    """A search with what its contract leaves to the settings filled in; `source` is where its bound comes from.
+    """A search with settings filled in for omitted fields; `source` is the source of its bound.
 
-    `rerank_query` is None where the fused order is wanted; `notes` are for the caller.
+    `rerank_query` is None for the fused order; `notes` are for the caller.
     """
 
     tool: Tool
@@ -58,7 +58,7 @@ class SearchPlan:
 
 @dataclass(frozen=True, slots=True)
 class RankedHits:
-    """The hits of a search in their final order, each with the reranker's score if it gave one."""
+    """The hits of a search in final order, each with the reranker's score if any."""
 
     hits: Sequence[tuple[ScoredItem, float | None]]
     result: SearchResult
@@ -81,7 +81,7 @@ async def search(
 
 
 def common_fields(plan: SearchPlan, found: RankedHits, *, explain: bool) -> dict[str, Any]:
-    """Return what the answer of every search says beside its hits, by field."""
+    """Return the fields common to the answers of all searches, without hits."""
     threshold = found.result.threshold
     return {
         "queries": list(plan.request.queries),
@@ -104,7 +104,7 @@ def plan_search(
     limit: int,
     kinds: Sequence[Kind] = tuple(Kind),
 ) -> SearchPlan:
-    """Return the search that `query` asks for. Raises InvalidInput when its bounds contradict each other."""
+    """Return the search for `query`. Raises InvalidInput if its bounds contradict each other."""
     bounded = bound_of(query, settings)
     queries = _distinct(query.queries)
     notes = list(bounded.notes)
@@ -126,7 +126,7 @@ def plan_search(
 
 
 def _distinct(queries: Sequence[str]) -> list[str]:
-    """The queries without those that only repeat one before: agreement with oneself is none."""
+    """Return the queries without repetitions: agreement with oneself is no evidence."""
     first: dict[str, str] = {}
     for text in queries:
         first.setdefault(normalise(text), text)
@@ -134,7 +134,7 @@ def _distinct(queries: Sequence[str]) -> list[str]:
 
 
 async def run(pipeline: SearchPipeline, reranking: Reranking, plan: SearchPlan) -> RankedHits:
-    """Search, let the reranker order the best where it is wanted and there is one, count and log."""
+    """Search, rerank the best if requested and possible, count and log."""
     request, limit = plan.request, plan.request.limit
     wanted = plan.rerank_query is not None
     spare = reranking.pool(limit) - limit if wanted and reranking.on else 0
@@ -154,7 +154,7 @@ async def run(pipeline: SearchPipeline, reranking: Reranking, plan: SearchPlan) 
 
 
 def _threshold_explanation(plan: SearchPlan, found: RankedHits) -> ThresholdExplanation | None:
-    """Return where the threshold of a search comes from, and what it did."""
+    """Return the source of a search's threshold, and its effect."""
     threshold = found.result.threshold
     if threshold is None:
         return None
@@ -181,7 +181,7 @@ async def _reranked(reranking: Reranking, plan: SearchPlan, hits: Sequence[Score
 
 
 def _time_left_s(most_s: float) -> float:
-    """Seconds until the request has to be answered, at most `most_s`."""
+    """Return the seconds until the request must be answered, at most `most_s`."""
     ends_at = deadline.get()
     if ends_at is None:
         return most_s
@@ -190,7 +190,7 @@ def _time_left_s(most_s: float) -> float:
 
 
 def _remarks(outcome: RerankOutcome | None, reranking: Reranking) -> list[str]:
-    """Return why a reranker did not order the hits, or not all; one that nobody set up is not missed."""
+    """Return why a reranker did not order all hits; nothing if none is configured."""
     if outcome is None or outcome.status is RerankStatus.SKIPPED:
         return []
     if outcome.faults and outcome.reranked:
@@ -236,5 +236,5 @@ def _observe_threshold(plan: SearchPlan, result: SearchResult, hits: int) -> Non
 
 
 def _rounded(timings_ms: Mapping[str, float]) -> dict[str, float]:
-    """Tenths of a millisecond."""
+    """Round to tenths of a millisecond."""
     return {stage: round(spent, 1) for stage, spent in timings_ms.items()}

@@ -32,7 +32,7 @@ async def semantic_search(
     kinds: Sequence[Kind],
     output: type[Out],
 ) -> Out:
-    """Similar hits of `kinds` in `namespace` for `query`, best first. Raises InvalidInput."""
+    """Return similar hits of `kinds` in `namespace` for `query`, best first. Raises InvalidInput."""
     _check_kinds(query, kinds, tool)
     limit = settings.max_facts if query.limit is UNSET else query.limit
     plan = plan_search(tool, namespace, query, settings, limit=limit, kinds=kinds)
@@ -51,7 +51,7 @@ async def semantic_search(
 
 
 def _check_kinds(query: SemanticSearchInput, kinds: Sequence[Kind], tool: Tool) -> None:
-    """A tool for one kind cannot find others."""
+    """Refuse kinds that the tool cannot find."""
     named = query.filters.kinds if query.filters else None
     if named and not set(named) <= {kind.value for kind in kinds}:
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""One search of several namespaces: each is searched as if it were alone, and their rankings become one."""
+"""One search of several namespaces: each is searched separately, and their rankings are merged."""
 
 import asyncio
 import heapq
@@ -14,18 +14,18 @@ _OK = "ok"
 
 
 async def search_several(find: Find, namespace: str, query: SearchInput) -> SearchOutput:
-    """Return the best hits of `query.namespaces`, each with where it is from. Raises InvalidInput."""
+    """Return the best hits of `query.namespaces`, each with its namespace. Raises InvalidInput."""
     named = list(dict.fromkeys(query.namespaces or [namespace]))
     alone = replace(query, namespaces=None)
     return merged(namespace, await asyncio.gather(*(find(each, alone) for each in named)), query.limit)
 
 
 def merged(namespace: str, found: Sequence[SearchOutput], limit: int) -> SearchOutput:
-    """Return one answer: the order within each namespace stays, and of what comes next in each, the best stands first.
+    """Return one answer that keeps the order within each namespace and takes the best of their next hits.
 
-    Scores of different namespaces do not compare: they are relative to what else was found there. What compares is the
-    reranker's score, where it ordered all of them, else the calibrated similarity; of each hit counts the best of what
-    stands at its place or behind it, since its ranking put it above all that.
+    Scores of different namespaces are not comparable: they are relative to the other hits there. Comparable are the
+    reranker's score, if it ordered all of them, otherwise the calibrated similarity; a hit counts as the best value at
+    or behind its rank, since its ranking put it above the rest.
     """
     by_reranker = all(each.reranked for each in found)
     placed = [_placed(each, by_reranker=by_reranker) for each in found]
@@ -45,7 +45,7 @@ def merged(namespace: str, found: Sequence[SearchOutput], limit: int) -> SearchO
 
 
 def _placed(found: SearchOutput, *, by_reranker: bool) -> list[tuple[float, Hit]]:
-    """Return the hits of one namespace with what they are compared by, which never rises."""
+    """Return the hits of one namespace with their comparison values, which never increase."""
     values = [(hit.rerank_score if by_reranker else hit.similarity_score) or 0.0 for hit in found.results]
     best_from_here = list(accumulate(reversed(values), max))[::-1]
     named = [replace(hit, namespace=found.namespace) for hit in found.results]
@@ -53,7 +53,7 @@ def _placed(found: SearchOutput, *, by_reranker: bool) -> list[tuple[float, Hit]
 
 
 def _arms(found: Sequence[SearchOutput]) -> dict[str, str]:
-    """Return what each arm did: "ok" where it was so everywhere, else the first other state and where that was."""
+    """Return the state of each arm: "ok" if it was so everywhere, otherwise the first other state and its namespace."""
     states: dict[str, str] = {}
     for each in found:
         for arm, state in each.arms.items():

@@ -1,4 +1,4 @@
-"""Why a search does not show an item: the search as it was made, and what kept the item out of it."""
+"""Why a search does not show an item: repeats the search and finds the step that excluded the item."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ async def why_not(
     query: WhyNotInput,
     settings: SearchSettings,
 ) -> WhyNotOutput:
-    """What became of one item in a search. Raises NotFound, also for an item of another namespace."""
+    """Return the fate of one item in a search. Raises NotFound, also for an item of another namespace."""
     if query.namespaces is not None:
         raise InvalidInput(
             "an item is asked about in its own namespace", field="$.namespaces", remedy="Leave it out, and ask there."
@@ -49,7 +49,7 @@ async def why_not(
 
 
 def _as_shown(diagnosis: Diagnosis, found: RankedHits, uid: str) -> Diagnosis:
-    """The diagnosis by what the search shows in the end, which a reranker may have put into another order."""
+    """Return the diagnosis for the final hits, whose order a reranker may have changed."""
     ranks = {scored.item.uid: rank for rank, (scored, _) in enumerate(found.hits, start=1)}
     if uid in ranks:
         return replace(diagnosis, verdict=Verdict.FOUND, rank=ranks[uid])

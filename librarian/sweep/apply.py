@@ -1,4 +1,4 @@
-"""From planned changes to the chunks that the graph writes together."""
+"""Grouping of planned changes into the chunks that the graph writes together."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -10,11 +10,11 @@ from librarian.sweep.changes import Change, Merge, Retype, Rewriting, Template, 
 from librarian.sweep.texts import rewritten
 
 CHUNK = 100
-"""Memories whose changes are one transaction."""
+"""Memories whose changes form one transaction."""
 
 
 def chunks(changes: Sequence[Change]) -> Iterator[list[Change]]:
-    """Yield a plan's changes as chunks, edges first; what changes one memory's text stays together."""
+    """Yield a plan's changes as chunks, edges first; changes of one memory's text stay together."""
     order = {change.memory_id: index for index, change in reversed(list(enumerate(changes)))}
     chunk: list[Change] = []
     for change in sorted(changes, key=lambda change: (isinstance(change, Retype | Template), order[change.memory_id])):
@@ -27,8 +27,9 @@ def chunks(changes: Sequence[Change]) -> Iterator[list[Change]]:
 
 
 def chunk_of(changes: Sequence[Change], facts: Mapping[str, NewItem], successions: Sequence[Succession]) -> Chunk:
-    """Return what the graph does for these changes; `rows` has one entry for each of them, in their order; `facts`
-    holds those that are stored, by uid, `successions` what they may replace.
+    """Return the graph's chunk for these changes; `rows` has one entry per change, in order.
+
+    `facts` holds the facts to store, by uid, `successions` the values that they may replace.
     """
     by_memory: dict[str, list[Rewriting]] = {}
     for change in changes:
@@ -45,5 +46,5 @@ def chunk_of(changes: Sequence[Change], facts: Mapping[str, NewItem], succession
 
 
 def needs_of(change: Change) -> dict[str, int]:
-    """Return the versions of the memories that the change was planned on."""
+    """Return the versions of the memories on which the change was planned."""
     return change.needs if isinstance(change, Edge | Merge) else {change.memory_id: change.version}

@@ -1,4 +1,4 @@
-"""The changes that a sweep plans, one value an action, and how reports spell them.
+"""The changes that a sweep plans, one class per action, and their form in reports.
 
 Inside the sweep a change is one of these; the graph keeps a `RecordedChange` of it, and only reports, plans and events
 hold the wire's `SweepChange`.
@@ -42,7 +42,7 @@ class _TypeChange:
 
 @dataclass(frozen=True, slots=True)
 class Retype(_TypeChange):
-    """Give a memory that has no type the type `new_type`."""
+    """Give an untyped memory the type `new_type`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Propose to join a memory into `target_id`, the fuller one, which says the same."""
+    """Propose to join a memory into `target_id`, the fuller one with the same content."""
 
     memory_id: str
     version: int
@@ -74,13 +74,13 @@ class Merge:
 
     @property
     def needs(self) -> dict[str, int]:
-        """The memories that it was planned on, with their versions."""
+        """The memories on which it was planned, with their versions."""
         return {self.memory_id: self.version, self.target_id: self.target_version}
 
 
 @dataclass(frozen=True, slots=True)
 class Expire:
-    """Let an item of any kind expire at `expires_at`, as a rule of retention wants."""
+    """Let an item of any kind expire at `expires_at` under a retention rule."""
 
     memory_id: str
     version: int
@@ -94,7 +94,7 @@ Rewriting: TypeAlias = Retype | Template
 
 
 def to_wire(change: Change, state: ChangeState = "planned", seq: int | None = None) -> SweepChange:
-    """Return the change as reports and plans hold it."""
+    """Return the change in the form of reports and plans."""
     wire = SweepChange(memory_id=change.memory_id, action="retype", version=change.version, state=state, seq=seq)
     match change:
         case Retype() | Flag():
@@ -130,12 +130,12 @@ def to_wire(change: Change, state: ChangeState = "planned", seq: int | None = No
 
 
 def is_proposed(change: Change) -> bool:
-    """Return whether the change waits for a human before anything is written of it."""
+    """Return whether the change needs a human decision before it is written."""
     return isinstance(change, Flag | Merge) or (isinstance(change, StatedFact) and change.state == "proposed")
 
 
 def recorded(change: Change) -> RecordedChange:
-    """Return what the run's list of changes says of it."""
+    """Return the change's entry in the run's list of changes."""
     wire = to_wire(change)
     return RecordedChange(
         uid=change.memory_id,
@@ -159,7 +159,7 @@ def recorded(change: Change) -> RecordedChange:
 
 
 def from_wire(wire: SweepChange) -> Change:
-    """Return the change that an entry of a plan stands for. Raises InvalidInput where the entry lacks a field."""
+    """Return the change of a plan's entry. Raises InvalidInput if the entry lacks a field."""
     match wire.action:
         case "retype" | "flag":
             made = Retype if wire.action == "retype" else Flag
@@ -195,7 +195,7 @@ def from_wire(wire: SweepChange) -> Change:
 
 
 def fact_of(change: StatedFact) -> ProposedFact:
-    """Return what a change says for the wire."""
+    """Return the fact of a change for the wire."""
     return ProposedFact(**{name: getattr(change, name) for name in ProposedFact.__struct_fields__})
 
 

@@ -1,4 +1,4 @@
-"""What a sweep would connect: edges between memories with their evidence, and near-duplicates to merge."""
+"""Connections that a sweep proposes: edges between memories with their evidence, and near-duplicates to merge."""
 
 import asyncio
 from collections import Counter
@@ -25,18 +25,18 @@ from retrieval.lucene import memories_naming, memories_telling
 from retrieval.text import language
 
 NEIGHBOURS = 8
-"""Memories nearest to one that are read together with it."""
+"""Nearest memories that are read together with a memory."""
 RELATED_PER_MEMORY = 3
-"""Edges without a claim of cause that are planned for one memory of a page."""
+"""Edges without a causal claim that are planned for one memory of a page."""
 CLAUSES = 6
-"""Clauses of a memory that are looked up among the others."""
+"""Clauses of a memory that are searched among the others."""
 
 _QUOTE_CHARS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class StoredNote(Note):
-    """A note as the graph has it; `whole` says that `text` is all of the memory's text."""
+    """A note as stored in the graph; `whole` says that `text` is the memory's complete text."""
 
     text: str = field(repr=False)
     version: int = 0
@@ -45,8 +45,10 @@ class StoredNote(Note):
 
 @dataclass(slots=True)
 class Relations:
-    """Plans edges and merges page by page. It remembers the ids of the edges it has planned, so that an edge that both
-    of its ends lead to is planned once; where they are drawn at once, the caller clears `planned` after each page.
+    """Plans edges and merges page by page.
+
+    It remembers the ids of planned edges, so that an edge reached from both ends is planned once; if edges are drawn
+    immediately, the caller clears `planned` after each page.
     """
 
     executor: Executor
@@ -57,7 +59,7 @@ class Relations:
     planned: set[str] = field(default_factory=set)
 
     async def plan(self, page: Sequence[SweptMemory]) -> list[Edge | Merge]:
-        """Return the edges and merges that begin at the memories of a page."""
+        """Return the edges and merges that start at the memories of a page."""
         read = await self._read(page)
         near = [pair for pair in read.pairs if {pair.first, pair.second} & read.own.keys()]
         found = await asyncio.to_thread(read_relations, list(read.notes.values()), near, read.own.keys())
@@ -75,7 +77,7 @@ class Relations:
         return [*self._new([*await self._drawable(edges), *named]), *merges]
 
     async def _read(self, page: Sequence[SweptMemory]) -> "_Read":
-        """Return the memories of a page, those that they may have to do with, and the pairs to compare."""
+        """Return the memories of a page, possibly related memories, and the pairs to compare."""
         own = {memory.item.uid: memory for memory in page}
         texts = {uid: memory.item.text[:MAX_CHARS] for uid, memory in own.items()}
         near = await self._near(texts)
@@ -88,7 +90,7 @@ class Relations:
         return _Read(own, {note.uid: note for note in read}, candidate_pairs(read, links, near))
 
     async def _namesakes(self, texts: Mapping[str, str]) -> list[tuple[str, str]]:
-        """Return pairs (memory, another that holds a name of it, or words of what it states a cause of or by)."""
+        """Return pairs of a memory and another that contains a name of it, or words of its stated cause or effect."""
         plain: list[tuple[str, str]] = []
         cjk: list[tuple[str, str]] = []
         for uid, text in texts.items():
@@ -100,7 +102,7 @@ class Relations:
         return found + await graph.namesakes(self.executor, self.namespace, cjk, cjk=True)
 
     async def _near(self, texts: Mapping[str, str]) -> dict[str, list[tuple[str, float]]]:
-        """Return the nearest memories with their similarity, 0-1; none of a text that the encoder cannot read."""
+        """Return the nearest memories with their similarity, 0-1; none for a text that the encoder cannot read."""
         if self.space is None:
             return {}
         noise = {uid: self.space.calibrations.get(language(text)) for uid, text in texts.items()}
@@ -139,7 +141,7 @@ class Relations:
         )
 
     async def _drawable(self, edges: Sequence[Edge]) -> list[Edge]:
-        """Return few of those that claim no cause, and none that double or contradict what is there."""
+        """Return the edges to draw: few without a causal claim, and none that duplicate or contradict existing ones."""
         few = _few_related(edges)
         ends = [(edge.memory_id, edge.target_id) for edge in few]
         known = await graph.known_pairs(self.executor, self.namespace, ends)
@@ -159,8 +161,9 @@ class _Read:
 
 
 def _few_related(edges: Sequence[Edge]) -> list[Edge]:
-    """Return the surest first, of those that claim no cause RELATED_PER_MEMORY for each memory. Edges that are there
-    already count: else every sweep would draw the next ones.
+    """Return the surest first; of those without a causal claim, RELATED_PER_MEMORY per memory.
+
+    Existing edges count: otherwise every sweep would draw the next ones.
     """
     related: Counter[str] = Counter()
     kept = []
@@ -174,7 +177,7 @@ def _few_related(edges: Sequence[Edge]) -> list[Edge]:
 
 
 def _merge(pair: CandidatePair, read: _Read) -> Merge | None:
-    """Return the merge of the shorter of two memories that say the same into the fuller one, at the shorter one."""
+    """Return the merge of the shorter of two equivalent memories into the fuller one, at the shorter one."""
     fuller, shorter = sorted(
         (read.notes[pair.first], read.notes[pair.second]), key=lambda note: (-len(note.text), note.uid)
     )

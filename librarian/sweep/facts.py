@@ -1,4 +1,4 @@
-"""The facts that messages state: what a sweep proposes or stores of them."""
+"""Facts stated in messages: those that a sweep proposes or stores."""
 
 import asyncio
 from collections.abc import Sequence
@@ -25,15 +25,16 @@ _SUSPICIOUS = 2
 
 
 def facts_of_message(text: str, author: str, role: str | None) -> list[Stated]:
-    """Return what the author of a message states; nothing where it gives orders to its reader or no person wrote it."""
+    """Return the facts stated by a message's author; none if it gives orders to its reader or no person wrote it."""
     return stated_facts(text, author) if is_read(text, role) else []
 
 
 async def plan_facts(
     executor: Executor, namespace: str, page: Sequence[ReadMessage], lessons: Lessons, adviser: Adviser | None = None
 ) -> list[StatedFact]:
-    """Return what a page of messages states and neither a fact nor an earlier proposal holds; what the rules say comes
-    first, and what a model adds is only proposed.
+    """Return new facts of a page of messages: neither stored nor proposed before.
+
+    Facts found by the rules come first; those that a model adds are only proposed.
     """
     said: Sequence[list[Stated]] = await asyncio.to_thread(lambda: [_ruled(message) for message in page])
     model = None
@@ -52,7 +53,7 @@ async def plan_facts(
 
 
 def asked_chars(page: Sequence[ReadMessage]) -> int:
-    """Return how many characters a model is given to read these messages."""
+    """Return how many characters a model reads for these messages."""
     prompts = [messages_of(message.item.text, author_of(message.item)) for message in page]
     return sum(len(part.content) for asked in prompts for part in asked)
 
@@ -60,7 +61,7 @@ def asked_chars(page: Sequence[ReadMessage]) -> int:
 async def facts_to_store(
     executor: Executor, namespace: str, changes: Sequence[Change], declared: Declared
 ) -> Successions:
-    """Return the facts among changes that are accepted, each with what it replaces."""
+    """Return the accepted facts among changes, each with the facts it replaces."""
     accepted = [change for change in changes if isinstance(change, StatedFact) and change.state == "accepted"]
     items = [new_fact(namespace, fact_of(change), change.memory_id, change.confidence) for change in accepted]
     found = await with_successions(executor, namespace, items, declared)
@@ -86,7 +87,7 @@ def new_fact(namespace: str, fact: ProposedFact, message: str, confidence: float
 
 
 def author_of(message: Message) -> str:
-    """Return what the author of a message is called in the facts that it states."""
+    """Return the name of a message's author in the facts that it states."""
     return message.author_name or message.author_id or _NOBODY
 
 
@@ -104,7 +105,7 @@ def _ruled(message: ReadMessage) -> list[Stated]:
 async def _advised(
     page: Sequence[ReadMessage], said: Sequence[list[Stated]], adviser: Adviser
 ) -> Sequence[list[Stated]]:
-    """Return what the rules say of each message, and behind it what the model adds."""
+    """Return the facts that the rules find in each message, followed by those that the model adds."""
     asked = [index for index, message in enumerate(page) if is_read(message.item.text, message.item.role)]
     answers = await adviser.facts([(page[index].item.text, author_of(page[index].item)) for index in asked])
     more = dict(zip(asked, answers, strict=True))
@@ -112,7 +113,7 @@ async def _advised(
 
 
 def _new(told: Sequence[Stated], ruled: Sequence[Stated]) -> list[Stated]:
-    """Return what is told of another object than the rules have found."""
+    """Return the facts about objects that the rules have not found."""
     known = {(each.subject.casefold(), each.object.casefold()) for each in ruled}
     return [each for each in told if (each.subject.casefold(), each.object.casefold()) not in known]
 

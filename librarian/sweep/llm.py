@@ -1,8 +1,8 @@
-"""A language model's part in a sweep: it is asked about what the rules leave undecided, within a budget.
+"""A language model's part in a sweep: it decides cases that the rules leave open, within a budget.
 
-First it is examined on memories whose type is known. A model that does not tell those as well as the rules decide is
-not trusted: what it says is proposed to a human and nothing of it is applied. A causal verdict is applied only where
-the rules have proposed the very same edge. So a model can add to what is decided, and a bad one takes nothing away.
+First it is tested on memories of known type. A model that does not match the precision of the rules is not trusted: its
+verdicts are proposed to a human and none is applied. A causal verdict is applied only where the rules have proposed the
+same edge. So a model can add decisions, and a bad one does no harm.
 """
 
 import asyncio
@@ -34,16 +34,16 @@ Ask: TypeAlias = Callable[[LabelModel], Awaitable[T]]
 Known: TypeAlias = tuple[str, MemoryType]
 
 AT_ONCE = 4
-"""Questions that are open at one time."""
+"""Concurrent questions."""
 EXAMINED = 20
-"""Memories of known type that a model is examined on."""
+"""Memories of known type on which a model is tested."""
 FEWEST_EXAMINED = 10
-"""With fewer of them nobody can tell whether to trust it."""
+"""With fewer of them there is no basis for trusting it."""
 AGREEMENT = 0.85
-"""Share of these on which it has to agree: the precision that is asked of what is applied to agents' notes."""
+"""Required share of agreement: the precision required of changes applied to agents' notes."""
 
 CHARS_PER_TOKEN = 4
-"""Of English; other languages take more tokens."""
+"""In English; other languages take more tokens."""
 _NOT_APPLIED = ACCEPTED_FROM - 0.01
 _SHORT = "The staging database is restarted on Sundays."
 _OPEN = Verdict(MemoryType.UNKNOWN, 0.0, "none")
@@ -51,7 +51,7 @@ _OPEN = Verdict(MemoryType.UNKNOWN, 0.0, "none")
 
 @dataclass(frozen=True, slots=True)
 class Llm:
-    """The language model, and how often it may be asked about one memory."""
+    """The language model, and its maximum number of calls per memory."""
 
     model: LabelModel
     calls_per_memory: int
@@ -59,9 +59,7 @@ class Llm:
 
 @dataclass(slots=True)
 class Adviser:
-    """Asks the model, or with none of its own (`model` None) only counts what it would ask. `report` is what the run
-    keeps of it.
-    """
+    """Asks the model, or only counts the questions if `model` is None. `report` is kept with the run."""
 
     model: LabelModel | None
     calls_per_memory: int
@@ -70,11 +68,11 @@ class Adviser:
     _judged: dict[tuple[str, str], CausalVerdict] = field(default_factory=dict)
 
     async def labels(self, texts: Sequence[str]) -> list[Verdict | None]:
-        """Return what the model says of texts of which the rules say nothing."""
+        """Return the model's verdicts on texts that the rules leave open."""
         return await self._all([partial(_labelled, text, _OPEN) for text in texts])
 
     async def types(self, texts: Sequence[str], verdicts: Sequence[Verdict]) -> list[Verdict]:
-        """Return the verdicts, of which those that the rules were unsure of are the model's where it has one."""
+        """Return the verdicts, with unsure ones replaced by the model's where it has one."""
         asks = [partial(_labelled, text, verdict) for text, verdict in zip(texts, verdicts, strict=True)]
         self._count(messages_of(text, "") for text in texts)
         answers = await self._all(asks)
@@ -89,7 +87,7 @@ class Adviser:
         verdicts: Sequence[CausalVerdict],
         own: Mapping[str, object],
     ) -> list[CausalVerdict]:
-        """Return the verdicts on pairs, of which the undecided ones are the model's where it sees more in them."""
+        """Return the verdicts on pairs, with undecided ones replaced by the model's where it finds more."""
         chosen = self._worth_asking(pairs, notes, verdicts, own)
         ends = [(notes[pairs[index].first], notes[pairs[index].second]) for index in chosen]
         self._count(causal_messages(*both) for both in ends)
@@ -101,7 +99,7 @@ class Adviser:
         return [self._judged.get(_ends(pair), ours) for pair, ours in zip(pairs, verdicts, strict=True)]
 
     async def facts(self, messages: Sequence[tuple[str, str]]) -> list[list[Stated]]:
-        """Return what the model finds stated in messages, each a text with its author."""
+        """Return the facts that the model finds in messages, each a text with its author."""
         answers = await self._all([partial(_told, text, author) for text, author in messages])
         return [answer or [] for answer in answers]
 
@@ -112,9 +110,7 @@ class Adviser:
         verdicts: Sequence[CausalVerdict],
         own: Mapping[str, object],
     ) -> list[int]:
-        """Return the pairs that the rules cannot settle, the likeliest first; one call of each memory is left for its
-        type.
-        """
+        """Return the pairs that the rules cannot settle, likeliest first; one call per memory is kept for its type."""
         open_ = [
             index
             for index, (pair, verdict) in enumerate(zip(pairs, verdicts, strict=True))
@@ -137,14 +133,14 @@ class Adviser:
         if same and self.report.trusted:
             return said
         if ours.causal:
-            return ours  # the rules' proposal stands: the model does not outweigh them
+            return ours  # the rules' proposal stands: the model does not override it
         return replace(said, confidence=min(said.confidence, _NOT_APPLIED))
 
     def _count(self, prompts: Iterable[Sequence[ChatMessage]]) -> None:
         self.chars += sum(len(message.content) for prompt in prompts for message in prompt)
 
     async def _all(self, asks: Sequence[Ask[T]]) -> list[T | None]:
-        """Return the answers; None for one that is unusable. Raises what keeps the model from answering at all."""
+        """Return the answers; None for an unusable one. Raises errors that keep the model from answering at all."""
         self.report.calls += len(asks)
         if self.model is None:
             return [None] * len(asks)
@@ -164,7 +160,7 @@ class Adviser:
 
 
 async def examined(llm: Llm, known: Sequence[Known], report: SweepLlm) -> Adviser:
-    """Return the model as an adviser, trusted by its answers about memories of known type. Raises ChatModelError."""
+    """Return the model as an adviser, trusted by its test on memories of known type. Raises ChatModelError."""
     adviser = Adviser(llm.model, llm.calls_per_memory, report)
     sample = _mixed(known)[:EXAMINED]
     answers = await adviser.labels([text for text, _ in sample])
@@ -178,7 +174,7 @@ async def examined(llm: Llm, known: Sequence[Known], report: SweepLlm) -> Advise
 
 
 async def timed(model: LabelModel) -> float:
-    """Return the seconds that one question takes. Raises what keeps the model from answering at all."""
+    """Return the seconds that one question takes. Raises errors that keep the model from answering at all."""
     started = time.monotonic()
     with contextlib.suppress(UnusableReply, ChatModelRejected):
         await label_memory(model, _SHORT, _OPEN)
@@ -186,7 +182,7 @@ async def timed(model: LabelModel) -> float:
 
 
 def _mixed(known: Sequence[Known]) -> list[Known]:
-    """Return the memories in turn by their types, so that a model which always says the same is found out."""
+    """Return the memories alternating by type, to expose a model that always gives the same answer."""
     turns: Counter[MemoryType] = Counter()
     ranked = []
     for index, (text, type_) in enumerate(known):
@@ -212,7 +208,7 @@ async def _judged(first: Note, second: Note, model: LabelModel) -> CausalVerdict
 
 
 def _undecided(verdict: CausalVerdict, *texts: str) -> bool:
-    """Return whether it is a proposal of the rules, or related texts of which one tells of some cause."""
+    """Return whether it is a proposal of the rules, or a pair of related texts of which one mentions a cause."""
     if verdict.causal:
         return not verdict.accepted
     return verdict.relation is not None and any(tells_of_cause(text) for text in texts)

@@ -1,4 +1,4 @@
-"""What a sweep proposes to connect with files: memories that name a path, or something that code defines."""
+"""Proposed edges to files: memories that name a path, or something that code defines."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ FILES_PER_MEMORY = 3
 
 _READ_CHARS = 20_000
 _QUOTE_CHARS = 4_000
-# A path is hardly written by chance; one word may be a definition's name and mean something else.
+# A path is rarely written by chance; a single word may match a definition's name with another meaning.
 _PATH_CONFIDENCE = 0.9
 _SYMBOL_CONFIDENCE = 0.8
 

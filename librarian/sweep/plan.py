@@ -1,6 +1,6 @@
-"""Planning a sweep: over its scope page by page, first edges and merges, then types and texts.
+"""Planning a sweep: page by page over its scope, first edges and merges, then types and texts.
 
-`surveyed` plans the first memories to say what a language model would be asked, and which it can be examined on.
+`surveyed` plans the first memories to estimate the questions for a language model, and finds memories to test it on.
 """
 
 import asyncio
@@ -36,12 +36,12 @@ PAGE = CHUNK
 """Memories that are planned together."""
 _RUNS_LOOKED_AT = 100
 SURVEYED = 200
-"""Memories by which a survey tells what a whole sweep would ask a language model."""
+"""Memories from which a survey estimates a whole sweep's questions for a language model."""
 
 
 @dataclass(frozen=True, slots=True)
 class SweepContext:
-    """The namespace that a sweep works in, and what helps it to read."""
+    """The namespace of a sweep, and its helpers for reading texts."""
 
     executor: Executor
     namespace: str
@@ -53,9 +53,10 @@ class SweepContext:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The plan of one page, which ends at `position`; in the stage "facts" it is one of so many `messages`. In the
-    stage "texts" `refused` counts the memories whose sections could not be written without loss, and `left` the
-    memories of the scope that come behind the page.
+    """The plan of one page, which ends at `position`; in the stage "facts", `messages` is the size of the page.
+
+    In the stage "texts" `refused` counts the memories whose sections could not be written without loss, and `left` the
+    memories of the scope behind the page.
     """
 
     stage: Stage
@@ -78,10 +79,10 @@ async def planned_pages(
     drawn: bool = False,
     ending: Collection[str] = (),
 ) -> AsyncGenerator[Planned, None]:
-    """Yield what is to be done, page by page, from where `state` says on; what messages state comes last.
+    """Yield the plan page by page from where `state` left off; facts of messages come last.
 
-    `drawn` says that the edges of a page are drawn before the next page is asked for, so that nobody has to remember
-    them. Items that are `ending` are passed over, as they are once they have expired.
+    `drawn` says that the edges of a page are drawn before the next page is requested, so they need not be remembered.
+    Items that are `ending` are skipped, as they are once expired.
     """
     lessons = await learned(context.executor, context.namespace)
     state.findings.lessons = dict(lessons)
@@ -136,7 +137,7 @@ async def _facts(
     adviser: Adviser | None,
     ending: Collection[str],
 ) -> AsyncGenerator[Planned, None]:
-    """Yield what messages of the scope state; its domains, importance and limit are about memories only."""
+    """Yield facts stated by messages of the scope; its domains, importance and limit apply to memories only."""
     scope = _messages(context, config)
     total = await graph.count(context.executor, scope)
     while page := await graph.messages(context.executor, scope, after=after, limit=PAGE):
@@ -156,8 +157,9 @@ def _messages(context: SweepContext, config: SweepConfig) -> Scope:
 
 
 async def first_state(context: SweepContext, scope: Scope, config: SweepConfig) -> State:
-    """Return the state that a new run begins with: a limited one goes on where the last one of the same scope ended,
-    and begins anew where that one has reached the end.
+    """Return the initial state of a run; a limited one continues where the last one of the same scope ended.
+
+    It restarts if that one reached the end.
     """
     state = State(stage="edges")
     if config.limit is None:
@@ -183,7 +185,7 @@ def _scope_key(config: SweepConfig) -> tuple[object, ...]:
 async def pages(
     context: SweepContext, scope: Scope, after: graph.Position, done: int, limit: int | None
 ) -> AsyncGenerator[tuple[list[SweptMemory], int], None]:
-    """Yield pages from behind `after` on, each with how many memories that makes; no more than `limit` in all."""
+    """Yield pages from behind `after`, each with the total of memories so far; at most `limit` in all."""
     while limit is None or done < limit:
         size = PAGE if limit is None else min(PAGE, limit - done)
         page = await graph.page(context.executor, scope, after=after, limit=size)
@@ -194,7 +196,7 @@ async def pages(
 
 
 async def verdicts_on(context: SweepContext, page: Sequence[SweptMemory]) -> list[Verdict]:
-    """Return what the rules say of the types of memories."""
+    """Return the rules' verdicts on the types of memories."""
     uids = [memory.item.uid for memory in page]
     embeddings = await embeddings_of(context.executor, context.namespace, uids, context.space)
     texts = [(memory.item.text, embeddings.get(memory.item.uid)) for memory in page]
@@ -202,7 +204,7 @@ async def verdicts_on(context: SweepContext, page: Sequence[SweptMemory]) -> lis
 
 
 async def advised(page: Sequence[SweptMemory], verdicts: list[Verdict], adviser: Adviser) -> list[Verdict]:
-    """Return the verdicts, of which the undecided ones are the adviser's."""
+    """Return the verdicts, with undecided ones replaced by the adviser's."""
     open_ = [index for index, memory in enumerate(page) if undecided(memory, verdicts[index])]
     texts = [page[index].item.text for index in open_]
     better = dict(zip(open_, await adviser.types(texts, [verdicts[index] for index in open_]), strict=True))
@@ -211,15 +213,16 @@ async def advised(page: Sequence[SweptMemory], verdicts: list[Verdict], adviser:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a model is expected to be asked, and memories of known type to examine it on."""
+    """The expected questions to a model, and memories of known type to test it on."""
 
     report: SweepLlm
     known: Sequence[Known]
 
 
 async def surveyed(context: SweepContext, llm: Llm, scope: Scope, config: SweepConfig) -> Survey:
-    """Return what the model would be asked in a sweep, by its first memories; the model itself is asked once, to see
-    how long that takes. Raises ChatModelError.
+    """Return the expected questions to the model in a sweep, estimated from its first memories.
+
+    Asks the model once to measure its speed. Raises ChatModelError.
     """
     counting = Adviser(None, llm.calls_per_memory, SweepLlm(model=llm.model.name))
     relations = Relations(context.executor, context.namespace, context.space, counting)
@@ -247,7 +250,7 @@ async def surveyed(context: SweepContext, llm: Llm, scope: Scope, config: SweepC
 
 
 async def _fact_questions(context: SweepContext, config: SweepConfig) -> tuple[int, int]:
-    """Return how many messages a model is asked about at most, and how many characters that is, by the first ones."""
+    """Return the maximum of messages a model is asked about and their characters, estimated from the first ones."""
     scope = _messages(context, config)
     page = await graph.messages(context.executor, scope, after=graph.FIRST, limit=PAGE)
     total = await graph.count(context.executor, scope)
@@ -255,7 +258,7 @@ async def _fact_questions(context: SweepContext, config: SweepConfig) -> tuple[i
 
 
 def _known(memory: SweptMemory, verdict: Verdict) -> Known | None:
-    """Return a text with the type that somebody has stated, or that the rules are sure of."""
+    """Return a text with its type, if somebody has stated it or the rules are sure."""
     stated = memory.item.type
     text = memory.item.text[:MAX_CHARS]
     if stated not in (None, MemoryType.UNKNOWN):
@@ -266,7 +269,7 @@ def _known(memory: SweptMemory, verdict: Verdict) -> Known | None:
 async def _texts(
     context: SweepContext, page: Sequence[SweptMemory], adviser: Adviser | None, lessons: Lessons
 ) -> tuple[list[Change], int]:
-    """Return the changes of a page's memories, and how many texts could not be put in sections without loss."""
+    """Return the changes of a page's memories, and the number of texts that cannot be put in sections without loss."""
     verdicts = await verdicts_on(context, page)
     if adviser is not None:
         verdicts = await advised(page, verdicts, adviser)
@@ -283,8 +286,9 @@ def _taught(verdict: Verdict, lessons: Lessons) -> Verdict:
 
 
 async def scope_of(context: SweepContext, config: SweepConfig, *, ask: bool = True) -> Scope:
-    """Return the memories that the configuration means. Raises InvalidInput for a domain that no memory names, unless
-    `ask` is false.
+    """Return the scope of the configuration.
+
+    Raises InvalidInput for a domain that no memory names, unless `ask` is false.
     """
     if config.domains is not None and ask:
         known = await graph.domains(context.executor, context.namespace)
@@ -298,7 +302,7 @@ async def scope_of(context: SweepContext, config: SweepConfig, *, ask: bool = Tr
 
 
 def config_of(request: SweepRequest) -> SweepConfig:
-    """Return how the sweep was asked for."""
+    """Return the configuration of the request."""
     names = [name for name in SweepConfig.__struct_fields__ if name != "ingested"]
     given = {name: getattr(request, name) for name in names}
     return SweepConfig(**given | {"retention": request.retention or []})

@@ -1,7 +1,7 @@
-"""Reads messages for facts as they come in: what a sweep with `facts` would find in them, soon after they are stored.
+"""Reads messages for facts as they arrive: finds the same facts as a sweep with `facts`, soon after they are stored.
 
-Ingests mark messages, whoever has a worker reads them: never in the way of a write, and once more where a process ended
-in between, which finds nothing twice. What was found on one day in a namespace is one run, for reviews and undo.
+Ingests mark messages and whichever process has a worker reads them: never delaying a write, and again if a process
+ended in between, without duplicates. The findings of one day in a namespace form one run, for reviews and undo.
 """
 
 from collections.abc import Sequence
@@ -33,16 +33,14 @@ _CONFIG = SweepConfig(facts=True, ingested=True)
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What is done with the facts that messages state: `accept` stores those that the rules are sure of, as a sweep
-    does, `propose` leaves all to a human.
-    """
+    """Handling of facts in messages: `accept` stores those that the rules are sure of, `propose` asks a human first."""
 
     executor: Executor
     declared: Declared
     mode: ProposeFacts
 
     async def read_pending(self) -> int:
-        """Read every message that waits, and return how many that were. What another process is at is left to it."""
+        """Read every waiting message and return their number. Messages being read by another process are skipped."""
         read = 0
         for namespace in await graph.namespaces_to_read(self.executor, limit=_NAMESPACES_AT_ONCE):
             try:
@@ -55,7 +53,7 @@ class Reader:
         return read
 
     async def _read(self, namespace: str, page: Sequence[ReadMessage], lease: Lease) -> None:
-        """Propose or store what a page of messages states, then let go of the messages."""
+        """Propose or store the facts of a page of messages, then unmark the messages."""
         lessons = await learned(self.executor, namespace)
         facts = await plan_facts(self.executor, namespace, page, lessons)
         if self.mode == "propose":
@@ -92,7 +90,7 @@ class Reader:
         audit("sweep", namespace, sweep_id=run.sweep_id, facts=len(done))
 
     async def _run_of_today(self, namespace: str) -> Run:
-        """Return the run of today, a new one where there is none or it is taken back."""
+        """Return the run of today; a new one if there is none or it was undone."""
         day = reports.day_of()
         for run in await graph.list_runs(self.executor, namespace, before=reports.NEWEST, limit=CHUNK):
             goes_on = run.sweep_id.startswith(day) and run.status in ("applying", "applied")

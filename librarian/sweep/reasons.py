@@ -1,4 +1,4 @@
-"""Reviews by the kind of their reason: how many there are, and one decision about all of a kind."""
+"""Reviews by the kind of their reason: their counts, and one decision about all of a kind."""
 
 import hashlib
 import re
@@ -26,15 +26,15 @@ from librarian.sweep.lessons import kind_of, lessons_of
 from librarian.sweep.reviews import list_reviews, review
 
 AT_ONCE = 500
-"""So many are decided by one request."""
+"""Maximum decisions per request."""
 _SAMPLE = 10
 _MOST_REASONS = 200
-# What the reason of a flag says first where somebody has stated another type.
+# Beginning of a flag's reason if somebody has stated another type.
 _STATED = re.compile(r"stated is \w+, but ")
 
 
 async def list_review_reasons(executor: Executor, namespace: str) -> ReasonList:
-    """Return the kinds of reasons for which something was proposed, with what became of it."""
+    """Return the kinds of reasons of proposals, with the outcomes."""
     counts = await graph.reasons(executor, namespace)
     lessons = lessons_of(counts)
     found: dict[str, Counter[str]] = {}
@@ -48,9 +48,9 @@ async def list_review_reasons(executor: Executor, namespace: str) -> ReasonList:
 async def review_many(
     executor: Executor, namespace: str, given: ReviewManyInput, declared: Declared = NOTHING_DECLARED
 ) -> ReviewManyOutput:
-    """Preview a decision about many, or carry out a previewed one, each on its own.
+    """Preview a decision about many reviews, or carry out a previewed one, each on its own.
 
-    Raises Conflict when other ones match than the preview showed.
+    Raises Conflict if other reviews match than in the preview.
     """
     found, more = await _matching(executor, namespace, given)
     token = _token(namespace, given, found)
@@ -74,14 +74,14 @@ async def review_many(
 
 
 def _beginning(reason: str) -> str:
-    """Return how reasons of the same kind begin: all of it where it speaks of no memory in particular."""
+    """Return the common beginning of reasons of the same kind: the whole reason if it refers to no specific memory."""
     stated = _STATED.match(reason)
     kind = kind_of(reason[stated.end() :] if stated else reason)
     return reason if kind is None else f"{stated[0] if stated else ''}{kind}"
 
 
 async def _matching(executor: Executor, namespace: str, given: ReviewManyInput) -> tuple[list[ReviewOut], bool]:
-    """Return the first that are to be decided, and whether there are more."""
+    """Return the first reviews to decide, and whether there are more."""
     query = ReviewQuery(sorts=given.sorts, states=list(given.states or ["open"]), because=given.because, limit=AT_ONCE)
     page = await list_reviews(executor, namespace, query)
     return page.reviews, page.next_cursor is not None
@@ -90,7 +90,7 @@ async def _matching(executor: Executor, namespace: str, given: ReviewManyInput) 
 async def _refusal(
     executor: Executor, namespace: str, each: ReviewOut, given: ReviewManyInput, declared: Declared
 ) -> str | None:
-    """Decide about one; returns why it cannot be decided so."""
+    """Decide one review; return the reason if that is impossible."""
     try:
         decision = ReviewInput(verdict=given.verdict, reason=given.reason)
         await review(executor, namespace, each.review_id, decision, declared)
@@ -100,7 +100,7 @@ async def _refusal(
 
 
 def _token(namespace: str, given: ReviewManyInput, found: Sequence[ReviewOut]) -> str:
-    """Equal only for the same decision about the same reviews."""
+    """Return a token that is equal only for the same decision about the same reviews."""
     asked = structs.replace(given, confirm_token=None)
     ids = [(each.review_id, each.state) for each in found]
     return hashlib.sha256(msgspec.json.encode([namespace, asked, ids], order="deterministic")).hexdigest()

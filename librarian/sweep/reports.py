@@ -1,6 +1,6 @@
-"""How far a sweep has come, kept with its run in every transaction so that it can be resumed, and what reports say.
+"""Progress of a sweep, stored with its run in every transaction so that it can be resumed, and reports.
 
-`State` counts; `report_of` makes a report of a stored run, `list_sweeps` and `get_sweep` are what callers read.
+`State` counts; `report_of` makes a report of a stored run, `list_sweeps` and `get_sweep` serve callers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ from librarian.sweep.contracts import (
 )
 
 NEWEST = "t"
-"""Stands behind the id of every sweep: a list from before it begins with the newest."""
+"""Sorts after the id of every sweep: a list before it starts with the newest."""
 
 Stage = Literal["edges", "texts", "facts", "plan", "done"]
 
@@ -43,9 +43,11 @@ _SHOWN = 30
 
 
 class State(Struct, kw_only=True):
-    """What a run has done. `after` is the memory that the stage has come to, `done` how many it has looked at (of a
-    plan: its chunks); `changes` numbers what is recorded. `start` is the memory behind which a limited run begins, and
-    `swept_before` how many of its scope the runs before it have looked at.
+    """Progress of a run.
+
+    `after` is the last memory of the stage, `done` the number it has read (for a plan: its chunks); `changes` numbers
+    the recorded changes. `start` is the memory after which a limited run begins, and `swept_before` the number of
+    memories of its scope that earlier runs have read.
     """
 
     stage: Stage
@@ -60,12 +62,13 @@ class State(Struct, kw_only=True):
     llm: SweepLlm | None = None
 
     def copy(self) -> "State":
-        """Return a copy to count on."""
+        """Return a copy to continue counting on."""
         return decoded(encoded(self))
 
     def looked_at(self, page: Sequence[SweptMemory], changes: Sequence[Change], refused: int, left: int) -> None:
-        """Count a page of the stage "texts", behind which there are `left` memories; `refused` texts stay as they are,
-        as their sections could not be written without loss.
+        """Count a page of the stage "texts", followed by `left` memories.
+
+        `refused` texts stay unchanged, as their sections could not be written without loss.
         """
         self.findings.memories_left = left
         self.findings.templates_refused += refused
@@ -81,13 +84,13 @@ class State(Struct, kw_only=True):
             _count(self.summary, self.findings, change)
 
     def settle(self, changes: Sequence[Change], applied: Applied) -> None:
-        """Count what became of a chunk of changes."""
+        """Count the outcome of a chunk of changes."""
         self.count(changes[index] for index in applied.done)
         self.findings.refused += len(applied.refused)
 
 
 def encoded(state: State) -> str:
-    """Return the state as the run keeps it."""
+    """Return the state in the run's stored form."""
     return msgspec.json.encode(state).decode()
 
 
@@ -97,7 +100,7 @@ def decoded(progress: str) -> State:
 
 
 def refusals(changes: Sequence[Change], applied: Applied) -> list[SweepRefusal]:
-    """Return what of a chunk was refused."""
+    """Return the refused changes of a chunk."""
     return [
         SweepRefusal(memory_id=changes[index].memory_id, action=to_wire(changes[index]).action, reason=reason)
         for index, reason in sorted(applied.refused.items())
@@ -105,7 +108,7 @@ def refusals(changes: Sequence[Change], applied: Applied) -> list[SweepRefusal]:
 
 
 def config_of(run: Run) -> SweepConfig:
-    """Return how the run was asked for."""
+    """Return the configuration of the run."""
     return msgspec.json.decode(run.config, type=SweepConfig)
 
 
@@ -130,7 +133,7 @@ def report_of(namespace: str, run: Run) -> SweepReport:
 
 
 def brief_of(run: Run) -> SweepBrief:
-    """Return the run as lists show it."""
+    """Return the run in the form of lists."""
     state = decoded(run.progress)
     return SweepBrief(
         sweep_id=run.sweep_id,
@@ -145,12 +148,12 @@ def brief_of(run: Run) -> SweepBrief:
 
 
 def day_of(moment: datetime | None = None) -> str:
-    """Return what the ids of a day's sweeps begin with, by UTC."""
+    """Return the prefix of the ids of a day's sweeps, by UTC."""
     return f"sweep-{(moment or datetime.now(UTC)):%Y%m%d}-"
 
 
 def shortened(report: SweepReport) -> SweepReport:
-    """Return the report with as few changes as somebody reads; it is no plan any more."""
+    """Return the report with a readable number of changes; the result cannot be used as a plan."""
     left_out = report.changes_left_out + max(0, len(report.changes) - _SHOWN)
     return msgspec.structs.replace(report, changes=report.changes[:_SHOWN], changes_left_out=left_out)
 
@@ -164,7 +167,7 @@ async def list_sweeps(executor: Executor, namespace: str, query: SweepQuery) -> 
 
 
 async def get_sweep(executor: Executor, namespace: str, sweep_id: str, query: SweepQuery) -> SweepReport:
-    """Return a sweep with one page of its changes; what they say of texts stands in the memories and their revisions.
+    """Return a sweep with one page of its changes; the changed texts are in the memories and their revisions.
 
     Raises NotFound, InvalidInput for a cursor of another query.
     """
@@ -182,7 +185,7 @@ async def get_sweep(executor: Executor, namespace: str, sweep_id: str, query: Sw
 
 
 def recorded_change(recorded: RecordedChange) -> SweepChange:
-    """Return a recorded change as reports hold it."""
+    """Return a recorded change in the form of reports."""
     known = asdict(recorded) | {
         "memory_id": recorded.uid,
         "source_id": recorded.source,
@@ -197,12 +200,12 @@ def recorded_change(recorded: RecordedChange) -> SweepChange:
 
 
 def fact_out(recorded: RecordedChange) -> ProposedFact:
-    """Return the fact that a recorded change tells of."""
+    """Return the fact of a recorded change."""
     return convert({name: getattr(recorded, name) for name in ProposedFact.__struct_fields__}, ProposedFact)
 
 
 def no_sweep(namespace: str) -> NotFound:
-    """Return the error for a run that `namespace` does not have."""
+    """Return the error for a run missing from `namespace`."""
     return NotFound(f"namespace {namespace!r} has no such sweep", field="sweep_id")
 
 

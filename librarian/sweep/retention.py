@@ -1,4 +1,4 @@
-"""Retention: which items expire because of their age, and the purging of those that expired long ago."""
+"""Retention: expiry of items by age, and purging of items that expired long ago."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from librarian.sweep.contracts import RetentionRule
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """The rules of sweeps that bring none, and how long what has expired is still there."""
+    """The default rules of sweeps, and the delay before expired items are purged."""
 
     rules: Sequence[RetentionRule] = ()
     purge_after: timedelta = timedelta(days=30)
@@ -43,7 +43,7 @@ def rules_of(raw: str) -> list[RetentionRule]:
 async def expiring(
     executor: Executor, namespace: str, rules: Sequence[RetentionRule]
 ) -> AsyncGenerator[list[Expire], None]:
-    """Yield page by page what the rules take, each item once."""
+    """Yield pages of the items that the rules let expire, each item once."""
     now, taken = datetime.now(UTC), set[str]()
     for rule in rules:
         where = item_filter(namespace, rule)
@@ -61,15 +61,16 @@ async def due(executor: Executor, namespace: str, retention: Retention) -> int:
 
 
 async def purge(executor: Executor, namespace: str, retention: Retention) -> int:
-    """Forget what expired long enough ago, and return how many items that were. Their uids stay away; their words may
-    be said again.
+    """Forget items that expired long enough ago, and return their number.
+
+    Their uids stay blocked; their texts may be stored again.
     """
     before, by, gone = datetime.now(UTC) - retention.purge_after, Provenance("purge", actor.get()), 0
     while versions := await graph.expired_before(executor, namespace, before, limit=CHUNK_ITEMS):
         deleted, kept = await delete_items(executor, namespace, versions, forgotten=by, words=False)
         gone += sum(deleted.by_kind.values())
         if kept:
-            break  # somebody changes them at this moment: the next sweep comes back to them
+            break  # they are being changed right now: the next sweep retries them
     if gone:
         await link_order(executor, namespace)
         audit("items.purge", namespace, items=gone)

@@ -1,4 +1,4 @@
-"""Reviews of what sweeps and ingests propose: lists, decisions, what becomes of the items, and labels for training."""
+"""Reviews of proposals by sweeps and ingests: lists, decisions, effects on the items, and labels for training."""
 
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -86,10 +86,10 @@ async def list_reviews(executor: Executor, namespace: str, query: ReviewQuery) -
 async def review(
     executor: Executor, namespace: str, review_id: str, given: ReviewInput, declared: Declared = NOTHING_DECLARED
 ) -> ReviewOutput:
-    """Decide about one; an accepted fact replaces older values as one that is ingested does. The same decision again
-    changes nothing.
+    """Decide one review; repeating a decision has no effect.
 
-    Raises NotFound, InvalidInput, and Conflict where a human has decided otherwise before, unless it is revised.
+    An accepted fact replaces older values as an ingested one does. Raises NotFound, InvalidInput, and Conflict if a
+    human has decided otherwise before, unless it is revised.
     """
     decision = Decision(given.verdict == "accept", actor_name(), actor.get(), given.reason, given.type, given.revise)
     if given.revise and not given.reason:
@@ -110,7 +110,7 @@ async def review(
 
 
 async def reviews_out(executor: Executor, namespace: str, found: Sequence[Subject]) -> list[ReviewOut]:
-    """Return reviews for the wire, each with the items that it is about."""
+    """Return reviews for the wire, each with its items."""
     uids = sorted({uid for subject in found for uid in ends_of(subject)})
     briefs = await causal.items(executor, namespace, uids)
     gone = await reviews.texts(executor, namespace, [uid for uid in uids if uid not in briefs])
@@ -121,14 +121,14 @@ async def reviews_out(executor: Executor, namespace: str, found: Sequence[Subjec
 
 
 def ends_of(subject: Subject) -> list[str]:
-    """Return the items that a review is about."""
+    """Return the items of a review."""
     if isinstance(subject, StoredEdge):
         return [subject.source, subject.target]
     return subject.items
 
 
 def state_of(subject: Subject) -> ReviewState:
-    """Return what a human has said of it, if anything."""
+    """Return a human's decision on it, if any."""
     if isinstance(subject, RecordedChange):
         return _SHOWN[subject.state]
     if subject.state == "accepted":
@@ -144,7 +144,7 @@ def id_of(subject: Subject) -> str:
 def retyped(stored: Memory, type_: str) -> NewItem | Unchanged:
     """Return the memory with the type that a human has given it, also in its tags.
 
-    Raises InvalidInput where nobody has named a type.
+    Raises InvalidInput if nobody has named a type.
     """
     if type_ == MemoryType.UNKNOWN:
         raise InvalidInput("the sweep proposes no type", field="$.type", remedy="Name the type.")
@@ -153,8 +153,9 @@ def retyped(stored: Memory, type_: str) -> NewItem | Unchanged:
 
 
 def untyped(stored: Memory, flag: RecordedChange) -> NewItem | Unchanged:
-    """Return the memory with the type from before an accepted flag gave it another, also in its tags; unchanged where
-    somebody has given it yet another since.
+    """Return the memory with its type, also in its tags, from before an accepted flag changed it.
+
+    Unchanged if somebody has changed the type again since.
     """
     if stored.type != flag.given_type:
         return Unchanged(stored.uid)
@@ -165,10 +166,11 @@ def untyped(stored: Memory, flag: RecordedChange) -> NewItem | Unchanged:
 
 
 def joined(kept: Memory, gone: Memory) -> NewItem | Unchanged:
-    """Return the fuller of two memories with the tags, the evidence and the importance of both, and with what only the
-    other one tells of its origin.
+    """Return the fuller of two memories with the tags, evidence and importance of both.
+
+    Details of origin that only the other one has are added.
     """
-    # Neither is evidence for the other any more: they are one.
+    # Neither is evidence for the other after the merge.
     refs = dict.fromkeys(ref for ref in (*kept.evidence_refs, *gone.evidence_refs) if ref not in (kept.uid, gone.uid))
     joint = replace(
         kept,
@@ -184,9 +186,9 @@ def joined(kept: Memory, gone: Memory) -> NewItem | Unchanged:
 
 
 async def labels(executor: Executor, namespace: str) -> AsyncIterator[Label]:
-    """Yield a label for each decision, with the texts as they are now.
+    """Yield a label for each decision, with the current texts.
 
-    A rejected flag labels the type that was stated.
+    A rejected flag labels the stated type.
     """
     query = ReviewQuery(states=["accepted", "rejected"], limit=_LABELS_PAGE)
     while True:
@@ -267,7 +269,7 @@ async def _decide_proposal(
 async def _fact_to_store(
     executor: Executor, namespace: str, sweep_id: str, seq: int, decision: Decision, declared: Declared
 ) -> Successions:
-    """Return what to store of a fact that is accepted, with what it replaces; nothing of anything else."""
+    """Return the fact to store after its acceptance and the facts it replaces; nothing for other proposals."""
     proposed = await reviews.proposal(executor, namespace, sweep_id, seq)
     if proposed is None or proposed.fact_id is None:
         return Successions([])
@@ -280,7 +282,7 @@ async def _fact_to_store(
 
 
 def _check_same(out: ReviewOut, decision: Decision) -> None:
-    """Refuse another decision than the one that stands."""
+    """Refuse a decision other than the existing one."""
     wanted = "accepted" if decision.accept else "rejected"
     merged = out.sort == "merge" and out.state == "accepted"
     if out.state != wanted or decision.given_type not in (None, out.given_type):
@@ -323,7 +325,7 @@ def _sort_key(subject: Subject) -> list[str]:
 
 
 def _position(query: ReviewQuery) -> str | tuple[str, int]:
-    """Behind which edge, or which proposal of a sweep, the page begins."""
+    """Return the edge, or the proposal of a sweep, after which the page begins."""
     match cursors.decode(query, query.cursor) if query.cursor else [""]:
         case [edge_id]:
             return edge_id

@@ -1,4 +1,4 @@
-"""Sweeps of one graph, run, shown and undone; and reviews of what they propose."""
+"""Sweeps of one graph: running, listing and undoing them; and reviews of their proposals."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -42,9 +42,9 @@ from librarian.sweep.undo import UndoEvents, undo
 OnSweepProgress = Callable[[SweepProgress], None]
 
 _SAMPLE_TEAM = "sample"
-"""Who sweeps the sample and decides about it, in its history."""
+"""Team that sweeps the sample and decides about it, in its history."""
 _READER = "ingest"
-"""Who reads messages as they come in."""
+"""Name of the reader of incoming messages."""
 _READER_POLL_S = 2.0
 _READER_REST_S = 5.0
 
@@ -52,9 +52,11 @@ log = structlog.get_logger("librarian.sweep")
 
 
 class SweepsRoom:
-    """Cleans and connects the memories of a namespace, lets items expire, and takes that back. `wake` is called when
-    texts have changed; `llm` is asked by sweeps that want a language model; `declared` says which predicates have one
-    value, `retention` what expires, `propose_facts` what becomes of what messages state as they come in.
+    """Cleans and connects the memories of a namespace, lets items expire, and undoes sweeps.
+
+    `wake` is called when texts have changed; `llm` is used by sweeps that request a language model; `declared` lists
+    the single-valued predicates, `retention` sets expiry, `propose_facts` sets the handling of facts in incoming
+    messages.
     """
 
     def __init__(
@@ -75,9 +77,9 @@ class SweepsRoom:
         self._retention = retention
 
     async def work(self) -> None:
-        """Read messages for facts as they come in, until cancelled. Faults are logged and tried again."""
+        """Read incoming messages for facts until cancelled. Errors are logged and retried."""
         actor.set(_READER)
-        self._new_messages = asyncio.Event()  # of the loop that runs now
+        self._new_messages = asyncio.Event()  # of the running loop
         while self._propose_facts != "off":
             self._new_messages.clear()
             error = await caught(self.propose_pending())
@@ -90,11 +92,11 @@ class SweepsRoom:
                     await self._new_messages.wait()
 
     def wake(self) -> None:
-        """Let the worker read messages that have come in."""
+        """Let the worker read incoming messages."""
         self._new_messages.set()
 
     async def propose_pending(self) -> None:
-        """Read every message that came in while LIBRARIAN_PROPOSE_FACTS was on and was not read yet."""
+        """Read every unread message that arrived while LIBRARIAN_PROPOSE_FACTS was on."""
         if self._propose_facts == "off":
             return
         reader = Reader(self._lifecycle.parts.executor, self._declared, self._propose_facts)
@@ -189,8 +191,9 @@ class SweepsRoom:
 
 
 class ReviewsRoom:
-    """Lets a human decide on the edges, types, merges and facts that sweeps propose. `wake` is called when texts have
-    changed; `declared` says which predicates have one value.
+    """Lets a human decide on the edges, types, merges and facts that sweeps propose.
+
+    `wake` is called when texts have changed; `declared` lists the single-valued predicates.
     """
 
     def __init__(self, lifecycle: Lifecycle, wake: Callable[[], None], declared: Declared) -> None:

@@ -1,7 +1,7 @@
-"""Running a sweep: over a scope, by a plan, or on from where an interrupted one ended.
+"""Running a sweep: over a scope, by a plan, or resumed after an interruption.
 
-First edges and merges, read off the texts as they are; then types and texts. A dry run plans the same and has no lease
-to write with.
+First edges and merges, from the original texts; then types and texts. A dry run makes the same plan without a lease to
+write with.
 """
 
 import hashlib
@@ -44,24 +44,24 @@ from librarian.sweep.plan import SweepContext, config_of, first_state, planned_p
 from librarian.sweep.reports import State
 
 MAX_CHANGES = 1000
-"""Changes that one answer holds; those of a sweep that was applied are read page by page."""
+"""Maximum changes per answer; those of an applied sweep are read page by page."""
 
 log = structlog.stdlib.get_logger("librarian.sweep")
 
 
 SweepEvents: TypeAlias = AsyncGenerator[SweepPart | SweepLlm | SweepReport, None]
-"""With a language model, what that will take comes first."""
+"""With a language model, its expected questions come first."""
 
 
 async def sweep(context: SweepContext, request: SweepRequest) -> SweepEvents:
     """Sweep in parts; the last event is the report, without its changes.
 
     Raises InvalidInput for a domain that no memory names or a plan of another namespace, LeaseHeld while another sweep
-    works here, NotFound and Conflict for a run that cannot be resumed.
+    is running here, NotFound and Conflict for a run that cannot be resumed.
     """
     _check(context, request)
     started = time.monotonic()
-    # Closed at once when the caller leaves, so that the lease is free again.
+    # Closed immediately when the caller leaves, to release the lease.
     async with aclosing(_dry(context, request) if request.dry_run else _real(context, request)) as events:
         async for event in events:
             if isinstance(event, SweepReport):
@@ -207,7 +207,7 @@ async def _by_scope(writer: "_Writer", config: SweepConfig) -> AsyncGenerator[Sw
 
 
 async def _retain(writer: "_Writer", config: SweepConfig) -> AsyncGenerator[SweepPart, None]:
-    """Purge what expired long ago, and let expire what the rules take. Begun anew it finds what is left."""
+    """Purge items that expired long ago, and let items expire by the rules. A restart finds the rest."""
     executor, namespace = writer.context.executor, writer.context.namespace
     writer.state.findings.purged += await retention.purge(executor, namespace, writer.context.retention)
     async for changes in retention.expiring(executor, namespace, config.retention):
@@ -220,7 +220,7 @@ def _retained(items: int) -> SweepProgress:
 
 
 def _adviser(context: SweepContext, state: State) -> Adviser | None:
-    """Return the language model as it was examined when the run began; None where it takes no part."""
+    """Return the language model with its test result from the run's start; None if it is not used."""
     if state.llm is None or context.llm is None:
         return None
     return Adviser(context.llm.model, context.llm.calls_per_memory, state.llm)
@@ -239,7 +239,7 @@ async def _by_plan(writer: "_Writer", plan: SweepReport) -> AsyncGenerator[Sweep
 
 @dataclass(slots=True)
 class _Writer:
-    """Applies chunks of one run; `state` is what is committed."""
+    """Applies chunks of one run; `state` is the committed state."""
 
     context: SweepContext
     sweep_id: str
@@ -247,7 +247,7 @@ class _Writer:
     state: State
 
     async def apply(self, changes: Sequence[Change], after: State) -> tuple[list[SweepChange], list[SweepRefusal]]:
-        """Commit a chunk together with the state `after` it. Return what was done and what was refused."""
+        """Commit a chunk together with the state `after` it. Return the changes made and those refused."""
         found = await facts_to_store(self.context.executor, self.context.namespace, changes, self.context.declared)
         applied = await writes.apply_chunk(
             self.context.executor,
@@ -311,7 +311,7 @@ async def _start_run(context: SweepContext, request: SweepRequest, llm: SweepLlm
 
 
 def _state_by(plan: SweepReport) -> State:
-    """Return the state of a run by a plan, which looks at nothing itself: it reports what the plan found."""
+    """Return the state of a run by a plan: it reads nothing itself and reports the plan's findings."""
     counted = ("edges_proposed", "related_created", "merges_proposed", "expired", "purged")
     own = dict.fromkeys((*counted, "facts_accepted", "facts_proposed"), 0)
     findings = msgspec.structs.replace(plan.findings, **own)
@@ -340,17 +340,17 @@ async def _resume_run(context: SweepContext, request: SweepRequest) -> graph.Run
 
 
 def plan_hash(plan: SweepReport | None) -> str | None:
-    """Return the hash by which a plan is known again; None without one."""
+    """Return the hash that identifies a plan; None without one."""
     return None if plan is None else hashlib.sha256(msgspec.json.encode(plan, order="deterministic")).hexdigest()
 
 
 def lease_name(namespace: str) -> str:
-    """Return the name of the lease that whoever sweeps `namespace` holds."""
+    """Return the name of the sweep lease of `namespace`."""
     return f"sweep of {namespace}"
 
 
 def holder() -> str:
-    """Return who we are, for those who find the lease held."""
+    """Return this process's name, for others who find the lease held."""
     return f"{actor.get()} on {socket.gethostname()} (process {os.getpid()})"
 
 

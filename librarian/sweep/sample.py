@@ -1,4 +1,4 @@
-"""What the sample's team decided about what a sweep of the sample proposes."""
+"""Decisions of the sample's team about the proposals of a sweep of the sample."""
 
 from collections.abc import AsyncIterator, Mapping
 from importlib.resources import files
@@ -24,14 +24,14 @@ class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 
 def decisions() -> Mapping[tuple[str, ...], Decision]:
-    """Return the decisions by what they are about."""
+    """Return the decisions by their subjects."""
     text = (files("librarian.items") / "sample" / "reviews.jsonl").read_bytes()
     rows = [msgspec.json.decode(line, type=Decision) for line in text.splitlines()]
     return {_about(row.memory, row.source, row.type, row.target): row for row in rows}
 
 
 async def decide(executor: Executor, namespace: str) -> None:
-    """Take the decisions, as far as the sweeps of `namespace` propose what they are about."""
+    """Apply the decisions whose subjects the sweeps of `namespace` propose."""
     known = decisions()
     for found in [found async for found in _undecided(executor, namespace)]:
         edge = found.edge

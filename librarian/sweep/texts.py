@@ -1,4 +1,4 @@
-"""What a sweep makes of one memory's type and text, and how it writes and takes that back."""
+"""Changes to one memory's type and text: planning, writing and undoing them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ _MAX_TAGS = 100
 async def embeddings_of(
     executor: Executor, namespace: str, uids: Sequence[str], space: SpaceRecord | None
 ) -> Mapping[str, Embedding]:
-    """Return the stored vectors of memories, where a head was trained on vectors of this space."""
+    """Return the stored vectors of memories, if a head was trained on vectors of this space."""
     if space is None or head_for(space.space).space is None:
         return {}
     found = await graph.vectors(executor, namespace, uids, space.space)
@@ -33,11 +33,11 @@ async def embeddings_of(
 
 
 def plan_text(memory: SweptMemory, verdict: Verdict, model: str | None = None) -> tuple[list[Change], bool]:
-    """Return the changes of one memory: its type where nobody has stated one, and sections where its type is known;
-    and whether the sections could not be written without loss.
+    """Return the changes of one memory, and whether sections could not be written without loss.
 
-    A type that somebody stated stays; where the text plainly says another one, that is proposed and the text waits for
-    the decision. `model` is the language model's name where the verdict is its.
+    They are its type if nobody has stated one, and sections if its type is known. A stated type stays; if the text
+    clearly indicates another, that is proposed and the text waits for the decision. `model` is the language model's
+    name if the verdict is its.
     """
     stated = memory.item.type
     typing = _typing(memory, verdict, model)
@@ -52,23 +52,21 @@ def plan_text(memory: SweptMemory, verdict: Verdict, model: str | None = None) -
 
 
 def circumstances(memory: Memory) -> list[str]:
-    """Return what is known of when and where a memory belongs."""
+    """Return the known time and domain of a memory."""
     day = [f"date:{memory.occurred_at:%Y-%m-%d}"] if memory.occurred_at else []
     return day + ([f"domain:{memory.domain}"] if memory.domain else [])
 
 
 def undecided(memory: SweptMemory, verdict: Verdict) -> bool:
-    """Return whether somebody else may be asked about the type: nobody has stated or reviewed it, and the rules are
-    unsure.
-    """
+    """Return whether the type is open to advice: nobody has stated or reviewed it, and the rules are unsure."""
     return not memory.reviewed and memory.item.type in _UNTYPED and verdict.confidence < ACCEPTED
 
 
 def rewritten(changes: Sequence[Rewriting], stored: Memory) -> NewItem:
-    """Return the stored memory with a new type, a new text, or both; all else, its name and its origin too, stays.
+    """Return the stored memory with a new type, a new text, or both; everything else, including name and origin, stays.
 
-    Its vectors stay as well: sections hold the sentences that were there. Made anew of sentences in another order they
-    would differ by a hair, and bring the next sweep edges to memories that were read together before.
+    Its vectors also stay: sections hold the same sentences. New vectors of reordered sentences would differ slightly,
+    and let the next sweep add edges between memories that were already compared.
     """
     wanted = stored
     for change in changes:
@@ -81,8 +79,9 @@ def rewritten(changes: Sequence[Rewriting], stored: Memory) -> NewItem:
 
 
 def restored(stored: Memory, before: Memory) -> NewItem:
-    """Return the memory with all that a sweep changes, directly or by what is derived from it, as it was before: in the
-    revision that the sweep kept.
+    """Return the memory with everything that a sweep changes, directly or by derivation, restored.
+
+    The earlier values come from the revision that the sweep kept.
     """
     return rows.rewritten(
         replace(
@@ -97,11 +96,11 @@ def restored(stored: Memory, before: Memory) -> NewItem:
 
 
 def _typing(memory: SweptMemory, verdict: Verdict, model: str | None) -> Retype | Flag | None:
-    """Return a new type, a flag for a human, or nothing where a human has decided or been asked."""
+    """Return a new type, a flag for a human, or nothing if a human has decided or been asked."""
     stated = memory.item.type
     if memory.reviewed:
         return None
-    # Only a label or tag says another type plainly: words of another type stand in many a text.
+    # Only a label or tag clearly indicates another type: words of another type occur in many texts.
     disputed = verdict.method == "marker" and verdict.confidence >= STRONG_CONFIDENCE and verdict.type != stated
     if stated not in _UNTYPED and not disputed:
         return None

@@ -1,4 +1,4 @@
-"""Taking a sweep back: every text, type and tag as it was, every edge gone, unless a human has changed it since."""
+"""Undoing a sweep: every text, type and tag is restored, every edge deleted, unless a human has changed it since."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
@@ -28,8 +28,9 @@ UndoEvents: TypeAlias = AsyncGenerator[SweepProgress | SweepUndoOutput, None]
 
 
 async def undo(executor: Executor, namespace: str, sweep_id: str) -> UndoEvents:
-    """Undo page by page; the last event is the outcome. An interrupted undo goes on where it ended, a second one finds
-    nothing to do. Raises NotFound, LeaseHeld.
+    """Undo page by page; the last event is the outcome.
+
+    An interrupted undo continues where it ended; a second one finds nothing to do. Raises NotFound, LeaseHeld.
     """
     if await graph.get(executor, namespace, sweep_id) is None:
         raise no_sweep(namespace)
@@ -50,7 +51,7 @@ class _Undo:
     run: Run
 
     async def page(self, after: int) -> list[RecordedChange]:
-        """Return the next changes; those of one memory's text are never parted."""
+        """Return the next changes; those of one memory's text are never split."""
         found = await graph.changes(
             self.executor, self.namespace, self.run.sweep_id, after=after, limit=PAGE + 1, states=_OPEN
         )

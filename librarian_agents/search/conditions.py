@@ -1,5 +1,6 @@
-"""When enough is found, as the words of a task say: all items or any one of them, how many references for each, and
-whether each must name its source. Pure functions.
+"""Stop conditions, parsed from a task's wording. Pure functions.
+
+They say whether all items or any one suffices, how many references each needs, and whether each must name its source.
 """
 
 import re
@@ -33,8 +34,9 @@ _SPECIFIC = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class StopRule:
-    """What ends the search: every item, or `any_item`; each with so many `references`, and `specific` ones, which name
-    their source, before others.
+    """The end of the search: every item, or `any_item`.
+
+    Each needs `references` references; `specific` prefers those that name their source.
     """
 
     any_item: bool = False
@@ -43,7 +45,7 @@ class StopRule:
 
     @classmethod
     def of(cls, task: EvidenceTask) -> "StopRule":
-        """Read the stop conditions and the intent of `task`; without words for anything else, every item once."""
+        """Read the stop conditions and the intent of `task`; the default is every item once."""
         text = f"{task.stop_conditions or ''}\n{task.intent or ''}"
         counted = _REFERENCES.search(text)
         return cls(

@@ -1,4 +1,4 @@
-"""What one request may cost, and a budget that is asked before anything is spent."""
+"""Limits of one request, and a budget that is checked before anything is spent."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -6,11 +6,11 @@ from typing import Protocol
 from librarian_agents.errors import TokenBudgetExhausted
 
 MAX_RETRIES = 20
-"""The most refinements that a request may ask for."""
+"""Maximum refinements per request."""
 
 
 class Clock(Protocol):
-    """Time that only goes forward."""
+    """Monotonic time."""
 
     def monotonic(self) -> float:
         """Seconds since some fixed moment."""
@@ -20,10 +20,10 @@ class Clock(Protocol):
 class Limits:
     """Bounds of one request.
 
-    `deadline_s` ends it with the best so far. `token_budget` counts prompts and replies of the language model,
-    estimated before each call. `idle_rounds` is how many rounds in a row may bring nothing new, times
-    the rounds that it takes to ask for each missing item once. Of one search the first
-    `candidates_per_search` are looked at, of a request the first `candidates`, of each text the first `text_chars`.
+    `deadline_s` ends it with the best result so far. `token_budget` counts prompts and replies of the language model,
+    estimated before each call. `idle_rounds` is the number of consecutive rounds that may bring nothing new, times the
+    rounds needed to ask for each missing item once. Only the first `candidates_per_search` of each search, the first
+    `candidates` of a request, and the first `text_chars` of each text are read.
     """
 
     deadline_s: float = 60.0
@@ -39,7 +39,7 @@ class Limits:
 
 @dataclass(slots=True)
 class Budget:
-    """What is left of a request's time and tokens, and how often in a row its language model has failed."""
+    """The remaining time and tokens of a request, and the consecutive failures of its language model."""
 
     limits: Limits
     clock: Clock
@@ -51,11 +51,11 @@ class Budget:
         self._ends = self.clock.monotonic() + self.limits.deadline_s
 
     def remaining_s(self) -> float:
-        """Seconds until the deadline, 0 when it has passed."""
+        """Seconds until the deadline, 0 once it has passed."""
         return max(0.0, self._ends - self.clock.monotonic())
 
     def spend(self, tokens: int) -> None:
-        """Count `tokens` about to be used. Raises TokenBudgetExhausted, and counts none, when too few are left."""
+        """Count `tokens` about to be used. Raises TokenBudgetExhausted, and counts none, if too few are left."""
         if self.tokens + tokens > self.limits.token_budget:
             raise TokenBudgetExhausted
         self.tokens += tokens

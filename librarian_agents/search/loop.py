@@ -1,4 +1,4 @@
-"""The search agent: plan, search, evaluate, refine as long as it helps, select. Stateless and without a database."""
+"""The search agent: plan, search, evaluate, refine while that helps, select. Stateless and without a database."""
 
 import asyncio
 import math
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 Listener = Callable[[AgentEvent], None]
 Update = dict[str, Any]
 
-# An evaluation of what was found just before the deadline is worth this much more time.
+# Extra time for evaluating what was found just before the deadline.
 _GRACE_S = 0.5
 _STEPS_A_ROUND = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The parts that one request works with."""
+    """The components that one request works with."""
 
     task: EvidenceTask
     reasoner: Reasoner
@@ -65,7 +65,7 @@ class Run:
         return min(self.task.max_retries, self.limits.max_refinements)
 
     def fresh(self, queries: Iterable[str], asked: Sequence[str]) -> tuple[str, ...]:
-        """Return those of `queries` to be asked next."""
+        """Return the next of `queries` to ask."""
         limits = self.limits
         return fresh(queries, asked, most=limits.queries_per_round, chars=limits.query_chars)
 
@@ -76,7 +76,7 @@ class Run:
 
 
 class LoopState(TypedDict):
-    """What goes round: `queries` are to be searched next, `idle` counts the last rounds that brought nothing new."""
+    """State of the loop: `queries` are next, `idle` counts the last rounds that brought nothing new."""
 
     run: Run
     queries: tuple[str, ...]
@@ -89,7 +89,7 @@ class LoopState(TypedDict):
 
 
 class SearchAgent:
-    """Finds the smallest set of evidence for a task by asking a search tool; gives evidence, never an answer.
+    """Finds the smallest set of evidence for a task with a search tool; returns evidence, never an answer.
 
     Keeps nothing between requests; the graph of its steps loads with the first.
     """
@@ -102,8 +102,8 @@ class SearchAgent:
     async def run(self, task: EvidenceTask, tool: SearchTool, listener: Listener | None = None) -> EvidenceSet:
         """Return the evidence for `task`. Everything that `tool` shows in this call counts as one request.
 
-        Raises ToolError when the tool fails before it has shown anything, ToolContractBroken whenever it breaks its
-        contract. Cancelling cancels the search or the model call that is under way.
+        Raises ToolError if the tool fails before it has shown anything, ToolContractBroken whenever it violates its
+        contract. Cancelling cancels the running search or model call.
         """
         run = Run(task, self._reasoner, tool, Budget(self._limits, self._clock), listener)
         run.trace.add("task", task=asdict(task), limits=asdict(self._limits), reasoner=self._reasoner.name)
@@ -125,7 +125,7 @@ class SearchAgent:
 
 @cache
 def graph() -> "CompiledStateGraph[LoopState, None, LoopState, LoopState]":
-    """The agent's steps as a LangGraph graph."""
+    """Return the agent's steps as a LangGraph graph."""
     from langgraph.graph import END, START, StateGraph
 
     steps = StateGraph(LoopState)
@@ -142,12 +142,12 @@ def graph() -> "CompiledStateGraph[LoopState, None, LoopState, LoopState]":
 
 
 def drawing() -> str:
-    """The graph in Mermaid's notation."""
+    """Return the graph in Mermaid's notation."""
     return graph().get_graph().draw_mermaid()
 
 
 async def plan(state: LoopState) -> Update:
-    """The first queries; the question itself where the reasoner has none."""
+    """Return the first queries; the question itself if the reasoner has none."""
     run = state["run"]
     try:
         async with _in_time(run):
@@ -161,7 +161,7 @@ async def plan(state: LoopState) -> Update:
 
 
 async def search(state: LoopState) -> Update:
-    """Ask the tool the next queries, one after the other, since it numbers what it finds."""
+    """Ask the tool the next queries sequentially, since it numbers its candidates."""
     run, findings = state["run"], state["findings"]
     stopped_by = state["stopped_by"]
     for query in state["queries"] if stopped_by is None else ():
@@ -188,7 +188,7 @@ async def search(state: LoopState) -> Update:
 
 
 async def evaluate(state: LoopState) -> Update:
-    """Judge what was found so far, and whether to go on."""
+    """Evaluate the findings so far, and decide whether to continue."""
     run = state["run"]
     if not state["findings"].searches:
         return {}
@@ -205,7 +205,7 @@ async def evaluate(state: LoopState) -> Update:
 
 
 async def refine(state: LoopState) -> Update:
-    """Queries for what is missing."""
+    """Return queries for missing items."""
     run, findings = state["run"], state["findings"]
     try:
         async with _in_time(run):
@@ -219,7 +219,7 @@ async def refine(state: LoopState) -> Update:
 
 
 async def finish(state: LoopState) -> Update:
-    """Select, and say how it went."""
+    """Select, and summarise the request."""
     run, findings, evaluation = state["run"], state["findings"], state["evaluation"]
     chosen = select(evaluation, findings.candidates)
     result = _result(state, chosen)
@@ -263,7 +263,7 @@ def accepted(findings: Findings, query: str, found: Sequence[Candidate], limits:
 
 @asynccontextmanager
 async def _in_time(run: Run) -> AsyncIterator[None]:
-    """Raise TimeoutError at the deadline, also where it has passed already."""
+    """Raise TimeoutError at the deadline, even if it has already passed."""
     left_s = run.budget.remaining_s()
     if not left_s:
         raise TimeoutError
@@ -272,7 +272,7 @@ async def _in_time(run: Run) -> AsyncIterator[None]:
 
 
 async def _untraced(work: Awaitable[dict[str, Any]]) -> dict[str, Any]:
-    """Await `work` with LangSmith's tracing off, whatever its variables in the environment say."""
+    """Await `work` with LangSmith's tracing off, regardless of its environment variables."""
     from langsmith import tracing_context
 
     with tracing_context(enabled=False):
@@ -336,7 +336,7 @@ def _status(evaluation: Evaluation, chosen: Selection, missing: Sequence[str]) -
 
 
 def _summary(state: LoopState, chosen: Selection, missing: Sequence[str]) -> str:
-    """Counts and the names of items, never what a document or a model says."""
+    """Counts and the names of items, never texts of documents or of a model."""
     items, findings = state["run"].task.target_items, state["findings"]
     covered = len(items) - len(missing)
     counts = (

@@ -1,4 +1,4 @@
-"""The ports of the search agent: the tool that searches, the reasoner that decides, and how texts are weighed."""
+"""The ports of the search agent: the search tool, the reasoner, and the scoring of texts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from librarian_agents.search.types import Candidate, Evaluation, EvidenceTask, F
 
 
 class SearchTool(Protocol):
-    """Whoever owns the documents and searches them."""
+    """The owner and searcher of the documents."""
 
     async def search(self, query: str) -> Sequence[Candidate]:
-        """What was found, best first; how many is the tool's choice.
+        """Return the candidates, best first; their number is the tool's choice.
 
-        Within one request a temp_index always names the same text. Raises ToolRetry for what may work later,
-        ToolFailed for what will not.
+        Within one request a temp_index always names the same text. Raises ToolRetry for temporary errors, ToolFailed
+        for permanent ones.
         """
 
 
@@ -24,47 +24,47 @@ class Reasoner(Protocol):
 
     @property
     def name(self) -> str:
-        """Which kind it is, for reports."""
+        """The kind of reasoner, for reports."""
 
     async def plan(self, task: EvidenceTask, budget: Budget, /) -> Sequence[str]:
-        """The first queries, 1-4."""
+        """Return the first queries, 1-4."""
 
     async def evaluate(self, task: EvidenceTask, findings: Findings, budget: Budget, /) -> Evaluation:
-        """What the findings hold of each target item; every quote stands in the text of its candidate."""
+        """Return the evidence for each target item; every quote occurs in the text of its candidate."""
 
     async def refine(
         self, task: EvidenceTask, findings: Findings, evaluation: Evaluation, budget: Budget, /
     ) -> Sequence[str]:
-        """Queries for what is still missing, none that was asked; empty when nothing is left to try."""
+        """Return new queries for missing items; empty if nothing is left to try."""
 
 
 class Similarity(Protocol):
-    """How near texts are in meaning to queries, by an encoder."""
+    """Semantic similarity of texts to queries, by an encoder."""
 
     async def __call__(self, queries: Sequence[str], texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
-        """A row a query, a column a text, each 0..1; None without an encoder that can read them."""
+        """Return a row per query with a column per text, each 0..1; None without an encoder that can read them."""
 
 
 class Answering(Protocol):
-    """How well texts answer a question, by the model of answering that search uses."""
+    """How well texts answer a question, by the answering model of the search."""
 
     def __call__(self, question: str, texts: Sequence[tuple[str, str]], /) -> Sequence[Mapping[str, float]]:
-        """What speaks for and against each text, given as its source and its words: named signals of 0..1."""
+        """Return named signals (0..1) for and against each text, given as its source and its words."""
 
 
 def untranslated(_text: str) -> str:
-    """Return nothing: for those who know one language only."""
+    """Return nothing: the default without a second language."""
     return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """How texts are weighed: plain functions that the reasoner is given, since it knows no language and no encoder.
+    """Functions for scoring texts, injected into the reasoner, which knows no language and no encoder.
 
     `terms` returns the topical words of a text in order, comparable between texts; `is_question` says whether a text
-    asks rather than tells; `answering` reads texts as answers; `similarity` is None, or returns None, where nothing can
-    read the texts; `translated` returns what words are called in the other language (English or Japanese), an empty
-    text where it knows none of them.
+    asks rather than states; `answering` scores texts as answers; `similarity` is None, or returns None, if the texts
+    cannot be read; `translated` returns words in the other language (English or Japanese), or an empty text if it knows
+    none.
     """
 
     terms: Callable[[str], Sequence[str]]

@@ -1,4 +1,4 @@
-"""Queries as they are compared and sent: whatever was asked once is not asked again. Pure functions."""
+"""Normalised queries: no query is sent twice. Pure functions."""
 
 import re
 import unicodedata
@@ -8,8 +8,9 @@ _NOT_WORDS = re.compile(r"[\W_]+")
 
 
 def fresh(queries: Iterable[str], asked: Sequence[str], *, most: int, chars: int) -> tuple[str, ...]:
-    """The first `most` of `queries` that were not `asked`, letter case, width and marks aside, each once and cut to
-    `chars` characters.
+    """Return the first `most` of `queries` that were not `asked`, each once and cut to `chars` characters.
+
+    Letter case, width and marks are ignored.
     """
     seen = {_normalised(query) for query in asked}
     kept = []

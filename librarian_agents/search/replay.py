@@ -1,4 +1,4 @@
-"""Replay of a trace: tool and reasoner repeat what they did then, so that the same steps lead to the same evidence."""
+"""Replay of a trace: tool and reasoner repeat recorded results, so that the same steps lead to the same evidence."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ _T = TypeVar("_T")
 
 
 async def replay(trace: Trace, clock: Clock) -> EvidenceSet:
-    """Return what the request of `trace` gives when tool and reasoner repeat themselves. Raises InvalidTrace."""
+    """Return the result of `trace`'s request with recorded tool and reasoner. Raises InvalidTrace."""
     task = _read(lambda: _task(trace.named("task")[0]["task"]))
     limits = _read(lambda: Limits(**{**trace.named("task")[0]["limits"], "deadline_s": math.inf}))
     return await SearchAgent(RecordedReasoner(trace), limits, clock).run(task, RecordedTool(trace))
@@ -27,7 +27,7 @@ class RecordedTool:
         self._tape = _Tape(trace, "search")
 
     async def search(self, query: str) -> Sequence[Candidate]:
-        """Return what this search found then, or raise its error. Raises InvalidTrace for another query."""
+        """Return the recorded result of this search, or raise its error. Raises InvalidTrace for another query."""
         step = self._tape.next()
         if step["query"] != query:
             raise InvalidTrace("The replay asks for another search than the trace holds.")
@@ -37,7 +37,7 @@ class RecordedTool:
 
 
 class RecordedReasoner:
-    """The reasoner of a trace, whichever it was."""
+    """The reasoner of a trace, of any kind."""
 
     def __init__(self, trace: Trace) -> None:
         self._plans = _Tape(trace, "plan")
@@ -50,11 +50,11 @@ class RecordedReasoner:
         return "recorded"
 
     async def plan(self, _task: EvidenceTask, _budget: Budget, /) -> Sequence[str]:
-        """Return the first queries of then."""
+        """Return the recorded first queries."""
         return list(self._plans.next()["queries"])
 
     async def evaluate(self, _task: EvidenceTask, _findings: Findings, _budget: Budget, /) -> Evaluation:
-        """Return the evaluation of then."""
+        """Return the recorded evaluation."""
         step = self._evaluations.next()
         return _read(
             lambda: Evaluation(tuple(map(_need, step["needs"])), step["failure"], tuple(step.get("unsure", ())))
@@ -63,12 +63,12 @@ class RecordedReasoner:
     async def refine(
         self, _task: EvidenceTask, _findings: Findings, _evaluation: Evaluation, _budget: Budget, /
     ) -> Sequence[str]:
-        """Return the next queries of then."""
+        """Return the recorded next queries."""
         return list(self._refinements.next()["queries"])
 
 
 class _Tape:
-    """The steps of one name, each given once. Where a deadline cut the request short, it is cut short again."""
+    """The steps of one name, each returned once. Ends early where a deadline ended the request."""
 
     def __init__(self, trace: Trace, name: str) -> None:
         self._steps = iter(trace.named(name))

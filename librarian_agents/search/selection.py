@@ -1,8 +1,8 @@
-"""The smallest set of candidates that meets what can be met. Pure functions.
+"""The smallest set of candidates that meets all satisfiable needs. Pure functions.
 
-A set cover: needs are to be covered, candidates cover them. Among the smallest sets the one with the higher scores is
-taken, then the one from more sources, then the one seen earlier. Exact for the sizes that occur; beyond MOST_EXACT sets
-greedy (at most ln(needs) + 1 times the smallest, Chvátal 1979), without what turned out superfluous.
+A set cover of needs by candidates. Among the smallest sets the one with the higher scores is taken, then the one from
+more sources, then the one seen earlier. Exact for common sizes; beyond MOST_EXACT sets greedy (at most ln(needs) + 1
+times the smallest, Chvátal 1979), with redundant members removed.
 """
 
 import math
@@ -15,10 +15,10 @@ from itertools import combinations
 from librarian_agents.search.types import Candidate, Evaluation, Need, Selected, Support
 
 MOST_EXACT = 20_000
-"""Sets that are tried before a greedy choice does."""
+"""Sets that are tried before switching to a greedy choice."""
 
 NEAR_EQUAL = 0.9
-"""Share of common letter sequences (Jaccard) from which on two texts say the same."""
+"""Minimum share of common letter sequences (Jaccard) of equivalent texts."""
 
 _SHINGLE = 5
 _QUOTE_CHARS = 240
@@ -31,7 +31,7 @@ Score = tuple[float, int, tuple[int, ...]]
 
 @dataclass(slots=True)
 class Cover:
-    """A candidate and the needs it meets, by their position."""
+    """A candidate and the needs it meets, by index."""
 
     candidate: Candidate
     meets: dict[NeedKey, Support] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Selection:
 
 
 def select(evaluation: Evaluation, candidates: Mapping[int, Candidate]) -> Selection:
-    """Return the smallest set for `evaluation`; what was not seen, or is quoted wrongly, is never selected."""
+    """Return the smallest set for `evaluation`; unseen or misquoted candidates are never selected."""
     needs = evaluation.needs
     covers = _without_duplicates(_covers(needs, candidates))
     chosen = smallest(covers)
@@ -85,7 +85,7 @@ def smallest(covers: Sequence[Cover]) -> list[Cover]:
 
 
 def why(cover: Cover, needs: Sequence[Need]) -> str:
-    """Name the items (and their parts) that a candidate covers, with the spans that do."""
+    """Name the items (and their parts) that a candidate covers, with the supporting spans."""
     by_quote: dict[str, list[str]] = {}
     for key in sorted(cover.meets):
         need = needs[key]
@@ -97,7 +97,7 @@ def why(cover: Cover, needs: Sequence[Need]) -> str:
 
 
 def near_equal(text: str, other: str) -> bool:
-    """Whether two texts say the same, apart from marks, letter case and a few letters; never with other numbers."""
+    """Whether two texts are equivalent, ignoring marks, letter case and a few letters; numbers must match."""
     plain, other_plain = _plain(text), _plain(other)
     if plain == other_plain:
         return True
@@ -109,7 +109,7 @@ def near_equal(text: str, other: str) -> bool:
 
 
 def quoted(quote: str, text: str) -> bool:
-    """Return whether `quote` stands in `text`, white space aside."""
+    """Return whether `quote` occurs in `text`, ignoring white space."""
     return bool(quote.strip()) and "".join(quote.split()) in "".join(text.split())
 
 
@@ -127,7 +127,7 @@ def _covers(needs: Sequence[Need], candidates: Mapping[int, Candidate]) -> list[
 
 
 def _without_duplicates(covers: Iterable[Cover]) -> list[Cover]:
-    """Keep one cover of each text: of the same or nearly the same text the most useful, for all that they meet."""
+    """Keep one cover per text: the most useful of equal or nearly equal texts, for all their needs."""
     kept: list[Cover] = []
     for cover in sorted(covers, key=lambda cover: (-len(cover.meets), -cover.score)):
         same = next((other for other in kept if _is_duplicate(cover, other)), None)
@@ -141,7 +141,7 @@ def _without_duplicates(covers: Iterable[Cover]) -> list[Cover]:
 
 
 def _is_duplicate(cover: Cover, other: Cover) -> bool:
-    """Return whether `cover` is the same page and brings nothing more, or nearly the same text."""
+    """Return whether `cover` is the same page with nothing new, or nearly the same text."""
     if _reference(cover) and _reference(cover) == _reference(other) and cover.meets.keys() <= other.meets.keys():
         return True
     return near_equal(cover.candidate.text, other.candidate.text)
@@ -153,7 +153,7 @@ def _reference(cover: Cover) -> tuple[str, str] | None:
 
 
 def _undominated(covers: Sequence[Cover]) -> list[Cover]:
-    """Without what another one replaces: of the same needs it meets each as well, and more of them, or some better.
+    """Drop candidates dominated by another: it meets the same needs as well, and more of them or some better.
 
     Equals from different sources stay, for the choice between them.
     """

@@ -1,4 +1,4 @@
-"""The trace of one request, step by step: only ever added to, and free of secrets and ids.
+"""The trace of one request, step by step: append-only, and free of secrets and ids.
 
 A step is a mapping of plain values with its name under "step": task, plan, search, evaluation, refine, done.
 """
@@ -32,7 +32,7 @@ _SECRETS_AND_IDS = re.compile(
 
 
 class Redactor:
-    """Replaces secrets and ids by `[redacted-N]`; equal ones get the same N, so that what differed still does."""
+    """Replaces secrets and ids by `[redacted-N]`; equal ones get the same N, so that differences remain visible."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -53,7 +53,7 @@ class Redactor:
 
 @dataclass(slots=True)
 class Trace:
-    """The steps of one request. What is added is redacted first and never changes afterwards."""
+    """The steps of one request. They are redacted before they are added and never change."""
 
     _steps: list[Step] = field(default_factory=list)
     _redact: Redactor = field(default_factory=Redactor, repr=False, compare=False)
@@ -72,7 +72,7 @@ class Trace:
         return [step for step in self._steps if step["step"] in names]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the trace as it is written to JSON."""
+        """Return the trace in its JSON form."""
         return {"version": VERSION, "steps": list(self._steps)}
 
     @classmethod

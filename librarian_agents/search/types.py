@@ -1,4 +1,4 @@
-"""Values of the search agent: its task, what it sees, and what it returns. All are frozen."""
+"""Values of the search agent: its task, its findings, and its result. All are frozen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ StopReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class EvidenceTask:
-    """Find evidence for each of `target_items` (at least one), for somebody who asked `user_query`.
+    """Find evidence for each of `target_items` (at least one), for the user who asked `user_query`.
 
-    `max_retries` (0-20) bounds the refinements after the first round of searches. `intent`, `context` and
-    `stop_conditions` are free text, which steers what is searched for and when enough is found.
+    `max_retries` (0-20) limits the refinements after the first round of searches. `intent`, `context` and
+    `stop_conditions` are free text that guides the queries and the stop rule.
     """
 
     user_query: str
@@ -39,9 +39,9 @@ class EvidenceTask:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A piece of text that a search found; `temp_index` names it for the length of one request.
+    """A piece of text found by a search; `temp_index` identifies it within one request.
 
-    `score` is the tool's own, on a scale of its own: comparable within one search only, higher is better.
+    `score` is the tool's own, on its own scale: comparable within one search only, higher is better.
     """
 
     temp_index: int
@@ -53,7 +53,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One query and what it found, best first."""
+    """One query and its candidates, best first."""
 
     query: str
     found: tuple[Candidate, ...]
@@ -72,13 +72,13 @@ class Findings:
 
     @property
     def candidates(self) -> dict[int, Candidate]:
-        """Everything seen, by temp_index, in the order in which it was first seen."""
+        """All candidates by temp_index, in order of first appearance."""
         return {candidate.temp_index: candidate for search in self.searches for candidate in search.found}
 
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """A candidate that meets a need: `quote` is the span of its text that does, `score` (0..1) how well."""
+    """A candidate that meets a need: `quote` is the supporting span of its text, `score` (0..1) how well."""
 
     temp_index: int
     quote: str
@@ -87,9 +87,9 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One thing that `item` takes, met by any one of `supports`; without supports it is still missing.
+    """One part of `item`, met by any one of `supports`; missing without supports.
 
-    An item is covered when each of its needs is met. `name` says what is needed, for people and for the next query.
+    An item is covered when each of its needs is met. `name` describes the need, for people and for the next query.
     """
 
     item: str
@@ -99,9 +99,9 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What the judge says of the findings; an item without needs is missing.
+    """The judge's verdict on the findings; an item without needs is missing.
 
-    `unsure` are covered items that may be covered wrongly: the search goes on for them, and they are no success.
+    `unsure` are covered items that may be wrong: the search continues for them, and they do not count as success.
     `failure` names why the judge itself could not be used or trusted; such an evaluation never counts as success.
     """
 
@@ -116,7 +116,7 @@ class Evaluation:
         return tuple(item for item in items if item in named and item not in lacking)
 
     def settled(self, items: Sequence[str]) -> bool:
-        """Return whether all of `items` are covered for sure."""
+        """Return whether all of `items` are surely covered."""
         return not self.missing(items) and not self.unsure
 
     def missing(self, items: Sequence[str]) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A selected candidate; `why` names the items it covers and quotes the span that does."""
+    """A selected candidate; `why` names the items it covers and quotes the supporting span."""
 
     temp_index: int
     why: str
@@ -135,11 +135,11 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSet:
-    """The smallest set of seen candidates that covers what can be covered.
+    """The smallest set of candidates that covers all coverable items.
 
-    `status`: COMPLETED when every target item is covered for sure, NO_EVIDENCE when nothing is selected, else PARTIAL.
-    `coverage` maps each target item with evidence to the temp_index of its pieces; `stopped_by` says what ended the
-    search. `searches_used` counts calls of the search tool.
+    `status`: COMPLETED when every target item is surely covered, NO_EVIDENCE when nothing is selected, otherwise
+    PARTIAL. `coverage` maps each target item with evidence to the temp_index of its pieces; `stopped_by` is the cause
+    of the end. `searches_used` counts calls of the search tool.
     """
 
     status: Status
@@ -154,10 +154,10 @@ class EvidenceSet:
 
 @dataclass(frozen=True, slots=True)
 class AgentEvent:
-    """A step of a running request, for people who watch; `data` can be written as JSON and holds no candidate's text.
+    """A step of a running request, for observers; `data` is JSON-compatible and holds no candidate's text.
 
-    plan {queries}; search {search_no, query}; candidates {search_no, found, new}; evaluation {covered, missing};
-    refine {round, queries}; done {status, selected, searches_used, stopped_by}.
+    plan {queries}; search {search_no, query}; candidates {search_no, found, new}; evaluation {covered, missing}; refine
+    {round, queries}; done {status, selected, searches_used, stopped_by}.
     """
 
     name: EventName

@@ -1,1 +1,1 @@
-"""What a sweep thinks: causal edges, types, templates, losses."""
+"""The judgement of a sweep: causal edges, types, templates, losses."""

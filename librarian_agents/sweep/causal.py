@@ -1,8 +1,8 @@
-"""Causal edges from text: what memories have to do with each other, with evidence from both, or nothing.
+"""Causal edges from text: the relation of two memories with evidence from both, or nothing.
 
 A typed edge needs a sentence of one memory that states a cause, a hindrance or a condition (causal_statements), and
-another memory that an argument of it means (causal_arguments). A reference, a fix or a shared name is no cause. Without
-such a statement there is at most RELATES_TO, where the texts themselves are close.
+another memory that an argument of it refers to (causal_arguments). A reference, a fix or a shared name is not a cause.
+Without such a statement there is at most RELATES_TO, where the texts themselves are close.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from librarian_agents.sweep.causal_types import ACCEPTED_FROM, NOTHING, Directio
 from librarian_agents.sweep.sections import without_sections
 
 RELATED_FROM = 0.6
-"""Calibrated similarity from which two texts are related."""
+"""Minimum calibrated similarity of related texts."""
 _SUPPOSED = ACCEPTED_FROM - 0.05
 _TYPED_FROM, _READ_FROM = PROPOSED_FROM, 0.3
 _MOST = 0.97
@@ -28,14 +28,16 @@ _CLEARLY = 0.15
 _ENOUGH, _FEW, _WHOLE, _MUCH, _ALONE = 1.0, 0.7, 0.95, 0.6, 0.75
 _TOLD_WORDS, _NAMED = 2, 2.0
 _PLAIN = 0.65
-"""How much a memory must tell of a clause: so much, or, where it tells all of it and no other does, a little less. Of a
-consequence, and of a clause of loose words, that has to be more than one word, since any memory may hold one, unless it
-is a name; and of a clause of loose words most, which has to be short.
+"""Minimum share of a clause in a memory.
+
+The first value, or slightly less if the memory holds all of it and no other does. A consequence or a clause of loose
+words needs more than one word, unless that is a name, since any memory may hold one; and a clause of loose words needs
+the most, and must be short.
 """
 _NAMED_WORDS = 4
 _CLAUSE_CHARS = 80
 _SOON = timedelta(days=7)
-"""What a memory tells of its consequences may be noted so much later."""
+"""A memory's consequences may be recorded this much later."""
 
 _PHRASES: Mapping[Relation, str] = {
     Relation.CAUSES: "as the cause of what {effect} tells",
@@ -51,8 +53,9 @@ _KINDS: Mapping[Relation, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A reading: `source` has `relation` to `target`. The `statement` of `speaker` says so, and means the other memory
-    by its argument `argument`.
+    """A reading: `source` has `relation` to `target`.
+
+    The `statement` of `speaker` says so, and refers to the other memory by its argument `argument`.
     """
 
     relation: Relation
@@ -72,7 +75,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What the judge weighs of `cause` as the cause of `effect`, and what a sentence claims of that."""
+    """The judge's features of `cause` as the cause of `effect`, and a sentence's claim about them."""
 
     cause: str
     effect: str
@@ -81,14 +84,14 @@ class Way:
 
 
 class CausalReader:
-    """Reads memories together: what each states of causes, and which other memory it means by that."""
+    """Reads memories together: the causes that each states, and the memories that these refer to."""
 
     def __init__(self, notes: Sequence[Note]) -> None:
         self.memories = Memories(notes)
 
     @cached_property
     def ties(self) -> Ties:
-        """What the memories share."""
+        """The terms that the memories share."""
         return Ties(self.memories)
 
     def surest(self, speakers: Collection[str]) -> dict[tuple[str, str], Claim]:
@@ -102,9 +105,7 @@ class CausalReader:
         return best
 
     def ways(self, speakers: Collection[str] | None = None) -> Iterator[Way]:
-        """Yield both ways of each pair with one of the `speakers` (of all, without any) that is near enough, or of
-        which one of them states something.
-        """
+        """Yield both directions of each pair with one of the `speakers` (default: all) that is near or stated."""
         own = self.memories.read.keys() if speakers is None else speakers
         claims = self.surest(own)
         near = {pair for pair in self.ties.pairs() if pair[0] in own or pair[1] in own}
@@ -125,7 +126,7 @@ class CausalReader:
                 yield Way(cause, effect, self.ties.values(cause, effect, stated), claim)
 
     def claims(self, speaker: str) -> list[Claim]:
-        """Return what the memory `speaker` states of others, the surest first."""
+        """Return the claims of the memory `speaker` about others, surest first."""
         read = self.memories.read[speaker]
         found = [claim for statement in stated(read.text) for claim in self._of(statement, read)]
         best: dict[str, Claim] = {}
@@ -134,8 +135,9 @@ class CausalReader:
         return list(best.values())
 
     def verdicts(self, speakers: Collection[str]) -> dict[tuple[str, str], Verdict]:
-        """Return what is found of each pair (lower uid first) with one of the `speakers`: what a sentence claims where
-        that is sure, else what the judge of pairs finds, else what a sentence seems to claim.
+        """Return the verdict on each pair (lower uid first) with one of the `speakers`.
+
+        A sure claim of a sentence takes precedence, then the judge of pairs, then an unsure claim.
         """
         claims: dict[tuple[str, str], Claim] = {}
         for ends, claim in self.surest(speakers).items():
@@ -151,7 +153,7 @@ class CausalReader:
         return found
 
     def _judged(self, speakers: Collection[str]) -> dict[tuple[str, str], Verdict]:
-        """Return what the trained judge finds of each pair, in the likelier way."""
+        """Return the trained judge's verdict on each pair, in the likelier direction."""
         judge = trained_judge()
         found: dict[tuple[str, str], Verdict] = {}
         for way in self.ways(speakers):
@@ -219,10 +221,9 @@ class CausalReader:
 def read_relations(
     notes: Sequence[Note], pairs: Sequence[CandidatePair], speakers: Collection[str]
 ) -> list[tuple[CandidatePair, Verdict]]:
-    """Return a verdict on each of `pairs`, and on each other pair of `notes` of which one of the `speakers` states a
-    cause.
+    """Return a verdict on each of `pairs`, and on each other pair with a cause stated by one of the `speakers`.
 
-    All notes are read together: a clause means the memory that fits it best.
+    All notes are read together: a clause refers to the memory that fits it best.
     """
     reader = CausalReader(notes)
     known = {(pair.first, pair.second): pair for pair in pairs}
@@ -237,7 +238,7 @@ def read_relations(
 
 
 def infer_relationship(first: Note, second: Note, *, similarity: float | None = None) -> Verdict:
-    """Return what `first` and `second` have to do with each other; the same, turned, when they change places.
+    """Return the relation of `first` and `second`; swapping them turns the result.
 
     `similarity` is calibrated, 0-1.
     """
@@ -255,13 +256,13 @@ def tells_of_cause(text: str) -> bool:
 
 
 def clauses_of_others(text: str) -> list[str]:
-    """Return the clauses of `text` that may mean another memory: what it is told to come from or to lead to."""
+    """Return the clauses of `text` that may refer to another memory: its stated causes and effects."""
     return [statement.argument(name) for statement in stated(without_sections(text)) for name in statement.told_by]
 
 
 @lru_cache(maxsize=4096)
 def stated(text: str) -> tuple[Statement, ...]:
-    """Return the statements of a text, kept for a while: a sweep meets a memory more than once."""
+    """Return the statements of a text, cached: a sweep meets a memory more than once."""
     return tuple(statements(text))
 
 
@@ -279,26 +280,24 @@ def _confidence(statement: Statement, name: Argument, match: Match) -> float:
 
 
 def _rank(claim: Claim) -> tuple[float, str, str]:
-    """The surest last; of equals the same one whichever memory is read first."""
+    """Sort the surest last; ties do not depend on the reading order."""
     return claim.confidence, claim.statement.sentence, claim.statement.cue
 
 
 def _either_way(surer: Claim, other: Claim) -> bool:
-    """Return whether both arguments of a statement mean the same memory, so that it may be either end."""
+    """Return whether both arguments of a statement refer to the same memory, so that it may be either end."""
     return surer.match.uid == other.match.uid and surer.confidence - other.confidence < _CLEARLY
 
 
 def _later(other: Note, speaker: Note, grace: timedelta) -> bool:
-    """Return whether what `other` tells happened after `speaker` spoke, by more than `grace`, so that it cannot be
-    meant.
-    """
+    """Return whether `other` happened more than `grace` after `speaker` spoke, so that it cannot be the referent."""
     if other.occurred_at is None or speaker.occurred_at is None:
         return False
     return other.occurred_at > speaker.occurred_at + grace
 
 
 def _same_story(statement: Statement, name: Argument, other: ReadNote) -> bool:
-    """Return whether the other memory states the same: two versions of one story are no cause of each other."""
+    """Return whether the other memory states the same: two versions of one story are not cause and effect."""
     clause = terms(statement.argument(name))
     for own in (own for own in stated(other.text) if not own.weak):
         said = terms(own.argument(name))
@@ -309,7 +308,7 @@ def _same_story(statement: Statement, name: Argument, other: ReadNote) -> bool:
 
 
 def _apart(cause: Note, effect: Note) -> str:
-    """Return in words how much later the effect is told."""
+    """Describe how much later the effect is recorded."""
     if cause.occurred_at is None or effect.occurred_at is None:
         return ""
     days = (effect.occurred_at - cause.occurred_at).days

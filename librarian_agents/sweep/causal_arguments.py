@@ -1,7 +1,7 @@
-"""Which memory a clause means: its names and words looked up among all memories that are read together.
+"""The memory that a clause refers to, found by its names and words among all memories that are read together.
 
-A clause that holds a ticket means the memory that is about this ticket. Any other means the memory that tells most of
-its words, rare ones before common ones, if no other memory tells nearly as many.
+A clause with a ticket refers to the memory about this ticket. Any other refers to the memory that holds most of its
+words, rare ones weighing more, if no other memory holds nearly as many.
 """
 
 import math
@@ -17,11 +17,11 @@ from librarian_agents.sweep.causal_types import Note
 from librarian_agents.sweep.sections import without_sections
 
 ENOUGH_NOTES = 8
-"""With fewer memories nothing can be said of how rare a word is."""
+"""With fewer memories the rarity of words is unknown."""
 _ELSEWHERE, _NOWHERE = 1.0, 0.45
-"""How much a word of the clause counts against a memory without it: one that another memory has, one that none has."""
+"""Penalty of a memory for lacking a word of the clause: one that another memory has, one that none has."""
 _WHOLE_TEXT = 0.8
-"""What a match is worth whose words do not stand in one sentence."""
+"""Factor for a match whose words are not in one sentence."""
 _TICKET = re.compile(r"(?<![\w-])[A-Z][A-Z0-9]*-\d+(?:-\d+)?(?![\w-])|(?<![\w#])#\d+")
 _ABOUT, _MENTIONED = 1.0, 0.35
 _POINTS_ELSEWHERE = re.compile(
@@ -32,15 +32,18 @@ _POINTS_ELSEWHERE = re.compile(
     re.IGNORECASE,
 )
 _POINTING, _UNDATED, _OPPOSITE = 0.6, 0.85, 0.7
-"""What a match is worth with a memory that tells no event, with one of unknown time where the speaker has one, and with
-one that tells the opposite state: that it is wanting, where the clause says that it is in order.
+"""Factors for a match with a memory that reports no event, is undated, or reports the opposite state.
+
+It is undated if the speaker has a time, and opposite if it reports a defect where the clause says that something works.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How well a memory fits a clause: `share` of the clause's weight that it tells (0-1), the `mass` of what it tells,
-    and `lead`, by how much it is better than the next memory (0-1).
+    """How well a memory fits a clause.
+
+    `share` is the share of the clause's weight that it holds (0-1), `mass` the weight it holds, and `lead` its lead
+    over the next memory (0-1).
     """
 
     uid: str
@@ -52,19 +55,19 @@ class Match:
 
     @property
     def strength(self) -> float:
-        """How well it fits for as much as it tells."""
+        """How well it fits, given how much it holds."""
         return self.share * min(1.0, self.mass)
 
 
 @dataclass(frozen=True)
 class ReadNote:
-    """A memory as it is read: without its sections' headings, with its terms."""
+    """A memory as read: without its sections' headings, with its terms."""
 
     note: Note
 
     @cached_property
     def text(self) -> str:
-        """The text that is read."""
+        """The text as read."""
         return without_sections(self.note.text[:MAX_CHARS])
 
     @cached_property
@@ -74,12 +77,12 @@ class ReadNote:
 
     @cached_property
     def terms(self) -> dict[str, float]:
-        """The terms of the whole."""
+        """The terms of the whole text."""
         return terms(self.text)
 
     @cached_property
     def sentence_terms(self) -> list[dict[str, float]]:
-        """The terms of each sentence, and of each two that follow each other."""
+        """The terms of each sentence, and of each two consecutive ones."""
         alone = [terms(sentence) for sentence in self.sentences]
         return alone + [one | other for one, other in pairwise(alone)]
 
@@ -90,7 +93,7 @@ class ReadNote:
 
     @cached_property
     def about(self) -> frozenset[str]:
-        """The tickets that it begins with."""
+        """The tickets at its beginning."""
         first = self.text.strip().partition("\n")[0]
         found = _TICKET.search(first[:80])
         return frozenset({found[0].lower()}) if found else frozenset()
@@ -102,23 +105,23 @@ class ReadNote:
 
     @cached_property
     def points_elsewhere(self) -> bool:
-        """Whether it only says where something stands, asks, or reports that something is settled."""
+        """Whether it only says where something is, asks, or reports that something is settled."""
         return bool(_POINTS_ELSEWHERE.search(self.sentences[0] if self.sentences else ""))
 
 
 @lru_cache(maxsize=4_096)
 def read_note(note: Note) -> ReadNote:
-    """Return the note as it is read, kept for a while: pages of a sweep share many notes."""
+    """Return the note as read, cached: pages of a sweep share many notes."""
     return ReadNote(note)
 
 
 def tickets(text: str) -> frozenset[str]:
-    """Return the names in `text` that mean one thing wherever they stand, in small letters."""
+    """Return the names in `text` that are unambiguous anywhere, in lower case."""
     return frozenset(found.lower() for found in _TICKET.findall(text))
 
 
 class Memories:
-    """Memories that are read together, and how rare each word is among them."""
+    """Memories that are read together, and the rarity of words among them."""
 
     def __init__(self, notes: Sequence[Note]) -> None:
         self.read: Mapping[str, ReadNote] = {note.uid: read_note(note) for note in notes}
@@ -128,14 +131,14 @@ class Memories:
                 self._holders[term].add(uid)
 
     def rarity(self, term: str) -> float:
-        """Return how much a term tells apart memories, 0-1; 1 for all terms of few memories."""
+        """Return how well a term distinguishes memories, 0-1; 1 for all terms of few memories."""
         count = len(self.read)
         if count < ENOUGH_NOTES:
             return 1.0
         return math.log(1 + count / max(1, len(self._holders.get(term, ())))) / math.log(1 + count)
 
     def meant_by(self, clause: str, speaker: str, possible: Callable[[Note], bool]) -> list[Match]:
-        """Return the memories that `clause` of the memory `speaker` may mean, the best first, of those `possible`."""
+        """Return the memories that `clause` of the memory `speaker` may refer to, best first, of those `possible`."""
         said = terms(clause)
         named = tickets(clause)
         found = []
@@ -205,6 +208,6 @@ _SHORTEST_NAME = 5
 
 
 def names_uid(clause: str, uid: str) -> bool:
-    """Return whether `clause` holds the uid as a whole word; a short one may be any word."""
+    """Return whether `clause` holds the uid as a whole word; a short uid could be any word."""
     named = len(uid) >= _SHORTEST_NAME and uid in clause
     return named and re.search(rf"(?<!\w){re.escape(uid)}(?!\w)", clause) is not None

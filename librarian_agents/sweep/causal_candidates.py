@@ -1,4 +1,4 @@
-"""Which pairs of memories are worth reading for a relation: those something already ties together. Pure."""
+"""The pairs of memories worth reading for a relation: those with an existing tie. Pure."""
 
 import re
 from collections import Counter, defaultdict
@@ -11,8 +11,8 @@ from librarian_agents.sweep.causal_terms import MAX_CHARS, identifiers
 from librarian_agents.sweep.causal_types import Note
 
 PAIRS_PER_ITEM = 20
-"""How many pairs one memory may take part in."""
-# A name that stands in more memories than this is the project's, not one story's.
+"""Maximum pairs per memory."""
+# A name in more memories than this is the project's, not one story's.
 _COMMON_NAME = 12
 
 _LIKE_A_UID = re.compile(r"(?=\S*[\d_:-])[^\s/\\\"'`()\[\]<>,;]{3,200}")
@@ -23,9 +23,9 @@ Why: TypeAlias = Literal["link", "name", "neighbour", "statement"]
 
 @dataclass(frozen=True, slots=True)
 class CandidatePair:
-    """Two memories to read, `first` with the lower uid. `similarity` is the search's, None where it did not pair them.
+    """Two memories to read, `first` with the lower uid. `similarity` is the search's, None if it did not pair them.
 
-    `why`: a `link` between them (evidence, imported), a `name` that both hold, or one is a search `neighbour`.
+    `why`: a `link` between them (evidence, imported), a shared `name`, or a search `neighbour`.
     """
 
     first: str
@@ -41,8 +41,10 @@ def candidate_pairs(
     *,
     per_item: int = PAIRS_PER_ITEM,
 ) -> list[CandidatePair]:
-    """The pairs to read, each once, at most `per_item` for any memory: links first, then the rarest shared names, then
-    the nearest neighbours (uid -> (uid, similarity)). Pairs with a uid that is not among `notes` are left out.
+    """Return the pairs to read, each once, at most `per_item` for any memory.
+
+    Links come first, then the rarest shared names, then the nearest neighbours (uid -> (uid, similarity)). Pairs with a
+    uid that is not among `notes` are dropped.
     """
     notes = list(notes)
     known = {note.uid for note in notes}
@@ -74,7 +76,7 @@ def _ranked(
 
 
 def _named(notes: Sequence[Note]) -> Iterator[tuple[str, str]]:
-    """Pairs that share a name, the rarest name first; a uid counts as a name of its memory."""
+    """Yield pairs that share a name, the rarest name first; a uid counts as a name of its memory."""
     holders: defaultdict[str, set[str]] = defaultdict(set)
     uids = {note.uid.lower() for note in notes}
     for note in notes:

@@ -1,9 +1,9 @@
-"""Which memories belong together as a cause and its effect by what they share, when they were, and how they are told.
+"""A judge of cause and effect between memories by their shared terms, their times, and their wording.
 
-A sentence seldom states a cause in a form that a table holds. A judge that was trained on worlds of memories with the
-edges of a human (training/causal_links.py) weighs what two memories share that others do not, whether each is what the
-other is nearest to, how far apart they are in time, what their sentences are full of, and what they state. It is a
-logistic regression, so that each weight can be read.
+A sentence rarely states a cause in a form that a table holds. A judge trained on worlds of memories with human-drawn
+edges (training/causal_links.py) weighs the terms that two memories share and others do not, whether each is the nearest
+to the other, their distance in time, the kinds of words in their sentences, and their statements. It is a logistic
+regression, so that each weight can be read.
 """
 
 import json
@@ -22,12 +22,12 @@ from librarian_agents.sweep.causal_types import ACCEPTED_FROM, Relation
 from librarian_agents.sweep.features import lexicon
 
 NEAREST = 8
-"""Pairs are judged of which one memory is so near to the other."""
+"""Pairs are judged if one memory is among this many nearest to the other."""
 _COMMON = 40
-"""Terms that more memories hold tie none together."""
+"""Terms in more memories than this tie none together."""
 _SUREST = 0.95
 PROPOSED_FROM = 0.5
-"""The confidence from which an edge is proposed."""
+"""Minimum confidence of a proposed edge."""
 _SMOOTHED = 0.6
 _TOLD = 0.35
 _MOST = 3
@@ -42,8 +42,10 @@ Values = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """What a sentence of one memory shares with another memory: the `share` of its weight that the other tells (0-1),
-    how much that is, in how many terms, and the most that any of its sentences shares.
+    """The overlap of a memory's sentence with another memory.
+
+    It has the `share` of the sentence's weight that the other holds (0-1), that weight, the number of terms, and the
+    maximum over all its sentences.
     """
 
     share: float
@@ -58,8 +60,9 @@ NO_TIE = Tie(0.0, 0.0, 0, 0.0, "")
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What forms of sentences say of a pair: how sure a statement is that the first causes the second, and that it is
-    the other way round, and whether the second is the one that states it.
+    """Stated causes in a pair: the confidence that the first causes the second, that of the reverse, and the speaker.
+
+    The last is whether the second memory makes the statement.
     """
 
     sure: float = 0.0
@@ -73,7 +76,7 @@ class Stated:
 
 
 class Ties:
-    """What memories that are read together share, each pair seen beside all others."""
+    """Overlaps of memories that are read together, each pair compared with all others."""
 
     def __init__(self, memories: Memories) -> None:
         self.read = memories.read
@@ -90,18 +93,18 @@ class Ties:
         self._timely = {(uid, side): self._in_time(uid, side) for uid in self.read for side in (-1, 1)}
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """Yield pairs that are near enough to be judged, the lower uid first."""
+        """Yield pairs near enough to be judged, the lower uid first."""
         for uid, order in self._order.items():
             for other in order[:NEAREST]:
                 if uid < other or self._rank[other][uid] >= NEAREST:
                     yield min(uid, other), max(uid, other)
 
     def tie(self, uid: str, other: str) -> Tie:
-        """Return what a sentence of the memory `uid` shares with the other."""
+        """Return the overlap of a sentence of the memory `uid` with the other."""
         return self.ties[uid].get(other, NO_TIE)
 
     def values(self, cause: str, effect: str, stated: Stated) -> Values:
-        """Return what the judge weighs of `cause` as the cause of `effect`."""
+        """Return the judge's features of `cause` as the cause of `effect`."""
         found = _times(self.read[cause], self.read[effect])
         after = found.get("after", 0.5)
         for name, one, other in (("x", cause, effect), ("y", effect, cause)):
@@ -138,8 +141,10 @@ class Ties:
         }
 
     def _beside(self, cause: str, effect: str) -> Values:
-        """Return how the pair stands beside others: whether one in between is nearer to both, and whether each is the
-        nearest of those that were before, or after.
+        """Return how the pair compares with others.
+
+        That is whether a memory between them is nearer to both, and whether each is the nearest of the earlier, or
+        later, ones.
         """
         near = self.close[cause].get(effect, 0.0)
         shared = self.close[cause].keys() & self.close[effect].keys()
@@ -206,8 +211,9 @@ class Ties:
         return math.sqrt(self.ties[uid][other].share * self.ties[other][uid].share)
 
     def _in_time(self, uid: str, side: int) -> dict[str, tuple[int, float]]:
-        """Return place and lead of each memory among those tied to `uid` that were not after it (-1), or not before it
-        (1); what has no time may have been at any.
+        """Return rank and lead of each memory tied to `uid` that was not after it (-1), or not before it (1).
+
+        Memories without a time may have been at any.
         """
         own, near = _seconds(self.read[uid]), self.close[uid]
         order = [
@@ -223,8 +229,9 @@ class Ties:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Weights of what is weighed: for being an edge, and for each of RELATIONS. From the probability `accepted` on an
-    edge may be written, from `proposed` on a human is asked.
+    """Weights of the features: for being an edge, and for each of RELATIONS.
+
+    From the probability `accepted` an edge may be written, from `proposed` a human is asked.
     """
 
     bias: Sequence[float]
@@ -233,7 +240,7 @@ class Judge:
     proposed: float
 
     def verdict(self, values: Mapping[str, float]) -> tuple[Relation, float]:
-        """Return the likeliest relation, and how likely an edge of this kind is (0-1)."""
+        """Return the likeliest relation, and the probability of an edge of this kind (0-1)."""
         scores = list(self.bias)
         for name, value in values.items():
             if value and (weights := self.weights.get(name)):
@@ -244,7 +251,7 @@ class Judge:
         return RELATIONS[best], parts[best] / sum(parts) / (1 + math.exp(-max(-50.0, min(50.0, edge))))
 
     def confidence(self, sure: float) -> float:
-        """Return the confidence of an edge that is so likely: ACCEPTED_FROM at the bound `accepted`."""
+        """Return the confidence of an edge of this probability: ACCEPTED_FROM at the bound `accepted`."""
         if sure < self.accepted:
             return round(PROPOSED_FROM + (ACCEPTED_FROM - 0.01 - PROPOSED_FROM) * sure / self.accepted, 2)
         return round(ACCEPTED_FROM + (_SUREST - ACCEPTED_FROM) * (sure - self.accepted) / (1 - self.accepted), 2)
@@ -252,7 +259,7 @@ class Judge:
 
 @cache
 def trained_judge() -> Judge:
-    """Return the judge that is shipped."""
+    """Return the shipped judge."""
     table = json.loads(files("librarian_agents.sweep.models").joinpath("causal_links.json").read_text("utf-8"))
     return Judge(table["bias"], table["weights"], table["accepted"], table["proposed"])
 
@@ -266,13 +273,13 @@ def _cues() -> Mapping[str, re.Pattern[str]]:
 
 @lru_cache(maxsize=16_384)
 def cues(text: str) -> Mapping[str, int]:
-    """Return how often each kind of words stands in a text, at most _MOST times."""
+    """Return the occurrences of each kind of words in a text, at most _MOST each."""
     return {name: min(_MOST, len(pattern.findall(text))) for name, pattern in _cues().items()}
 
 
 @lru_cache(maxsize=8_192)
 def _told(read: ReadNote) -> Values:
-    """Return what a memory as a whole is full of."""
+    """Return the kinds of words in a memory as a whole."""
     told: Values = {**cues(read.text)}
     for name, pattern in lexicon().items():
         told[f"lexicon {name}"] = min(_MOST, len(pattern.findall(read.text)))
@@ -302,5 +309,5 @@ def _seconds(read: ReadNote) -> float:
 
 
 def shared_words(tie: Tie, other: ReadNote) -> list[str]:
-    """Return the words of a tie's sentence that the other memory has too."""
+    """Return the words of a tie's sentence that also occur in the other memory."""
     return list(dict.fromkeys(word for word, held in said_of(tie.sentence) if not other.terms.keys().isdisjoint(held)))

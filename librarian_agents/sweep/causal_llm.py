@@ -1,4 +1,4 @@
-"""A language model's verdict on what the rules leave undecided, believed only with quotes that stand in the texts."""
+"""A language model's verdict where the rules are undecided, trusted only with quotes that occur in the texts."""
 
 import html
 import json
@@ -13,7 +13,7 @@ from librarian_agents.sweep.causal_terms import MAX_CHARS
 from librarian_agents.sweep.causal_types import Direction, Note, Relation, Verdict
 
 SURE, UNSURE = 0.8, 0.55
-"""Confidence in a verdict whose quotes are genuine: one the model is sure of is accepted, another is proposed."""
+"""Confidence in a verdict with genuine quotes: a sure one is accepted, any other is proposed."""
 _NO_RELATION = "NONE"
 _SHORTEST_QUOTE = 3
 
@@ -38,16 +38,16 @@ def undecided(verdict: Verdict) -> bool:
 
 
 def messages_of(first: Note, second: Note) -> list[ChatMessage]:
-    """The instructions as system's, both notes, delimited, as the user's."""
+    """Return the instructions as system message, and both notes, delimited, as user message."""
     quoted = [html.escape(masked(note.text[:MAX_CHARS]), quote=False) for note in (first, second)]
     asked = f"<first>\n{quoted[0]}\n</first>\n<second>\n{quoted[1]}\n</second>"
     return [ChatMessage("system", prompt("causal")), ChatMessage("user", asked)]
 
 
 async def judge_relationship(model: ChatModel, first: Note, second: Note) -> Verdict:
-    """The model's verdict; one whose quotes are not in the texts, or that runs against time, comes to nothing.
+    """Return the model's verdict; one with quotes not in the texts, or against the order of time, has no relation.
 
-    Raises ChatModelError; UnusableReply where the reply is not the JSON that is asked for.
+    Raises ChatModelError; UnusableReply if the reply is not the requested JSON.
     """
     reply = _parsed(await model.complete(messages_of(first, second), SCHEMA))
     if reply["relation"] == _NO_RELATION:
@@ -70,7 +70,7 @@ async def judge_relationship(model: ChatModel, first: Note, second: Note) -> Ver
 
 
 def _parsed(reply: str) -> Mapping[str, Any]:
-    """The object of a reply, which a server that cannot constrain it may have wrapped in words."""
+    """Return the object of a reply, which a server without constrained output may have wrapped in words."""
     start, end = reply.find("{"), reply.rfind("}")
     try:
         value = json.loads(reply[start : end + 1])
@@ -91,7 +91,7 @@ def _fits(value: object) -> bool:
 
 
 def _literal(quote: str, text: str) -> str:
-    """The quote where it stands in `text`; empty where it does not, or says too little to be evidence."""
+    """Return the quote as it occurs in `text`; empty if it does not, or is too short to be evidence."""
     quote = html.unescape(quote).strip()
     return quote if len(quote) >= _SHORTEST_QUOTE and quote in text else ""
 

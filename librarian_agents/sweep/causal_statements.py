@@ -1,8 +1,8 @@
-"""Reads what a sentence states of causes: "X because of Y", "can't X until Y", "XのせいでY", and how it stands to that.
+"""Causal statements of a sentence, and their modality: "X because of Y", "can't X until Y", "XのせいでY".
 
-A statement has two arguments, literal parts of the sentence. An argument that only points ("this", "it") or is missing
-means the text itself that speaks. What a sentence denies, doubts, asks, corrects or imagines is no statement; what it
-only supposes or passes on is one that is marked so.
+A statement has two arguments, literal parts of the sentence. An argument that is only a pronoun ("this", "it") or
+missing stands for the text that makes the statement. Denials, doubts, questions, corrections and fictions are not
+statements; suppositions and hearsay are marked as such.
 """
 
 import re
@@ -20,7 +20,7 @@ Argument = Literal["cause", "effect"]
 
 _KANA = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LEAD = re.compile(r"^(?:[\s>*•+-]|#+(?=\s)|\d{1,2}[.)]\s|\[[ xX]\]|\*\*)+")
-# A clause behind the words ends here, one before them begins here.
+# A clause after the cue ends here, one before it begins here.
 _END = re.compile(
     r"[;:](?=\s|$)|\s[—–-]\s|,\s|\s\(|、|。|[?？]|(?<=[a-z0-9])\.(?=\s|$)"
     r"|\s(?:but|so that|which|although|though|while|whereas)\s"
@@ -46,21 +46,21 @@ _UNCHANGED = re.compile(
     re.IGNORECASE,
 )
 _EVENTS = ("trouble", "changed")
-"""What a form needs that tells an event: neither a hindrance nor something made possible, and it may be denied."""
+"""Requirements of forms that report an event: neither a hindrance nor an enablement, and possibly denied."""
 _NOTHING = re.compile(r"\s*(?:no|nobody|nothing|none|neither)\b", re.IGNORECASE)
 _SOUGHT = re.compile(
     r"\b(?:search\w*|look\w*|hunt\w*|investigat\w*|find\w*|found out|unknown|track\w*|after|determin\w+|know\w*|ask\w*"
     r"|discuss\w*)\s+(?:\w+\s+)?(?:the )?$",
     re.IGNORECASE,
 )
-# "…のためである。": what stands behind such words is another sentence's matter, their effect stands before.
+# "…のためである。": the effect is before such words, and the text after them belongs to another sentence.
 _FINAL = re.compile(r"(?:の|る)?(?:ため|せい|おかげ)(?:で、|で(?:ある|す)|だ|です|。)")
-# A clause that ends in a joining form, before the next.
+# A clause that ends in a conjunctive form, before the next.
 _JOINED = re.compile(r"(?P<clause>[^、。:：]{4,80}(?:て|で|し|り|うえ(?:に)?))、$")
 _LONGEST = 1_000
-"""Characters of a sentence; what is longer is no sentence that somebody wrote."""
+"""Characters of a sentence; longer text is not a sentence that somebody wrote."""
 _ENOUGH = 1.4
-"""The weight of terms from which a clause tells what it means."""
+"""Minimum weight of the terms of an identifiable clause."""
 _POINTS = re.compile(
     r"\s*(?:(?:all |just )?(?:this|that|these|those|it|them|which|him|her|us)\b(?!\s+[a-z]{3,})"
     r"|(?:これ|それ|このこと|そのこと))",
@@ -70,7 +70,7 @@ _POINTS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to state a relation: see the head of causal_statements.toml for the fields."""
+    """One way to state a relation: the head of causal_statements.toml describes the fields."""
 
     name: str
     relation: Relation
@@ -84,10 +84,10 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What `sentence`, a literal part of a text, states: that `cause` has `relation` to `effect`, as `cue` says.
+    """The statement of `sentence`, a literal part of a text: `cause` has `relation` to `effect`, according to `cue`.
 
-    An argument without content is the text itself. `told_by` names the arguments that may be another memory.
-    `supposed` says that the sentence only supposes it or passes it on.
+    An argument without content is the text itself. `told_by` names the arguments that may be another memory. `supposed`
+    marks a supposition or hearsay.
     """
 
     form: str
@@ -139,7 +139,7 @@ def _effect_words(kind: str) -> re.Pattern[str]:
 
 
 def _bordered(phrase: str) -> str:
-    """Return the phrase between word borders where it begins or ends in Latin letters."""
+    """Return the phrase between word boundaries if it begins or ends in Latin letters."""
     if not phrase.isascii():
         return f"(?:{phrase})"
     if phrase.startswith("(?<"):
@@ -150,7 +150,7 @@ def _bordered(phrase: str) -> str:
 
 
 def statements(text: str) -> list[Statement]:
-    """Return what the sentences of `text` state, in their order."""
+    """Return the statements of the sentences of `text`, in order."""
     found: list[Statement] = []
     before = ""
     for sentence in sentences(text):
@@ -163,9 +163,7 @@ def statements(text: str) -> list[Statement]:
 
 
 def _explained(effect: str, cause: str) -> list[Statement]:
-    """Return the statement of two sentences of which the first says that something does not go on, or does again, and
-    the second why.
-    """
+    """Return the statement of a sentence about a failure or recovery followed by one that explains it."""
     if not terms(cause) or any(_stance(kind).search(f"{effect} {cause}") for kind in ("asked", "doubted", "thought")):
         return []
     if (cue := _effect_words("halted").search(effect)) and _effect_words("lack").search(cause):
@@ -179,7 +177,7 @@ def _explained(effect: str, cause: str) -> list[Statement]:
 
 
 def _of_sentence(sentence: str, before: str) -> list[Statement]:
-    """Return the statements of one sentence; `before` is the one that it may continue."""
+    """Return the statements of one sentence; it may continue the sentence `before`."""
     return [] if _stance("asked").search(sentence) else list(_stated(sentence, before))
 
 
@@ -197,7 +195,7 @@ def _stated(sentence: str, before: str) -> Iterator[Statement]:
 
 
 def _without_inner(made: Statement, sentence: str, taken: Sequence[tuple[int, int]]) -> Statement:
-    """Return a statement whose cause is what a statement within it states: of "AのおかげでBなので、C" it is B."""
+    """Return a statement with the inner effect as its cause: in "AのおかげでBなので、C" that is B."""
     begin = sentence.find(made.cause)
     inner = [end for start, end in taken if begin < start and end < begin + len(made.cause)]
     rest = _plain(sentence[max(inner) : begin + len(made.cause)]) if inner and made.cause else ""
@@ -205,7 +203,7 @@ def _without_inner(made: Statement, sentence: str, taken: Sequence[tuple[int, in
 
 
 def _joined_causes(made: Statement, sentence: str) -> Iterator[Statement]:
-    """Yield the statement of each clause that is joined with the cause: "Aが出て、Bも取られたため" states both."""
+    """Yield the statement of each clause joined with the cause: "Aが出て、Bも取られたため" states both."""
     begin = sentence.find(made.cause) if made.cause and "cause" in made.told_by else 0
     while found := _JOINED.search(sentence[:begin]):
         clause = _plain(found["clause"])
@@ -215,9 +213,7 @@ def _joined_causes(made: Statement, sentence: str) -> Iterator[Statement]:
 
 
 def _hits(sentence: str) -> list[tuple[Form, int, int]]:
-    """Return the forms' words in a sentence, not within an identifier: those that need more come first, of equals the
-    longest.
-    """
+    """Return the forms' cues in a sentence, outside identifiers: more specific ones first, then the longest."""
     hits = [
         (form, found.start(), found.end())
         for form in forms_of_statements()
@@ -268,12 +264,12 @@ def _statement(form: Form, sentence: str, start: int, end: int, before: str) -> 
 
 
 def _tail(sentence: str, end: int) -> str:
-    """Return what ends a Japanese sentence, where it says that it supposes; nothing of an English one."""
+    """Return the ending of a Japanese sentence, if it marks a supposition; nothing for English."""
     return sentence[max(end, len(sentence) - 16) :] if _KANA.search(sentence) else ""
 
 
 def _arguments(form: Form, sentence: str, start: int, end: int) -> tuple[str, str]:
-    """Return the clause before the words and the one behind them, in this order; of an opening form the two turned."""
+    """Return the clauses before and after the cue, in this order; swapped for an opening form."""
     head, tail = sentence[:start], sentence[end:]
     if form.opens and not terms(head.rpartition(",")[2].rpartition(";")[2].rpartition(":")[2]):
         cut = _OPENING_END.search(tail)
@@ -292,7 +288,7 @@ def _first(tail: str) -> str:
 
 
 def _last(head: str) -> str:
-    """Return the clause that ends `head`: back to a mark behind which there is enough to tell what is meant."""
+    """Return the last clause of `head`: back to a mark followed by enough text to identify its meaning."""
     for cut in reversed(list(_BEGIN.finditer(head))):
         if sum(terms(head[cut.end() :]).values()) >= _ENOUGH:
             return head[cut.end() :]
@@ -304,7 +300,7 @@ def _plain(clause: str) -> str:
 
 
 def _relation(form: Form, effect: str) -> Relation:
-    """Return the form's relation; of a plain cause what the words of its effect make of it."""
+    """Return the form's relation; for a plain cause, the one that the words of its effect indicate."""
     if form.relation is not Relation.CAUSES or form.needs == "trouble":
         return form.relation
     if form.needs == "changed":
@@ -318,7 +314,7 @@ def _relation(form: Form, effect: str) -> Relation:
 
 
 def _stands(sentence: str, start: int, end: int, form: Form) -> bool:
-    """Return whether the sentence states what its words name, and does not deny, doubt, imagine or correct it."""
+    """Return whether the sentence makes the statement of its cue, and does not deny, doubt, imagine or correct it."""
     before, behind = sentence[:start], sentence[end:]
     hindrance = form.relation is Relation.BLOCKS
     if _DENIED_BEFORE.search(before) and not (hindrance and form.needs):

@@ -1,4 +1,4 @@
-"""What two texts share: words, identifiers, and the sentence of one that speaks of the other."""
+"""Overlap of two texts: words, identifiers, and the sentence of one that is about the other."""
 
 import re
 import tomllib
@@ -11,12 +11,12 @@ from itertools import pairwise
 from librarian_agents.sweep.sections import without_sections
 
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]+|[\u3040-\u30ff]{2,}|[\u3400-\u9fff]{2,}")
-# ADR-12, #418, CVE-2024-1234, v2.3.1, paths and file names: they name one thing.
+# ADR-12, #418, CVE-2024-1234, v2.3.1, paths and file names: unambiguous names.
 _REFERENCE = re.compile(
     r"\b[A-Z][A-Z0-9]*-\d+(?:-\d+)?\b|(?<![\w/])#\d+\b|\bv\d+(?:\.\d+)+\b|\b(?=[\w./\\-]{0,99}[A-Za-z])[\w.-]{1,255}+(?:[/\\][\w.-]{1,255}+)+"
     r"|\b\w[\w-]{0,255}\.(?:py|js|ts|tsx|go|rs|java|rb|c|h|cpp|cs|sh|sql|md|toml|yaml|yml|json|conf|ini|tf|lock)\b"
 )
-# Those, and names of code, which may be a whole product's: `code`, snake_case, dotted.names, camelCase.
+# These, and names in code, which may be a whole product's: `code`, snake_case, dotted.names, camelCase.
 _IDENTIFIER = re.compile(
     r"`[^`\n]{2,80}`|\b(?=[\w./\\:]{0,99}[A-Za-z])\w+(?:[./\\:_]+\w+)+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*"
 )
@@ -24,7 +24,7 @@ _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?!\s|$)[^\n.!?。！？]*)*[
 _HEADING = re.compile(r"#{1,6}\s")
 _URL = re.compile(r"\bhttps?://\S+")
 _SHORTEST_STEM = 4
-# Stripped in this order, of each group the first that fits.
+# Stripped in this order, the first match of each group.
 _ENDINGS = (
     ("s",),
     ("ing", "ed", "ly", "er", "or"),
@@ -37,11 +37,11 @@ _CONTENT = re.compile(
     r"|(?P<word>[^\W\d_\u3040-\u30ff\u3400-\u9fff]+(?:['’][a-z]+)?)"
     r"|(?P<katakana>[\u30a0-\u30ff]{2,})|(?P<kanji>[\u3400-\u9fff々]+)"
 )
-# Of "pop-fra2" the part that is a name by itself.
+# The part of "pop-fra2" that is a name by itself.
 _NUMBERED_PART = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2,}\d+[A-Za-z0-9]*(?![A-Za-z0-9])")
 _NAME, _WORD, _CAPITAL, _NUMBER, _KATAKANA, _PAIR, _SINGLE, _PART = 2.0, 1.0, 1.3, 0.5, 1.2, 0.8, 0.5, 0.2
 MAX_CHARS = 20_000
-"""How much of a text is read for causes; what is longer is a document, not a memory."""
+"""Characters of a text that are read for causes; a longer text is a document, not a memory."""
 
 _WORDS = tomllib.loads(files("librarian_agents.sweep").joinpath("causal_terms.toml").read_text(encoding="utf-8"))
 _EMPTY, _DATES, _COMMON_PAIRS = (frozenset(_WORDS[name].split()) for name in ("empty", "dates", "pairs"))
@@ -50,7 +50,7 @@ _SETTLED, _WANTING = (re.compile(_WORDS[name], re.IGNORECASE) for name in ("sett
 
 
 def state(text: str) -> int:
-    """Return whether `text` says that a thing is in order (1) or wanting (-1); 0 for neither, or both."""
+    """Return whether `text` says that a thing works (1) or is defective (-1); 0 for neither, or both."""
     return bool(_SETTLED.search(text)) - bool(_WANTING.search(text))
 
 
@@ -69,14 +69,14 @@ def stem(word: str) -> str:
 
 
 def stems(text: str) -> frozenset[str]:
-    """The content words of `text`, stemmed."""
+    """Return the content words of `text`, stemmed."""
     return frozenset(stem(word) for word in _TOKEN.findall(_URL.sub(" ", text)) if word.lower() not in _EMPTY)
 
 
 def terms(text: str) -> dict[str, float]:
-    """Return the content terms of `text` with how much each tells by itself: names most, numbers least.
+    """Return the content terms of `text` with their weights: names most, numbers least.
 
-    English words are stemmed, of Japanese there are katakana words and pairs of kanji.
+    English words are stemmed; Japanese terms are katakana words and pairs of kanji.
     """
     found: dict[str, float] = {}
     for match in _CONTENT.finditer(_URL.sub(" ", text)):
@@ -86,7 +86,7 @@ def terms(text: str) -> dict[str, float]:
 
 
 def said_of(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the words of `text` that tell something, each as it stands there with its terms."""
+    """Yield the content words of `text` verbatim, each with its terms."""
     for match in _CONTENT.finditer(_URL.sub(" ", text)):
         if held := [term for term, weight in _terms_of(match) if weight]:
             yield match[0], held
@@ -123,24 +123,25 @@ def _parts_of(name: str) -> Iterator[tuple[str, float]]:
 
 
 def references(text: str) -> frozenset[str]:
-    """Names in `text` that mean one thing wherever they stand: tickets, versions, paths, files; lower-cased."""
+    """Return unambiguous names in `text`: tickets, versions, paths, files; lower-cased."""
     return frozenset(found.lower() for found in _REFERENCE.findall(_URL.sub(" ", text)))
 
 
 def identifiers(text: str) -> frozenset[str]:
-    """The references in `text`, and names of code; lower-cased, without back-ticks."""
+    """Return the references in `text`, and names in code; lower-cased, without back-ticks."""
     named = (found.strip("`").lower() for found in _IDENTIFIER.findall(_URL.sub(" ", text)))
     return references(text).union(named)
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of `text`, each a literal part of it."""
+    """Return the sentences of `text`, each a literal part of it."""
     return [found[0].strip() for found in _SENTENCE.finditer(text) if found[0].strip()]
 
 
 def nearest_sentence(text: str, other: frozenset[str]) -> str:
-    """The sentence of `text` that shares most words with `other`; the first of equals, a heading only where there is
-    nothing else, the whole text without any.
+    """Return the sentence of `text` that shares most words with `other`; the first of equals.
+
+    A heading only if there is nothing else, the whole text without any.
     """
     found = sentences(text)
     prose = [sentence for sentence in found if not _HEADING.match(sentence)]
@@ -148,8 +149,9 @@ def nearest_sentence(text: str, other: frozenset[str]) -> str:
 
 
 def nearest_by(found: Sequence[tuple[str, Mapping[str, float]]], said: Mapping[str, float]) -> str:
-    """Return the sentence, of those with their terms, that shares most with the terms `said`, the first of equals;
-    headings only for want of others.
+    """Return the sentence that shares most with the terms `said`, the first of equals; headings only as a last resort.
+
+    Sentences are given with their terms.
     """
     prose = [each for each in found if not _HEADING.match(each[0])] or list(found)
     return max(prose, key=lambda each: sum(said.get(term, 0.0) for term in each[1]), default=("", {}))[0]
@@ -157,7 +159,7 @@ def nearest_by(found: Sequence[tuple[str, Mapping[str, float]]], said: Mapping[s
 
 @dataclass(frozen=True)
 class Reading:
-    """A text with what is asked of it again and again."""
+    """A text with its cached properties."""
 
     text: str
 
@@ -174,7 +176,8 @@ class Reading:
 
 @lru_cache(maxsize=2048)
 def reading(text: str) -> Reading:
-    """The reading of `text`, kept for a while: a sweep compares one memory with many. Sections that a sweep has
-    written are read like the text from which they were made.
+    """Return the reading of `text`, cached: a sweep compares one memory with many.
+
+    Sections written by a sweep are read like their original text.
     """
     return Reading(without_sections(text[:MAX_CHARS]))

@@ -1,4 +1,4 @@
-"""Values of causal reading: what is compared, what is found, how sure it is."""
+"""Values of causal reading: the compared texts, the findings, and their confidence."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -6,11 +6,11 @@ from enum import StrEnum
 from typing import Literal
 
 ACCEPTED_FROM = 0.7
-"""Confidence from which a typed edge is accepted; below it is proposed to a human."""
+"""Minimum confidence of an accepted typed edge; below it is proposed to a human."""
 
 
 class Relation(StrEnum):
-    """What an edge from source to target says. RELATES_TO has no direction: it claims no cause."""
+    """The relation of an edge from source to target. RELATES_TO has no direction: it makes no causal claim."""
 
     CAUSES = "CAUSES"
     BLOCKS = "BLOCKS"
@@ -23,21 +23,21 @@ CAUSAL = frozenset({Relation.CAUSES, Relation.BLOCKS, Relation.ENABLES})
 
 
 class Direction(StrEnum):
-    """Which of the two texts is the edge's source: the cause, the hindrance, or what makes possible."""
+    """The text that is the edge's source: the cause, the hindrance, or the condition."""
 
     FORWARD = "first_to_second"
     BACKWARD = "second_to_first"
     NONE = "none"
 
     def turned(self) -> "Direction":
-        """The same edge when the two texts change places."""
+        """Return the direction of the same edge with the two texts swapped."""
         turned = {Direction.FORWARD: Direction.BACKWARD, Direction.BACKWARD: Direction.FORWARD}
         return turned.get(self, self)
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A text to compare. `uid` names it for others' references; `occurred_at` is when what it tells happened."""
+    """A text to compare. `uid` is its name in others' references; `occurred_at` is the time of its event."""
 
     text: str
     uid: str = ""
@@ -46,9 +46,9 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What two texts have to do with each other; `relation` is None where nothing is found.
+    """The relation of two texts; `relation` is None if nothing is found.
 
-    A typed relation has a quote of either end, each a literal part of that text (of the context where `cue` stands in
+    A typed relation has a quote from each end, a literal part of that text (from the context where `cue` occurs in
     one), the `cue` that names the relation, and `confidence`, the share of such readings that are right, 0-1.
     """
 
@@ -68,11 +68,11 @@ class Verdict:
 
     @property
     def accepted(self) -> bool:
-        """Whether the edge may be written as it is; otherwise a human decides."""
+        """Whether the edge may be written without a human decision."""
         return self.relation is not None and self.confidence >= ACCEPTED_FROM
 
     def turned(self) -> "Verdict":
-        """The verdict on the same texts in the other order; without a direction the first text counts as the source."""
+        """Return the verdict with the texts swapped; without a direction the first text counts as the source."""
         if self.direction is not Direction.NONE:
             return replace(self, direction=self.direction.turned())
         return replace(self, source_quote=self.target_quote, target_quote=self.source_quote)

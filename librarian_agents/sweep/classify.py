@@ -1,7 +1,7 @@
-"""Of which type a memory is. Pure: text in, verdict with its evidence out.
+"""Classification of a memory's type. Pure: text in, verdict with its evidence out.
 
-What a text says of itself decides first: one strong marker, or two signs of one type and none of another. Else the
-trained head does. A type below ACCEPTED is a guess for a human to look at.
+A text's own markers decide first: one strong marker, or two signs of one type and none of another. Otherwise the
+trained head does. A type below ACCEPTED is a guess for human review.
 """
 
 from collections import defaultdict
@@ -16,14 +16,14 @@ from librarian_agents.sweep.memory_types import MemoryType
 from librarian_agents.sweep.type_head import Embedding, head_for, joint_probabilities
 
 ACCEPTED = 0.7
-"""The confidence from which on a type may be written without asking anybody."""
+"""Minimum confidence of a type that is written without a human decision."""
 
 UNSURE = 0.2
-"""The probability of the likeliest type below which a text stays of unknown type; seven equal ones have .14."""
+"""Below this probability of the likeliest type a text's type is unknown; seven equal ones have .14."""
 
 STRONG_CONFIDENCE = 0.92
 SIGNS_CONFIDENCE = 0.88
-"""How often such markers were right in the labelled texts (docs/memory-types.md), less what few cases can hide."""
+"""Precision of such markers in the labelled texts (docs/memory-types.md), minus a margin for the small sample."""
 
 _ENOUGH_SIGNS = 2
 
@@ -32,12 +32,11 @@ Method = Literal["marker", "head", "none", "llm"]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The type of a text, and how sure that is (0..1; of verdicts at .7, 7 in 10 or more are right).
+    """The type of a text, and its confidence (0..1; of verdicts at .7, 7 in 10 or more are right).
 
-    `method` is what decided: markers, the trained head, nothing (the text says nothing, or the head is unsure), or a
-    language model.
-    `evidence` quotes the markers, or the words that spoke most for the type. `probabilities` are the head's, before
-    calibration; empty where it was not asked.
+    `method` is the deciding part: markers, the trained head, nothing (the text has no signs, or the head is unsure), or
+    a language model. `evidence` quotes the markers, or the words with the highest weights for the type. `probabilities`
+    are the head's, before calibration; empty if it was not used.
     """
 
     type: MemoryType
@@ -48,12 +47,12 @@ class Verdict:
 
     @property
     def accepted(self) -> bool:
-        """Whether the type may be written without asking anybody; an unknown type never needs to be."""
+        """Whether the type may be written without a human decision; an unknown type never needs to be."""
         return self.confidence >= ACCEPTED and self.type is not MemoryType.UNKNOWN
 
     @property
     def reason(self) -> str:
-        """Return in plain words what the type was told by."""
+        """Return the reason for the type in plain words."""
         if self.type is MemoryType.UNKNOWN:
             return "nothing in the text says which type it is"
         quotes = ", ".join(f'"{quote.strip()[:40]}"' for quote in self.evidence[:3])
@@ -65,16 +64,16 @@ class Verdict:
 
 
 def classify_memory(content: str, embedding: Embedding | None = None) -> tuple[MemoryType, float]:
-    """The type of `content` and how sure that is (0..1).
+    """Return the type of `content` and its confidence (0..1).
 
-    `embedding` helps if it is of the space that a head was trained in; any other is ignored.
+    `embedding` helps if it is in a space that a head was trained in; any other is ignored.
     """
     verdict = judge(content, embedding)
     return verdict.type, verdict.confidence
 
 
 def judge(content: str, embedding: Embedding | None = None) -> Verdict:
-    """The type of `content` with the evidence for it. Never raises for any text."""
+    """Return the type of `content` with its evidence. Never raises for any text."""
     if not any(character.isalnum() for character in content):
         return Verdict(MemoryType.UNKNOWN, 1.0, "none")
     found = markers(content)
@@ -84,7 +83,7 @@ def judge(content: str, embedding: Embedding | None = None) -> Verdict:
 
 
 def decided_by(found: Sequence[Marker]) -> Verdict | None:
-    """What the markers alone say; None when they are too few or at odds."""
+    """Return the verdict of the markers alone; None if they are too few or contradictory."""
     strong = [marker for marker in found if marker.strong]
     if strong:
         return Verdict(strong[0].type, STRONG_CONFIDENCE, "marker", (strong[0].quote,))
@@ -98,7 +97,7 @@ def decided_by(found: Sequence[Marker]) -> Verdict | None:
 
 
 def _weighed(seen: Features, embedding: Embedding | None) -> Verdict:
-    """Return what the head of words says, together with that of the embedding's space where there is one."""
+    """Return the verdict of the head of words, combined with that of the embedding's space if there is one."""
     words, head = head_for(None), head_for(embedding.space if embedding else None)
     probabilities = joint_probabilities([words] if head is words else [words, head], seen, embedding)
     likeliest = max(probabilities, key=lambda type_: probabilities[type_])
@@ -110,6 +109,6 @@ def _weighed(seen: Features, embedding: Embedding | None) -> Verdict:
 
 
 def _readable(names: Sequence[str]) -> tuple[str, ...]:
-    """Return those of a head's features that are telling words a reader finds in the text, the first three."""
+    """Return the first three of a head's features that are content words found in the text."""
     words = (name for name in names if ":" not in name and PLACEHOLDERS.isdisjoint(name.split()) and terms(name))
     return tuple(words)[:3]

@@ -1,10 +1,10 @@
-"""Components and specifications that a text names, for its tags. Pure."""
+"""Components and specifications named in a text, for its tags. Pure."""
 
 import re
 from collections.abc import Iterator
 
 MAX_NAMES = 5
-"""Of each sort: tags are for finding, a text that names more is about none of them."""
+"""Per category: tags are for finding, and a text that names more is about none of them."""
 
 _SAID = {
     "component": re.compile(r"^[ \t>*-]*+component\**[:：]\**[ \t]*([^\n,;]{1,60})", re.IGNORECASE | re.MULTILINE),
@@ -28,12 +28,12 @@ _NO_COMPONENT = frozenset(
 
 
 def components(text: str) -> list[str]:
-    """Names of components: said as "component: x", the x of "the x service", the top folders of paths."""
+    """Return names of components: "component: x", the x of "the x service", the top folders of paths."""
     return _first(_components(text))
 
 
 def specs(text: str) -> list[str]:
-    """Names of specifications: said as "spec: x", numbered documents (ADR-12, RFC 9457), files under specs/."""
+    """Return names of specifications: "spec: x", numbered documents (ADR-12, RFC 9457), files under specs/."""
     return _first(_specs(text))
 
 

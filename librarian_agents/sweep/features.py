@@ -1,6 +1,6 @@
-"""What the trained heads see of a text: words and signs that do not depend on what a project is about. Pure.
+"""Features of a text for the trained heads: words and signs that do not depend on a project's topic. Pure.
 
-Names, numbers, identifiers and addresses become placeholders: they tell projects apart, not types of memories.
+Names, numbers, identifiers and addresses become placeholders: they distinguish projects, not types of memories.
 """
 
 import math
@@ -27,7 +27,7 @@ _MASKS = (
     (re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+\b"), "qname"),
 )
 _ADDRESSES = 3
-"""So many of the masks hide code blocks and addresses, whose letters tell nothing by any count."""
+"""Number of masks that hide code blocks and addresses, whose letters carry no information."""
 
 PLACEHOLDERS = frozenset(placeholder.strip("] ") for _, placeholder in _MASKS)
 """Words of features that stand for names, numbers and code, not for themselves."""
@@ -36,7 +36,7 @@ _WORD = re.compile(
     r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]+(?:['’][a-z]+)?|"
     r"[\u3040-\u309f]{1,4}|[\u30a0-\u30ff]+|[\u3400-\u9fff]{1,2}|[?!:→|✅❌☑✓✔]"
 )
-# How a text is written, whatever it is about: logs tick boxes, references are tables of links.
+# The form of a text, regardless of its topic: logs tick boxes, references are tables of links.
 _FORMS = {
     name: re.compile(pattern, re.MULTILINE)
     for name, pattern in {
@@ -65,10 +65,11 @@ _MOST = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """`words`, pairs of Latin ones that stand side by side and pieces of hiragana, with how often each stands there;
-    `signs` with how much each counts (0..2): `first:n:word` for the words a text begins with, `end:letters` for how its
-    Japanese sentences end, `marker:type` for what it says of itself, `form:name` for how it is written, `lexicon:name`
-    for what it is full of.
+    """Words and signs of a text, with their values.
+
+    `words` are Latin ones, adjacent pairs of them and pieces of hiragana, with their counts; `signs` have values
+    (0..2): `first:n:word` for the first words of a text, `end:letters` for the endings of its Japanese sentences,
+    `marker:type` for its own markers, `form:name` for its form, `lexicon:name` for its vocabulary.
     """
 
     words: Mapping[str, int]
@@ -81,7 +82,7 @@ class Features:
 
 
 def features(text: str) -> Features:
-    """The features of the first MAX_CHARS characters of `text`."""
+    """Return the features of the first MAX_CHARS characters of `text`."""
     seen = text[:MAX_CHARS]
     words = [word.casefold() for word in _WORD.findall(mask(seen))]
     signs = {f"first:{index}:{word}": 1.0 for index, word in enumerate(words[:_FIRST_WORDS])}
@@ -98,7 +99,7 @@ def _pairs(words: Sequence[str]) -> Iterator[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield the pieces of hiragana of two to four letters: what a Japanese verb does stands in its ending."""
+    """Yield the pieces of hiragana of two to four letters: a Japanese verb's ending carries its function."""
     for run in _KANA.findall(text):
         yield from (run[at : at + size] for size in _LETTERS for at in range(len(run) - size + 1))
 
@@ -112,7 +113,7 @@ def _endings(text: str) -> Iterator[str]:
 
 
 def mask(text: str) -> str:
-    """`text` with placeholders for what only names things."""
+    """Return `text` with placeholders for names."""
     for pattern, placeholder in _MASKS:
         text = pattern.sub(placeholder, text)
     return text
@@ -124,7 +125,7 @@ def _marked(text: str) -> Iterator[tuple[str, float]]:
 
 
 def _formed(text: str) -> Iterator[tuple[str, float]]:
-    """How many lines have each form (0..1), and more for having it at all."""
+    """Yield the share of lines with each form (0..1), plus a bonus for having it at all."""
     lines = text.count("\n") + 1
     counts = {name: sum(1 for _ in pattern.finditer(text)) for name, pattern in _FORMS.items()}
     return ((f"form:{name}", _HAS_FORM + min(1.0, count / lines)) for name, count in counts.items() if count)
@@ -132,7 +133,7 @@ def _formed(text: str) -> Iterator[tuple[str, float]]:
 
 @cache
 def lexicon() -> Mapping[str, re.Pattern[str]]:
-    """Return what texts of a type are full of, by name (features.toml)."""
+    """Return the vocabulary of the types' texts, by name (features.toml)."""
     table = tomllib.loads(files("librarian_agents.sweep").joinpath("features.toml").read_text(encoding="utf-8"))[
         "lexicon"
     ]

@@ -1,8 +1,8 @@
-"""A language model's word on memories whose type the markers and the trained head leave open.
+"""A language model's verdict on memories whose type the markers and the trained head leave open.
 
-It is asked for one digit, whose alternatives' log-probabilities give the confidence; of a server that gives none it is
-asked again for JSON. A type that the head holds for unlikely is never written without a human, however sure the model
-is of it: so the model adds to what is decided and does not make it worse.
+It is asked for one digit, and the log-probabilities of the alternatives give the confidence; a server without them is
+asked again for JSON. A type that the head finds unlikely is never written without a human, regardless of the model's
+certainty: so the model adds decisions and does not make them worse.
 """
 
 import html
@@ -20,18 +20,18 @@ from librarian_agents.sweep.classify import ACCEPTED, Verdict
 from librarian_agents.sweep.memory_types import MemoryType
 
 MAX_CHARS = 4_000
-"""How much of a memory the model sees."""
+"""Characters of a memory that the model sees."""
 
 SURE, UNSURE = 0.8, 0.55
-"""Confidence in a type told as JSON, by whether the model says that it is sure."""
+"""Confidence in a type given as JSON, by whether the model says that it is sure."""
 
 BOUND = ACCEPTED - 0.01
-"""The most that a type counts which the head does not hold for one of the LIKELY likeliest."""
+"""Maximum confidence of a type that is not among the head's LIKELY likeliest."""
 
 LIKELY = 3
 
 NUMBERS: Mapping[str, MemoryType] = {str(number): type_ for number, type_ in enumerate(MemoryType, start=1)}
-"""How the prompt numbers the types: one token each, and, unlike letters, the beginning of no sentence."""
+"""Numbers of the types in the prompt: one token each, and, unlike letters, never the start of a sentence."""
 
 _ENOUGH = 0.5
 
@@ -41,19 +41,17 @@ SCHEMA: Mapping[str, Any] = {
     "required": ["type", "sure"],
     "additionalProperties": False,
 }
-"""JSON Schema of the reply where there are no log-probabilities."""
+"""JSON Schema of the reply if there are no log-probabilities."""
 
 _BY_NUMBER = "Answer with the number of its type and nothing else."
 _BY_JSON = 'Answer with JSON and nothing else: {"type": "<name of the type>", "sure": true or false}'
 
 
 class LabelModel(ChatModel, Protocol):
-    """A language model that may tell how likely its first words were. All verbs raise ChatModelError."""
+    """A language model that may report the probabilities of its first tokens. All methods raise ChatModelError."""
 
     async def first_tokens(self, messages: Sequence[ChatMessage]) -> Mapping[str, float]:
-        """Tokens with which the reply may begin and their natural log-probabilities; empty where the server gives
-        none.
-        """
+        """Return possible first tokens of the reply and their natural log-probabilities; empty if there are none."""
 
 
 def undecided(verdict: Verdict) -> bool:
@@ -62,9 +60,9 @@ def undecided(verdict: Verdict) -> bool:
 
 
 async def label_memory(model: LabelModel, content: str, verdict: Verdict) -> Verdict:
-    """The model's verdict on `content`, of which `verdict` is the head's; a decided one is returned as it is.
+    """Return the model's verdict on `content`, given the head's `verdict`; a decided one is returned unchanged.
 
-    Raises ChatModelError; UnusableReply where the reply names no type.
+    Raises ChatModelError; UnusableReply if the reply names no type.
     """
     if not undecided(verdict):
         return verdict
@@ -76,7 +74,7 @@ async def label_memory(model: LabelModel, content: str, verdict: Verdict) -> Ver
 
 
 def messages_of(content: str, request: str) -> list[ChatMessage]:
-    """The instructions as system's, the memory, delimited, as the user's."""
+    """Return the instructions as system message, and the memory, delimited, as user message."""
     quoted = html.escape(masked(content[:MAX_CHARS]), quote=False)
     return [
         ChatMessage("system", prompt("memory_type")),
@@ -93,9 +91,7 @@ async def _told(model: LabelModel, content: str) -> tuple[MemoryType, float]:
 
 
 def _numbered(tokens: Mapping[str, float]) -> dict[MemoryType, float]:
-    """The probability of each type whose number is among the tokens; empty where the model mostly means to say
-    something else.
-    """
+    """Return the probability of each type with its number among the tokens; empty if other tokens prevail."""
     weights: dict[MemoryType, float] = {}
     for token, logprob in tokens.items():
         if type_ := NUMBERS.get(token.strip()):
@@ -104,7 +100,7 @@ def _numbered(tokens: Mapping[str, float]) -> dict[MemoryType, float]:
 
 
 def _parsed(reply: str) -> tuple[MemoryType, float]:
-    """The type in a JSON reply, which a server that cannot constrain it may have wrapped in words."""
+    """Return the type in a JSON reply, which a server without constrained output may have wrapped in words."""
     start, end = reply.find("{"), reply.rfind("}")
     try:
         reply_object = json.loads(reply[start : end + 1])

@@ -1,8 +1,8 @@
-"""What a rewritten text has lost: names, numbers, paths, URLs, code and negations. Pure.
+"""Losses of a rewritten text: names, numbers, paths, URLs, code and negations. Pure.
 
-Every token of the old text has to stand in the new one as often as before. A negation counts together with the word
-behind it, so that "not" cannot wander to another statement. Which kind a lost token is of only matters to reports:
-plain words are watched like the rest, since a name may well be written in small letters.
+Every token of the old text must occur in the new one as often as before. A negation counts together with the next word,
+so that "not" cannot move to another statement. The kind of a lost token only matters to reports: plain words are
+checked like the rest, since a name may be written in lower case.
 """
 
 import re
@@ -48,7 +48,7 @@ _NAME = re.compile(r"[@#].+|\w*[^\W\d_a-z\u3040-\u309f]\w*|[\u30a0-\u30ff]+")
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A token that stands `times` fewer times in the new text than in the old one."""
+    """A token with `times` fewer occurrences in the new text than in the old one."""
 
     kind: Kind
     text: str
@@ -56,14 +56,14 @@ class Loss:
 
 
 def losses(old: str, new: str) -> list[Loss]:
-    """What `old` holds and `new` does not, in the order of `old`. Takes time in proportion to both lengths."""
+    """Return the tokens missing from `new`, in the order of `old`. Takes time proportional to both lengths."""
     gone = Counter(_tokens(old))
     gone.subtract(_tokens(new))
     return [Loss(kind, token, times) for (kind, token), times in gone.items() if times > 0]
 
 
 def _tokens(text: str) -> Iterator[tuple[Kind, str]]:
-    """What each fenced block holds as one token, and the tokens of what stands between."""
+    """Yield the content of each fenced block as one token, and the tokens of the text between."""
     for is_code, piece in parted(text):
         if not is_code:
             yield from _prose(piece)

@@ -1,6 +1,6 @@
-"""Markdown as units that may be moved whole: sentences of prose, and blocks that only make sense in one piece. Pure.
+"""Markdown as movable units: sentences of prose, and blocks that only make sense in one piece. Pure.
 
-No more is understood than what says where a unit ends, and nothing is dropped but white space around units.
+It parses only the boundaries of units, and drops nothing but white space around units.
 """
 
 import re
@@ -17,7 +17,7 @@ _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])[ \t]")
 _INDENTED = re.compile(r" {4}|\t")
 _WHOLE = re.compile(r"`[^`\n]+`|\[[^\]\n]{0,500}\]\([^)\s]{0,2000}\)|https?://\S+")
-# A mark closes a sentence before white space and no small letter; the full-width ones always do.
+# A mark ends a sentence if followed by white space and no lower-case letter; the full-width ones always do.
 _CLOSE = re.compile(
     r"""[.!?…]+ ["'”’)\]*_`]* \s+ (?= ["'“‘(\[*_`@$~–—\#-]* [^\Wa-z_] ) | [。！？]+ [」』）”’*]* \s* (?=\S)""",
     re.VERBOSE,
@@ -27,12 +27,12 @@ _ABBREVIATION = re.compile(
 )
 _LABELLED_LINE = re.compile(rf"\n(?={_LABEL})")
 _LONGEST_ABBREVIATION = 12
-# What would be no prose any more if it began a line.
+# Text that would not be prose at the start of a line.
 _BLOCK_MARK = re.compile(r"[ \t]*(?:`{3}|~{3}|#{1,6}(?:\s|$)|[-*+•][ \t]|\d{1,3}[.)][ \t]|[|<>])")
 
 
 class Form(Enum):
-    """What a unit is; a block is code, a table, a quotation or markup."""
+    """The form of a unit; a block is code, a table, a quotation or markup."""
 
     SENTENCE = auto()
     HEADING = auto()
@@ -42,7 +42,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One piece of a text; `before` is the white space between it and the unit before."""
+    """One piece of a text; `before` is the white space between it and the previous unit."""
 
     form: Form
     text: str
@@ -50,18 +50,18 @@ class Unit:
 
     @property
     def label(self) -> str | None:
-        """What it is labelled with at its start, in small letters: "fix" of "- **Fix:** restart it"."""
+        """Its label, in lower case: "fix" of "- **Fix:** restart it"."""
         return label_of(self.text)
 
 
 def label_of(text: str) -> str | None:
-    """The label that opens `text`, in small letters."""
+    """Return the label at the start of `text`, in lower case."""
     found = _OPENING.match(text)
     return found[1].strip().casefold() if found else None
 
 
 def units(text: str) -> list[Unit]:
-    """The units of `text`, in order. Takes time in proportion to its length."""
+    """Return the units of `text`, in order. Takes time proportional to its length."""
     found: list[Unit] = []
     end = 0
     for form, start, stop in _spans(text):
@@ -78,7 +78,7 @@ def units(text: str) -> list[Unit]:
 
 
 def open_fence(text: str) -> str | None:
-    """The marks that would close the code block that `text` ends in; None where it ends in none."""
+    """Return the marks that would close a code block at the end of `text`; None if it does not end in one."""
     lines = text.splitlines()
     for first, end in _fences(lines):
         fence = _marks(lines[first])
@@ -88,7 +88,7 @@ def open_fence(text: str) -> str | None:
 
 
 def parted(text: str) -> Iterator[tuple[bool, str]]:
-    """The text in order as what fenced blocks hold (True) and what stands outside, their opening lines too (False)."""
+    """Yield the text in order as contents of fenced blocks (True) and the rest with their opening lines (False)."""
     lines = text.splitlines(keepends=True)
     at = 0
     for first, end in _fences(lines):
@@ -108,7 +108,7 @@ def _spans(text: str) -> Iterator[tuple[Form, int, int]]:
 
 
 def _blocks(lines: list[str]) -> Iterator[tuple[Form, int, int]]:
-    """Runs of lines that belong together, as offsets into the text."""
+    """Yield runs of lines that belong together, as offsets into the text."""
     number = at = 0
     while number < len(lines):
         form, end = _block(lines, number)
@@ -118,7 +118,7 @@ def _blocks(lines: list[str]) -> Iterator[tuple[Form, int, int]]:
 
 
 def _block(lines: list[str], first: int) -> tuple[Form, int]:
-    """The form of the block that begins at line `first`, and the line behind it."""
+    """Return the form of the block that begins at line `first`, and the line after it."""
     line = lines[first]
     if _FENCE.match(line):
         return Form.BLOCK, _behind_fence(lines, first)
@@ -141,7 +141,7 @@ def _behind(lines: list[str], first: int, belongs: Callable[[str], bool]) -> int
 
 
 def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """First line of each fenced block and the line behind it."""
+    """Yield the first line of each fenced block and the line after it."""
     number = 0
     while number < len(lines):
         first, number = number, number + 1
@@ -151,7 +151,7 @@ def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _behind_fence(lines: Sequence[str], first: int) -> int:
-    """The line behind a fenced block; a fence that nothing closes runs to the end."""
+    """Return the line after a fenced block; an unclosed fence runs to the end."""
     fence = _marks(lines[first])
     for number in range(first + 1, len(lines)):
         if _closes(lines[number], fence):
@@ -170,7 +170,7 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _behind_item(lines: list[str], first: int, indent: int) -> int:
-    """The line behind a list item and all that is indented below it."""
+    """Return the line after a list item and everything indented below it."""
     number = first + 1
     while number < len(lines) and lines[number].strip():
         if _FENCE.match(lines[number]):
@@ -192,7 +192,7 @@ def _is_prose(line: str) -> bool:
 
 
 def _sentences(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Sentences between two offsets; never cut within inline code, a link or behind an abbreviation."""
+    """Yield sentences between two offsets; never cut within inline code, a link or after an abbreviation."""
     whole = [found.span() for found in _WHOLE.finditer(text, start, stop)]
     ends = {found.end() for found in _CLOSE.finditer(text, start, stop) if not _abbreviated(text, found)}
     ends |= {found.end() for found in _LABELLED_LINE.finditer(text, start, stop)}

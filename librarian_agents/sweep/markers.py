@@ -1,7 +1,7 @@
-"""Words by which a text says itself what type of memory it is. Pure.
+"""Words by which a text names its own type of memory. Pure.
 
-A strong marker stands where a text names its type: in the tags of its sections, as a label at its start ("Decision: …",
-"TIL: …", "決定：…"), or as a URL before all else. A weak one is a phrase that texts of the type often hold.
+A strong marker is where a text names its type: in the tags of its sections, as a label at its start ("Decision: …",
+"TIL: …", "決定：…"), or as a URL before all else. A weak one is a common phrase of texts of the type.
 """
 
 import re
@@ -13,12 +13,12 @@ from librarian_agents.sweep.memory_types import MemoryType
 from librarian_agents.sweep.sections import tagged_type
 
 MAX_CHARS = 8_000
-"""How much of a text is looked at: its type shows at the start, and a pasted log has every word somewhere."""
+"""Characters of a text that are read: its type shows at the start, and a pasted log has every word somewhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """One sign of `type`, quoted as it stands in the text."""
+    """One sign of `type`, quoted from the text."""
 
     type: MemoryType
     quote: str
@@ -26,7 +26,7 @@ class Marker:
 
 
 def _phrases(*phrases: str) -> re.Pattern[str]:
-    """Latin phrases count as whole words; Japanese is not parted by blanks."""
+    """Latin phrases match whole words; Japanese has no blanks."""
     latin = [phrase for phrase in phrases if phrase.isascii()]
     other = [phrase for phrase in phrases if not phrase.isascii()]
     return re.compile("|".join([rf"\b(?:{'|'.join(latin)})\b", *other]), re.IGNORECASE)
@@ -95,7 +95,7 @@ _PHRASES: Mapping[MemoryType, re.Pattern[str]] = {
         "を参照", "に記載",
     ),
 }  # fmt: skip
-# The specification's own marks: ConstitutionType::Exception, and `- type:Pattern` in a line of its own.
+# The specification's own marks: ConstitutionType::Exception, and `- type:Pattern` on its own line.
 _CONSTITUTION = re.compile(r"(?:\bConstitutionType::|^-[ \t]*type:[ \t]*)([A-Za-z]+)\b", re.MULTILINE)
 _TYPES = {str(type_).casefold(): type_ for type_ in MemoryType if type_ is not MemoryType.UNKNOWN}
 _LEAD = re.compile(
@@ -108,9 +108,7 @@ _LINE_LABELS = 20
 
 
 def markers(text: str) -> list[Marker]:
-    """The signs of `text`: the type that its tags name, what it opens with, labels of later lines, phrases (each
-    once).
-    """
+    """Return the signs of `text`: the type in its tags, its opening, labels of later lines, phrases (each once)."""
     seen = text[:MAX_CHARS]
     opening = _LEAD.sub("", seen.lstrip()[:400], count=1)
     return [*_tagged(text), *_opening(opening), *_line_labels(seen, opening), *_said(seen)]
@@ -140,7 +138,7 @@ def _opening(opening: str) -> Iterator[Marker]:
 
 
 def _line_labels(text: str, opening: str) -> Iterator[Marker]:
-    """Labels of lines after the first, each type once."""
+    """Yield labels of lines after the first, each type once."""
     first = label_of(opening)
     labels = (label_of(_LEAD.sub("", line, count=1)) for line in text.splitlines()[:_LINE_LABELS])
     found = {type_: label for label in labels if label and label != first and (type_ := _labelled(label))}

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class MemoryType(StrEnum):
-    """What sort of memory a text is; `str` of a member is how the graph, the wire and reports spell it."""
+    """The type of a memory; `str` of a member is its spelling in the graph, the wire and reports."""
 
     PATTERN = "Pattern"
     """A way of doing things to repeat: a convention, a working rule."""
@@ -23,7 +23,7 @@ class MemoryType(StrEnum):
 
     @classmethod
     def parse(cls, text: str) -> "MemoryType":
-        """The type of this name, whatever its case and the blanks around it.
+        """Return the type of this name, ignoring case and surrounding blanks.
 
         Raises ValueError for any other name.
         """

@@ -1,4 +1,4 @@
-"""Texts that have their sections: what of them is the writer's own, and the type that their tags name. Pure."""
+"""Texts with sections: the writer's own part of them, and the type in their tags. Pure."""
 
 import re
 
@@ -10,15 +10,16 @@ _ANY_SECTION = re.compile(rf"^## (?:{'|'.join(Section)})$", re.MULTILINE)
 _HEADINGS = frozenset(f"## {section}" for section in Section)
 _TAGS = f"## {Section.TAGS}"
 _CONTEXT = f"## {Section.CONTEXT}"
-# What a sweep writes under CONTEXT where the text tells no circumstances.
+# A sweep writes these under CONTEXT if the text names no circumstances.
 _CIRCUMSTANCE = re.compile(r"- (?:date:\d{4}-\d\d-\d\d|domain:\S.*)")
 _TYPES = {type_.casefold(): type_ for type_ in MemoryType}
 _TYPE = re.compile(r"^(?:-[ \t]*)?type:[ \t]*([^\W\d_]+)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 
 
 def without_sections(content: str) -> str:
-    """`content` without the sections' headings, without tags and without the circumstances that a sweep has added, each
-    of its lines as it is; all of it where that is nothing.
+    """Return `content` without the headings, tags and circumstances that a sweep has added, lines unchanged.
+
+    All of it if nothing would be left.
     """
     if not _ANY_SECTION.search(content):
         return content
@@ -30,13 +31,13 @@ def without_sections(content: str) -> str:
 
 
 def tagged_type(content: str) -> MemoryType | None:
-    """The type that the tags of `content` name; None where they name none of the seven."""
+    """Return the type in the tags of `content`; None if they name none of the seven."""
     found = _type_tag(content)
     return None if found is None else found[0]
 
 
 def retagged(content: str, type_: MemoryType) -> str:
-    """`content` whose tags name `type_` in place of another type; unchanged where they name no type, or this one."""
+    """Return `content` with `type_` in its tags in place of another type; unchanged if they name none, or this one."""
     found = _type_tag(content)
     if found is None or found[0] is type_:
         return content
@@ -45,7 +46,7 @@ def retagged(content: str, type_: MemoryType) -> str:
 
 
 def _type_tag(content: str) -> tuple[MemoryType, int, int] | None:
-    """The type that the tags name, and from where to where."""
+    """Return the type in the tags, and its start and end."""
     if _TAGS not in content:
         return None
     for unit, start, added in _placed(content):
@@ -57,7 +58,7 @@ def _type_tag(content: str) -> tuple[MemoryType, int, int] | None:
 
 
 def _placed(content: str) -> list[tuple[Unit, int, bool]]:
-    """The units of `content`, where each begins, and whether a sweep has added it: a tag, or a circumstance."""
+    """Return the units of `content`, their starts, and whether a sweep has added each: a tag, or a circumstance."""
     placed = []
     at, heading = 0, ""
     for unit in units(content):

@@ -1,11 +1,11 @@
 """A memory in four sections: CONTEXT, REASONING, OUTCOME and TAGS. Pure.
 
-Sentences are assigned to sections and never rewritten: by the heading or label they stand under, by what they do (give
-a reason, tell a result, describe circumstances), else by their place. A decision stands under OUTCOME; the clause that
-gives its reason is parted from it. Code, tables and lists move whole. Headings of the text stay as headings below the
-sections'. No section is empty: where a text tells what and why but not the circumstances, those that are known of the
-memory (its date, its domain) stand under CONTEXT, and a text that fills fewer sections is left alone. So is what has
-sections already, and what cannot be written without loss.
+Sentences are assigned to sections and never rewritten: by their heading or label, by their function (give a reason,
+report a result, describe circumstances), otherwise by their position. A decision belongs to OUTCOME; the clause with
+its reason is split off. Code, tables and lists move whole. Headings of the text stay as headings below the sections'.
+No section is empty: if a text has point and reason but no circumstances, the memory's known ones (its date, its domain)
+are put under CONTEXT, and a text that fills fewer sections is left alone. So are texts that already have sections, and
+texts that cannot be written without loss.
 """
 
 import re
@@ -23,7 +23,7 @@ from librarian_agents.sweep.memory_types import MemoryType
 
 
 class Section(StrEnum):
-    """The sections in their order."""
+    """The sections, in order."""
 
     CONTEXT = "CONTEXT"
     REASONING = "REASONING"
@@ -33,9 +33,9 @@ class Section(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Templated:
-    """A text in sections, or the text as it was (`changed` false) with the reasons among `warnings`.
+    """A text in sections, or the unchanged text (`changed` false) with the reasons among `warnings`.
 
-    `losses` is not empty only where writing the sections would have lost something.
+    `losses` is only non-empty if writing the sections would have lost something.
     """
 
     text: str
@@ -72,11 +72,11 @@ _BEGINS: Mapping[Section, re.Pattern[str]] = {
     Section.OUTCOME: re.compile(r"(?:decision|results?|outcome|fix|lessons?)\b"),
     Section.CONTEXT: re.compile(r"(?:background|context)\b"),
 }
-# What a sentence does, by its words. Results come before reasons: "Since the restart it works" tells one.
+# The function of a sentence, by its words. Results precede reasons: "Since the restart it works" reports one.
 _AFTERWARDS = re.compile(
     r"(?:after|once|since|with|by the|now that|as soon as)\b(?! (?:all|us|them|regard|respect)\b)", re.IGNORECASE
 )
-# A clause that gives the reason for the rest of its sentence, behind it or before it.
+# A clause with the reason for the rest of its sentence, after or before it.
 _REASON_BEHIND = re.compile(
     r"(?:,|(?<=\w))(?P<gap>\s+)(?P<reason>(?:because(?: of)?|due to|owing to|thanks to"
     r"|since (?!\d|then|version|last|yesterday)"
@@ -89,9 +89,9 @@ _REASON_BEFORE = re.compile(
     r"|[^。、\n:：]{4,80}(?:(?:ため(?:に)?|ので|せいで|おかげで|ことにより)、|(?:おかげ|せい)で)))(?P<gap>\s*)(?=\S)",
     re.IGNORECASE,
 )
-# An item in bold type up to a colon, with the explanation behind it.
+# An item in bold type up to a colon, followed by the explanation.
 _EXPLAINED = re.compile(r"(?P<point>\s*[-*+•]\s+\*\*[^*\n]{4,80}\*\*[:：,、])\s*(?=\S[^\n]*$)")
-# A clause that announces an explanation, which follows its colon.
+# A clause that announces an explanation after its colon.
 _COLON = re.compile(
     r"\b(?:why|reasons?|causes?|culprit|clear|explanation|(?:worked|found|figured) out|turn(?:s|ed) out)\b"
     r"[^:：]{0,80}[:：]"
@@ -106,27 +106,27 @@ _JAPANESE_LABEL = re.compile(r"[^\s:：。]{1,8}[:：]\s*")
 _FEWEST_CHARS = 8
 _SEMICOLON = re.compile(r";\s+(?=[^\W\d_])")
 _POINT_FIRST = {MemoryType.PATTERN, MemoryType.DECISION, MemoryType.EXCEPTION}
-"""Types whose point is what is done; the point of the others is what happened or was found."""
+"""Types whose point is an action; the point of the others is an event or a finding."""
 _INDIVISIBLE = {MemoryType.REFERENCE}
 
 
 @cache
 def _words(kind: str) -> re.Pattern[str]:
-    """Return the pattern of what a sentence does, by template.toml."""
+    """Return the pattern of a sentence's function, from template.toml."""
     text = files("librarian_agents.sweep").joinpath("template.toml").read_text(encoding="utf-8")
     return re.compile("|".join(tomllib.loads(text)["does"][kind]), re.IGNORECASE)
 
 
 def apply_template(content: str, type_: MemoryType, circumstances: Sequence[str] = ()) -> str:
-    """`content` in sections; unchanged where it has them already or where something would be lost."""
+    """Return `content` in sections; unchanged if it already has them or something would be lost."""
     return templated(content, type_, circumstances).text
 
 
 def templated(content: str, type_: MemoryType, circumstances: Sequence[str] = ()) -> Templated:
-    """`content` in sections, and what there is to say about it. Never raises for any text.
+    """Return `content` in sections, with warnings. Never raises for any text.
 
-    `circumstances` are known of the memory, each as `date:2026-03-01` or `domain:billing`; they stand under CONTEXT
-    where the text itself tells none.
+    `circumstances` are the memory's known ones, each as `date:2026-03-01` or `domain:billing`; they are put under
+    CONTEXT if the text itself has none.
     """
     if reason := _left_alone(content, type_):
         return Templated(content, changed=False, warnings=(reason,))
@@ -144,7 +144,7 @@ def templated(content: str, type_: MemoryType, circumstances: Sequence[str] = ()
 
 
 def sections_in(text: str) -> list[Section]:
-    """The section headings of `text` in the order in which they stand, those in fenced code left out."""
+    """Return the section headings of `text` in order, except those in fenced code."""
     headings = (unit.text for unit in units(text) if unit.form is Form.HEADING)
     return [Section(found[1]) for heading in headings if (found := _SECTION_LINE.fullmatch(heading))]
 
@@ -179,7 +179,7 @@ Body = dict[Section, list[tuple[int, Unit]]]
 
 
 def _sorted(all_units: Sequence[Unit], type_: MemoryType) -> Body:
-    """Return the units of each section with their places in the text."""
+    """Return the units of each section with their indexes in the text."""
     body: Body = {section: [] for section in _SORTED}
     fitted = list(_fitted(all_units))
     index = 0
@@ -191,7 +191,7 @@ def _sorted(all_units: Sequence[Unit], type_: MemoryType) -> Body:
 
 
 def _parted(unit: Unit) -> list[tuple[Unit, Section | None]]:
-    """Return the unit that makes the point in two, the clause that gives its reason apart, or whole."""
+    """Return the unit that makes the point, with the clause of its reason split off, or whole."""
     cut = _cut(unit)
     if cut is None:
         return [(unit, None)]
@@ -221,9 +221,7 @@ def _cut(unit: Unit) -> tuple[int, int, bool] | None:
 
 
 def _point(all_units: Sequence[Unit], type_: MemoryType) -> int | None:
-    """Return the place of the unit that says what the memory is for: of what is done the first that says so, of what
-    happened the first.
-    """
+    """Return the index of the unit with the memory's point: the first that states an action, or the first event."""
     prose = [index for index, unit in enumerate(all_units) if unit.form in (Form.SENTENCE, Form.ITEM)]
     if type_ not in _POINT_FIRST:
         return prose[0] if prose else None
@@ -237,7 +235,7 @@ def _point(all_units: Sequence[Unit], type_: MemoryType) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A unit with its section; whether it makes the point, and whether only its place says where it belongs."""
+    """A unit with its section; whether it makes the point, and whether it is assigned by position only."""
 
     unit: Unit
     section: Section
@@ -246,7 +244,7 @@ class _Placed:
 
 
 def _assigned(all_units: Sequence[Unit], type_: MemoryType) -> Iterator[_Placed]:
-    """Yield each unit with its section; a heading goes with what stands under it."""
+    """Yield each unit with its section; a heading goes with its content."""
     point = None if type_ in _INDIVISIBLE else _point(all_units, type_)
     found: list[Section] = []
     headings: list[Unit] = []
@@ -266,8 +264,10 @@ def _assigned(all_units: Sequence[Unit], type_: MemoryType) -> Iterator[_Placed]
 
 
 def _completed(placed: list[_Placed], type_: MemoryType) -> list[_Placed]:
-    """Return the units where one section more is told: sentences that only their place assigns explain what stands
-    before them where nothing else does, and the last one tells what came of it where that has a reason.
+    """Return the units with one more section filled.
+
+    Sentences assigned by position only become the explanation of the previous text if it has none, and the last one
+    becomes the outcome if that has a reason.
     """
     told = {one.section for one in placed}
     free = [at for at, one in enumerate(placed) if one.by_place and one.unit.form is Form.SENTENCE]
@@ -284,7 +284,7 @@ def _completed(placed: list[_Placed], type_: MemoryType) -> list[_Placed]:
 
 
 def _opened(heading: Unit, under: tuple[int, Section] | None) -> tuple[int, Section] | None:
-    """The level and the section of the heading that counts from here on: a deeper one counts only if it names one."""
+    """Return the level and section of the heading that applies from here; a deeper one counts only if it names one."""
     level, named = _level(heading), _named(heading.text.strip("# \t*:：").casefold())
     if named:
         return level, named
@@ -294,8 +294,9 @@ def _opened(heading: Unit, under: tuple[int, Section] | None) -> tuple[int, Sect
 def _own(
     unit: Unit, index: int, point: int | None, found: Sequence[Section], type_: MemoryType, said: str
 ) -> tuple[Section, bool]:
-    """Return the section of a unit by its label, else by what it does, else by where it stands, and whether only its
-    place says so; `said` is the prose before it.
+    """Return the section of a unit, and whether it is assigned by position only; `said` is the prose before it.
+
+    Its label decides, otherwise its function, otherwise its position.
     """
     if unit.label and (named := _named(unit.label)):
         return named, False
@@ -316,7 +317,7 @@ def _own(
 def _around_the_point(
     unit: Unit, index: int, point: int | None, found: Sequence[Section], said: str
 ) -> tuple[Section, bool]:
-    """Return the section of a unit of a text that says what is done, and whether only its place says so."""
+    """Return the section of a unit in a text about an action, and whether it is assigned by position only."""
     if index == point:
         return Section.OUTCOME, False
     does = _does(unit.text)
@@ -331,9 +332,7 @@ def _around_the_point(
 
 
 def _does(text: str) -> Section | None:
-    """Return the section of what a sentence does: tell a result, give a reason, say what is done; None where its words
-    do not tell.
-    """
+    """Return the section of a sentence by its function: result, reason or action; None if its words do not tell."""
     if _words("result").search(text):
         return Section.OUTCOME
     if _words("reason").search(text):
@@ -342,13 +341,13 @@ def _does(text: str) -> Section | None:
 
 
 def _named(name: str) -> Section | None:
-    """Return the section that a heading or label names: wholly, or with its first words."""
+    """Return the section that a heading or label names: entirely, or with its first words."""
     whole = next((section for section, names in _NAMES.items() if names.fullmatch(name)), None)
     return whole or next((section for section, names in _NAMES.items() if _BEGINS[section].match(name)), None)
 
 
 def _fitted(all_units: Sequence[Unit]) -> Iterator[Unit]:
-    """The units, headings deep enough to stand below the sections', code closed that ran to the end of the text."""
+    """Yield the units, with headings below the sections' level, and a code block open at the end closed."""
     levels = [_level(unit) for unit in all_units if unit.form is Form.HEADING]
     shift = max(0, _TOP_LEVEL - min(levels, default=_TOP_LEVEL))
     for unit in _clauses(all_units):
@@ -361,7 +360,7 @@ def _fitted(all_units: Sequence[Unit]) -> Iterator[Unit]:
 
 
 def _clauses(all_units: Sequence[Unit]) -> Iterator[Unit]:
-    """Yield the units, sentences of two clauses with a semicolon between them in two."""
+    """Yield the units, with sentences split at a semicolon between two clauses."""
     for unit in all_units:
         cut = _SEMICOLON.search(unit.text) if unit.form is Form.SENTENCE and "`" not in unit.text else None
         if cut is None or min(cut.start(), len(unit.text) - cut.end()) < _FEWEST_CHARS:
@@ -389,7 +388,7 @@ def _written(texts: Mapping[Section, str], tags: Sequence[str]) -> str:
 
 
 def _joined(placed: Sequence[tuple[int, Unit]]) -> str:
-    """Units that were neighbours keep the white space between them; others are set apart."""
+    """Join units: neighbours keep the white space between them; others are separated."""
     pieces = []
     previous: tuple[int, Unit] | None = None
     for index, unit in placed:

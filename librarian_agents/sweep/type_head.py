@@ -3,8 +3,8 @@
     score of type t = bias[t] + sum over words of (1 + ln count) · idf / norm · weight[t]
                       + sum over signs of value · weight[t] + embedding · vector[t]
 
-where the words' values have length 1 together. Plain arithmetic over some thousand weights: well below 1 ms a text.
-The files in models/ are made by training/memory_types.py.
+where the vector of the words' values has length 1. Plain arithmetic over some thousand weights: well below 1 ms per
+text. The files in models/ are made by training/memory_types.py.
 """
 
 import json
@@ -23,7 +23,7 @@ _FILES = ("memory_types_words.json", "memory_types_bge_small.json")
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """The vector of a text, of unit length, and the id of the space it belongs to."""
+    """The unit vector of a text, and the id of its space."""
 
     space: str
     vector: Sequence[float]
@@ -31,12 +31,12 @@ class Embedding:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Weights, one number a type in the order of MemoryType; of words their idf stands before them.
+    """Weights, one number per type in the order of MemoryType; for words preceded by their idf.
 
-    `space` is the only one whose embeddings it may see.
+    `space` is the only one whose embeddings it accepts.
 
-    `slope` and `offset` turn the log-odds of the likeliest type into those of being right; of texts that are laid out
-    with headings, lists or labels `slope` and `laid_out_offset` do.
+    `slope` and `offset` convert the log-odds of the likeliest type to those of being right; for texts with headings,
+    lists or labels `slope` and `laid_out_offset` do.
     """
 
     space: str | None
@@ -49,7 +49,7 @@ class Head:
     laid_out_offset: float
 
     def probabilities(self, seen: Features, embedding: Embedding | None = None) -> dict[MemoryType, float]:
-        """How likely each type is, before calibration; they add up to 1."""
+        """Return the probability of each type, before calibration; they add up to 1."""
         scores = list(self.bias)
         for _, value, weights in self._terms(seen):
             scores = [score + value * weight for score, weight in zip(scores, weights, strict=True)]
@@ -60,20 +60,20 @@ class Head:
         return {type_: part / sum(parts) for type_, part in zip(MemoryType, parts, strict=True)}
 
     def confidence(self, probability: float, *, laid_out: bool) -> float:
-        """The chance that the likeliest type is right, when the head gives it `probability`."""
+        """Return the probability that the likeliest type is right, if the head gives it `probability`."""
         bounded = min(1 - 1e-6, max(1e-6, probability))
         offset = self.laid_out_offset if laid_out else self.offset
         return 1 / (1 + math.exp(-self.slope * math.log(bounded / (1 - bounded)) - offset))
 
     def telling(self, seen: Features, type_: MemoryType, count: int = 5) -> list[str]:
-        """The words and signs of the text that speak most for `type_`, the strongest first."""
+        """Return the words and signs of the text with the highest weights for `type_`, strongest first."""
         index = list(MemoryType).index(type_)
         shares = {name: value * weights[index] for name, value, weights in self._terms(seen)}
         best = sorted((name for name in shares if shares[name] > 0), key=lambda name: -shares[name])
         return best[:count]
 
     def _terms(self, seen: Features) -> list[tuple[str, float, Sequence[float]]]:
-        """Name, value and weights of each feature that the head knows."""
+        """Return name, value and weights of each feature that the head knows."""
         known = [(word, count, self.words[word]) for word, count in seen.words.items() if word in self.words]
         values = [(word, (1 + math.log(count)) * row[0], row[1:]) for word, count, row in known]
         norm = math.sqrt(sum(value * value for _, value, _ in values)) or 1.0
@@ -82,20 +82,20 @@ class Head:
 
 
 def head_for(space: str | None) -> Head:
-    """Return the head that was trained in `space`; elsewhere, and without an embedding, the one for words alone."""
+    """Return the head trained in `space`; otherwise, and without an embedding, the one for words alone."""
     heads = trained_heads()
     return heads.get(space) or heads[None]
 
 
 def joint_probabilities(heads: Sequence[Head], seen: Features, embedding: Embedding | None) -> dict[MemoryType, float]:
-    """Return how likely each type is by the mean of what the heads say, before calibration; they add up to 1."""
+    """Return the probability of each type as the mean of the heads', before calibration; they add up to 1."""
     each = [head.probabilities(seen, embedding) for head in heads]
     return {type_: sum(found[type_] for found in each) / len(each) for type_ in MemoryType}
 
 
 @cache
 def trained_heads() -> Mapping[str | None, Head]:
-    """All heads by the space they were trained in."""
+    """Return all heads by their training space."""
     heads = [
         parse_head(json.loads(files("librarian_agents.sweep.models").joinpath(name).read_text("utf-8")))
         for name in _FILES
@@ -104,7 +104,7 @@ def trained_heads() -> Mapping[str | None, Head]:
 
 
 def parse_head(record: Mapping[str, Any]) -> Head:
-    """The head that a model file holds. Raises ValueError when its types are not ours."""
+    """Return the head in a model file. Raises ValueError if its types are not ours."""
     if record["types"] != list(MemoryType):
         raise ValueError(f"the head knows the types {record['types']}, which are not {list(MemoryType)}")
     return Head(

@@ -1,1 +1,1 @@
-"""The reasoners, which decide what to search for and what counts: without a language model, and with one."""
+"""The reasoners, which choose queries and evidence: without a language model, and with one."""

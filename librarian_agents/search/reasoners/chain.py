@@ -1,10 +1,10 @@
-"""Which passages answer a question together, and how many: a set that grows by what its members lead to.
+"""Selects passages that answer a question together: a set that grows by the leads of its members.
 
-A question that takes two documents names one and asks for what only the other says ("the director of …"), or compares
-two that it names. So the next member is judged by what it has to do with the question and with those already chosen:
-whether they name it, whether it names them, whether it holds words of the question that they lack. A logistic
-regression over these features (evidence.json, which says how it was trained and what it reaches) gives the probability
-that a passage belongs to the set; the set grows while that of the best next one is high enough. Pure functions.
+A question that takes two documents names one and asks for something that only the other says ("the director of …"), or
+compares two that it names. So the next member is scored by its relation to the question and to the chosen ones: whether
+they name it, whether it names them, whether it holds words of the question that they lack. A logistic regression over
+these features (evidence.json, which documents its training and results) gives the probability that a passage belongs to
+the set; the set grows while the best next one is likely enough. Pure functions.
 """
 
 import json
@@ -20,9 +20,9 @@ from librarian_agents.search.ports import Scoring
 from librarian_agents.search.reasoners.passages import Passage, plain, share, weights_of
 
 MOST = 5
-"""Passages that one question ever takes."""
+"""Maximum passages for one question."""
 
-# Words of one family, such as director and directed, share so many first letters.
+# Length of the common prefix of related words, such as director and directed.
 _STEM = 5
 _NEAR_CHARS = 60
 _WORDS_BEFORE = 3
@@ -43,21 +43,19 @@ _LEAD_WORDS = 6
 
 @dataclass(frozen=True, slots=True)
 class SetModel:
-    """A trained regression: `weights` by feature, and the probability from which on a further passage is taken."""
+    """A trained regression: `weights` by feature, and the minimum probability of a further passage."""
 
     weights: Mapping[str, float]
     enough: float
 
     def probability(self, values: Mapping[str, float]) -> float:
-        """How likely (0..1) a passage with these features belongs to the set."""
+        """Return the probability (0..1) that a passage with these features belongs to the set."""
         return 1 / (1 + math.exp(-sum(self.weights.get(name, 0.0) * value for name, value in values.items())))
 
 
 @dataclass(frozen=True, slots=True)
 class SetQuestion:
-    """A question put to `passages`: its terms and how telling they are among these, the first letters of its words, and
-    the passages that it names.
-    """
+    """A question about `passages`: its terms, their weights, its word prefixes, and the passages it names."""
 
     terms: frozenset[str]
     stems: frozenset[str]
@@ -68,12 +66,12 @@ class SetQuestion:
     scoring: Scoring
 
     def lacking(self, chosen: Sequence[Passage]) -> frozenset[str]:
-        """The terms of the question that none of `chosen` holds."""
+        """Return the terms of the question that none of `chosen` holds."""
         return self.terms.difference(*(passage.held for passage in chosen))
 
     @classmethod
     def of(cls, text: str, passages: Sequence[Passage], scoring: Scoring) -> "SetQuestion":
-        """Put the question `text` to `passages`."""
+        """Return the question `text` for `passages`."""
         words = frozenset(scoring.terms(text))
         held = [passage.held for passage in passages]
         plain_text = plain(text)
@@ -90,16 +88,14 @@ class SetQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A passage of the set and how likely (0..1) it belongs there."""
+    """A passage of the set and the probability (0..1) that it belongs there."""
 
     passage: Passage
     probability: float
 
 
 def grow(question: SetQuestion, model: SetModel) -> list[Link]:
-    """The passages that answer together: the best start always, each further one while it is likely enough; none of
-    none.
-    """
+    """Return the joint answer: the best start, and further passages while they are likely enough; empty if none."""
     chosen: list[Link] = []
     while len(chosen) < MOST:
         members = [link.passage for link in chosen]
@@ -113,7 +109,7 @@ def grow(question: SetQuestion, model: SetModel) -> list[Link]:
 
 
 def features(question: SetQuestion, passage: Passage, chosen: Sequence[Passage]) -> dict[str, float]:
-    """What speaks for and against adding `passage` to `chosen`, each 0..1; others for the start than for the rest."""
+    """Return features for and against adding `passage` to `chosen`, each 0..1; the start has different ones."""
     own = _alone(question, passage)
     if not chosen:
         return {f"first_{name}": value for name, value in own.items()} | {"first": 1.0}
@@ -121,8 +117,10 @@ def features(question: SetQuestion, passage: Passage, chosen: Sequence[Passage])
 
 
 def settled(question: SetQuestion, links: Sequence[Link]) -> bool:
-    """Whether the set says what was question: likely each, or with nearly all words of the question; and where it names
-    what a word of the question stands for ("directed by …" for "the director"), that was seen too.
+    """Whether the set answers the question.
+
+    All are likely, or they hold nearly all words of the question; and if the set names the referent of a word of the
+    question ("directed by …" for "the director"), that was seen as well.
     """
     members = [link.passage for link in links]
     lacking = question.lacking(members)
@@ -134,16 +132,14 @@ def settled(question: SetQuestion, links: Sequence[Link]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """A name in a chosen passage that no seen passage is about; `related` where a word just before it is of a family
-    with a word of the question.
-    """
+    """A name in a chosen passage that no seen passage is about; `related` if the word before relates to the query."""
 
     name: str
     related: bool
 
 
 def leads(question: SetQuestion, chosen: Sequence[Passage]) -> list[Lead]:
-    """Where `chosen` lead to, related names first; nowhere from what is not about named things, so has no heading."""
+    """Return the leads of `chosen`, related names first; passages without a heading are not about named things."""
     known = [question.terms, *(passage.heading_terms for passage in question.passages)]
     found = [
         Lead(name, _is_related(name, passage.plain, question))
@@ -156,9 +152,9 @@ def leads(question: SetQuestion, chosen: Sequence[Passage]) -> list[Lead]:
 
 
 def lead_query(question: SetQuestion, chosen: Sequence[Passage]) -> str:
-    """The query for what `chosen` lack: the name in them that leads on, and the words of the question they do not hold.
+    """Return the query for what `chosen` lack: the leading name in them and the missing words of the question.
 
-    Empty when they lead nowhere.
+    Empty if there are no leads.
     """
     found = leads(question, chosen)
     words = sorted(question.lacking(chosen), key=lambda word: -question.weights[word])[:_LEAD_WORDS]
@@ -166,24 +162,24 @@ def lead_query(question: SetQuestion, chosen: Sequence[Passage]) -> str:
 
 
 def names(text: str, passage: Passage) -> bool:
-    """Whether a plain text names what the passage is about."""
+    """Whether a plain text names the passage's topic."""
     return bool(passage.heading) and passage.heading in text
 
 
 def kind_of_texts(passages: Sequence[Passage]) -> str:
-    """The name of the regression for documents with headings, or of that for messages and other texts without."""
+    """Return the regression's name: for documents with headings, or for messages and other texts without."""
     headed = sum(bool(passage.heading) for passage in passages)
     return "documents" if 2 * headed > len(passages) else "messages"
 
 
 @cache
 def models() -> Mapping[str, SetModel]:
-    """Both regressions, by the kind of texts."""
+    """Return both regressions, by the kind of texts."""
     return {name: SetModel(entry["weights"], entry["enough"]) for name, entry in _table().items()}
 
 
 def measurements() -> Mapping[str, Mapping[str, float]]:
-    """What each regression reaches on questions that it was not fitted on, by the data that it was fitted on."""
+    """Return the results of each regression on held-out questions, by its training data."""
     return {entry["trained_on"]: entry["left_out"] for entry in _table().values()}
 
 
@@ -236,9 +232,7 @@ def _joined(question: SetQuestion, passage: Passage, chosen: Sequence[Passage]) 
 
 
 def _relation(text: str, passage: Passage, question: SetQuestion) -> float:
-    """Whether words round the passage's name in `text` are of a family with words of the question, as in "directed by"
-    and "director".
-    """
+    """Return how related the words around the passage's name in `text` are to the question (as directed, director)."""
     at = text.find(passage.heading) if passage.heading else -1
     if at < 0:
         return 0.0
@@ -248,7 +242,7 @@ def _relation(text: str, passage: Passage, question: SetQuestion) -> float:
 
 
 def _is_related(name: str, text: str, question: SetQuestion) -> bool:
-    """Whether one of the words just before `name` in a plain `text` is of a family with words of the question."""
+    """Whether one of the words just before `name` in a plain `text` is related to a word of the question."""
     before, found, _ = text.partition(plain(name))
     return bool(found) and _has_family(before.split()[-_WORDS_BEFORE:], question, name.casefold())
 

@@ -1,4 +1,4 @@
-"""Cues by which texts and tasks are told apart, from the data file beside this one."""
+"""Cues for classifying texts and tasks, from the data file beside this one."""
 
 import re
 import tomllib

@@ -1,5 +1,4 @@
-"""Reasoning without a language model: what each target item asks for, which passages hold it, and which documents lead
-to each other.
+"""Reasoning without a language model: target items, the passages that hold them, and links between documents.
 
 An item is met by one passage that holds it about the subject of the question (items.py); an item that repeats the
 question, or is as long as one, by as many passages as it takes together (chain.py).
@@ -22,29 +21,27 @@ from librarian_agents.search.reasoners.readings import PassageReading, read_pass
 from librarian_agents.search.types import Evaluation, EvidenceTask, Findings, Need, Support
 
 QUERIES_A_ROUND = 4
-"""Queries of a plan or of a refinement."""
+"""Queries per plan or refinement."""
 
 _QUERIES_FOR_THE_LAST = 2
-"""Queries of a round for the one item that is left."""
+"""Queries per round for the only remaining item."""
 
-# Terms from which on an item is a question of its own, which may take several texts.
+# Minimum terms of an item that is a question of its own, which may take several texts.
 _WHOLE_QUESTION = 9
-# Of everything seen, what is read closely: reasoning is to take milliseconds.
+# Maximum passages read closely: reasoning must take only milliseconds.
 _READ_CLOSELY = 40
 _ENCODED = 4
 _ENCODED_CHARS = 300
-# Calibrated similarity from which on texts have something in common (retrieval.calibration).
+# Minimum calibrated similarity of related texts (retrieval.calibration).
 _RELATED = 0.35
 _QUERY_CHARS = 400
-# What is much less sure than the best is no replacement for it, even where that would make a smaller set.
+# A passage much less likely than the best is no replacement for it, even if that would make a smaller set.
 _NEARLY = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class HeuristicReasoner:
-    """Weighs texts by `scoring`, items by `items` (items.py) and sets by `models` (chain.py); keeps nothing between
-    calls.
-    """
+    """Scores texts by `scoring`, items by `items` (items.py) and sets by `models` (chain.py); keeps no state."""
 
     scoring: Scoring
     models: Mapping[str, SetModel] = field(default_factory=chain.models, repr=False)
@@ -56,13 +53,13 @@ class HeuristicReasoner:
         return "heuristic"
 
     async def plan(self, task: EvidenceTask, _budget: Budget, /) -> Sequence[str]:
-        """Return the first query of each item, as many as a round takes."""
+        """Return the first query of each item, up to the number per round."""
         return self._next_queries(task, task.target_items, Findings(), {})
 
     async def evaluate(self, task: EvidenceTask, findings: Findings, _budget: Budget, /) -> Evaluation:
-        """Judge each item: the passages that hold it, or the smallest probable set for a question of its own.
+        """Evaluate each item: the passages that hold it, or the smallest probable set for a question of its own.
 
-        Words decide; similarity is asked only where they find nothing for an item, as encoding takes most of the time.
+        Words decide; similarity is used only if they find nothing for an item, as encoding takes most of the time.
         """
         passages = self._shortlist(task, findings)
         evaluation = self._judged(task, passages, {})
@@ -75,8 +72,9 @@ class HeuristicReasoner:
     async def refine(
         self, task: EvidenceTask, findings: Findings, evaluation: Evaluation, _budget: Budget, /
     ) -> Sequence[str]:
-        """Return the next query of each missing item, what its evidence leads to before all; the items that were asked
-        for least come first, so that none starves.
+        """Return the next query of each missing item, those from its evidence first.
+
+        Items with the fewest queries come first, so that none starves.
         """
         leads = {need.item: need.name for need in evaluation.needs if need.name and not need.supports}
         open_items = {*evaluation.missing(task.target_items), *evaluation.unsure}
@@ -109,11 +107,11 @@ class HeuristicReasoner:
         return queries_for(spec, reading, task, self.scoring, foreign=foreign)
 
     def _is_question(self, task: EvidenceTask, item: str) -> bool:
-        """Whether an item is the question itself, or one of its own that is as long."""
+        """Whether an item is the question itself, or one of its own of that length."""
         return plain(item) == plain(task.user_query) or len(self.scoring.terms(item)) >= _WHOLE_QUESTION
 
     def _shortlist(self, task: EvidenceTask, findings: Findings) -> list[Passage]:
-        """What to read closely: ranked high by a search, or with many words of the task."""
+        """Return the passages to read closely: ranked high by a search, or with many words of the task."""
         passages = read_all(findings, (task.user_query, *task.target_items), self.scoring.terms)
         wanted = frozenset(self.scoring.terms(" ".join((task.user_query, *task.target_items))))
         held = [passage.held for passage in passages]
@@ -143,14 +141,14 @@ class HeuristicReasoner:
         return rate(reading, texts, self.items, self.scoring.answering, similar)
 
     def _unsure(self, likely: Mapping[str, float]) -> tuple[str, ...]:
-        """Return the items that keep the covered ones from being right all together, with the probability `sure`."""
+        """Return the items that keep the joint probability of the covered ones below `sure`."""
         if math.prod(likely.values()) >= self.items.sure:
             return ()
         least = self.items.sure ** (1 / len(likely))
         return tuple(item for item, probability in likely.items() if probability < least)
 
     def _references(self, item: str, rated: Sequence[Rated], rule: StopRule) -> list[Need]:
-        """The passages for an item: as many as the stop conditions want, each a need of its own."""
+        """Return the passages for an item: as many as the stop conditions require, each as a separate need."""
         if rule.specific and any(found.reading.passage.source for found in rated):
             rated = [found for found in rated if found.reading.passage.source]
         if rule.references == 1:
@@ -159,7 +157,7 @@ class HeuristicReasoner:
         return [Need(item, "", self._supports(likely[number : number + 1])) for number in range(rule.references)]
 
     def _supports(self, rated: Sequence[Rated]) -> tuple[Support, ...]:
-        """The passages that are sure enough, and nearly as sure as the best."""
+        """Return the passages that are likely enough, and nearly as likely as the best."""
         if not rated:
             return ()
         least = max(self.items.enough, _NEARLY * rated[0].probability)
@@ -170,9 +168,9 @@ class HeuristicReasoner:
         )
 
     def _together(self, item: str, passages: Sequence[Passage], similar: Mapping[int, float]) -> list[Need]:
-        """What a question needs: each passage that answers it together with the others, and what they lack.
+        """Return a question's needs: each passage of its joint answer, and the missing part.
 
-        A set that starts with a passage that has nothing to do with the question is no evidence.
+        A set that starts with an unrelated passage is no evidence.
         """
         question = SetQuestion.of(item, passages, self.scoring)
         links = chain.grow(question, self.models[chain.kind_of_texts(passages)])
@@ -187,7 +185,7 @@ class HeuristicReasoner:
         return needs
 
     async def _similar(self, task: EvidenceTask, passages: Sequence[Passage]) -> dict[int, float]:
-        """How near the best few passages are to the question in meaning; empty when nothing can say."""
+        """Return the similarity of the best few passages to the question; empty if unknown."""
         if self.scoring.similarity is None:
             return {}
         read = passages[:_ENCODED]
@@ -208,7 +206,7 @@ def _support(question: SetQuestion, link: Link) -> Support:
 
 
 def quote(question: SetQuestion, passage: Passage) -> str:
-    """Return the sentence of `passage` that holds most of the question; of a heading and a text, one of the text."""
+    """Return the sentence of `passage` that holds most of the question; from the text if there is also a heading."""
     terms = question.scoring.terms
     return max(
         sentences(passage.body), key=lambda each: share(question.terms, frozenset(terms(each)), question.weights)

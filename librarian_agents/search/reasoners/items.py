@@ -1,11 +1,10 @@
-"""Whether a passage holds what a target item asks for ("definition", "deadline", "reason for closing") about the
-subject of the question. Pure functions.
+"""Whether a passage holds a target item ("definition", "deadline", "reason for closing") about the question's subject.
 
-Subject, item and the relation between them are judged together, by a model trained on documents of many subjects and
-their near misses (items.json, which says how it was trained and what it reaches): what a sentence shares with the
-subject and with the item, how well the passage answers by the model of answering that search uses, whether it says a
-thing of the item's kind and of what it says it, and whether it only announces or proposes one or repeats an outdated
-one. The best few passages of an item are then judged beside each other and beside what is best for the other items.
+Subject, item and their relation are judged together, by a model trained on documents of many subjects and their near
+misses (items.json, which documents its training and results): overlap of a sentence with the subject and with the item,
+the answering model's score of the passage, whether it states something of the item's kind and about what, and whether
+it only announces or proposes it or repeats an outdated one. The best few passages of an item are then compared with
+each other and with the best for the other items. Pure functions.
 """
 
 import json
@@ -27,13 +26,13 @@ Features = dict[str, float]
 Tree: TypeAlias = "float | tuple[int, float, Tree, Tree]"
 
 _HALF, _MOST = 0.5, 0.75
-# What is left of a sentence's worth where it announces, proposes, or repeats what held once.
+# Remaining share of a sentence's value if it announces, proposes, or repeats something outdated.
 _DISTRUST = 0.2
-# Whatever else speaks for it, such a sentence never covers an item.
+# Such a sentence never covers an item, regardless of its other features.
 _NEVER_ENOUGH = 0.6
 _NEAR_PAGES = 1
 FINALISTS = 5
-"""Passages of an item that are judged beside each other."""
+"""Passages of an item that are compared with each other."""
 
 _NEIGHBOURS = 2
 _LEAST = 0.0001
@@ -81,11 +80,10 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class ItemModel:
-    """`passage` judges a passage for an item by itself, `choice` the best few beside each other and beside the best of
-    the task's other items.
+    """`passage` judges a passage for an item by itself; `choice` compares the best few, also with those of other items.
 
-    From probability `enough` on a passage covers an item; a task whose items are all right with the probability `sure`
-    is done.
+    From probability `enough` a passage covers an item; a task whose items are all right with the probability `sure` is
+    done.
     """
 
     passage: Trees
@@ -122,8 +120,9 @@ def rate(
     answering: Answering,
     similar: Mapping[int, float],
 ) -> list[list[Rated]]:
-    """Return for each item the best few passages with their probability of holding it, the best first; `similar` as in
-    features_of.
+    """Return the best few passages for each item with their probability of holding it, best first.
+
+    `similar` is as in features_of.
     """
     read = [features_of(spec, task, readings, answering, similar) for spec in task.items]
     rows = [[values for _, values in each] for each in read]
@@ -141,11 +140,11 @@ def rate(
 def choices(
     rows: Sequence[Sequence[Features]], alone: Sequence[Sequence[float]], readings: Sequence[PassageReading]
 ) -> list[list[tuple[int, Features]]]:
-    """Return for each item the best FINALISTS passages, by their place in `readings`, with features for the choice.
+    """Return the best FINALISTS passages for each item, by their index in `readings`, with features for the choice.
 
-    `rows` and `alone` hold the features and the probability by itself of each passage for each item. Added is how a
-    passage stands beside the item's other passages, and beside what is best for the other items: one text seldom holds
-    all of them, and what belongs together often stands on neighbouring pages.
+    `rows` and `alone` hold the features and the separate probability of each passage for each item. Added are
+    comparisons with the item's other passages and with the best for the other items: one text rarely holds all of them,
+    and related passages are often on neighbouring pages.
     """
     best = [max(range(len(each)), key=each.__getitem__) for each in alone if each]
     found = []
@@ -168,7 +167,7 @@ def choices(
 
 
 def _beside(rank: int, order: Sequence[int], likely: Sequence[float]) -> Features:
-    """How a passage stands beside the item's other passages."""
+    """Return how a passage compares with the item's other passages."""
     own = _log_odds(likely[order[rank]])
     others = [_log_odds(likely[at]) for at in order if at != order[rank]][:2]
     second, third = (*others, _IMPOSSIBLE, _IMPOSSIBLE)[:2]
@@ -178,7 +177,7 @@ def _beside(rank: int, order: Sequence[int], likely: Sequence[float]) -> Feature
 def _across(
     item: int, at: int, alone: Sequence[Sequence[float]], best: Sequence[int], readings: Sequence[PassageReading]
 ) -> Features:
-    """How a passage stands to what is best for the task's other items."""
+    """Return how a passage compares with the best for the task's other items."""
     others = [other for other in range(len(alone)) if other != item]
     claims = [alone[other][at] for other in others if best[other] == at]
     source = readings[at].passage.source
@@ -205,7 +204,7 @@ def _pages_apart(one: PassageReading, other: PassageReading) -> float:
 
 
 def _ceiling(values: Mapping[str, float]) -> float:
-    """Keep what announces, proposes, is outdated or has no word of the subject from covering anything."""
+    """Keep announcements, proposals, outdated passages and those without a subject's word from covering anything."""
     return 1.0 if values.get("trust") == 1 and not values.get("unrelated") else _NEVER_ENOUGH
 
 
@@ -221,10 +220,10 @@ def features_of(
     answering: Answering,
     similar: Mapping[int, float],
 ) -> list[tuple[str, Features]]:
-    """Return for each passage its best sentence for the item, and what speaks for and against it, mostly 0..1.
+    """Return each passage's best sentence for the item, and features for and against it, mostly 0..1.
 
-    `similar` is how near (0..1) passages, by index, are to the question in meaning, where that is known: it stands in
-    for the words of the subject.
+    `similar` is the similarity (0..1) of passages, by index, to the question, where known: it replaces the words of the
+    subject.
     """
     held = [reading.held for reading in readings]
     rare = weights_of(spec.wanted | spec.first | spec.hints | spec.intended, held)
@@ -257,14 +256,15 @@ def features_of(
 
 
 def _is_unrelated(spec: ItemSpec, reading: PassageReading, values: Mapping[str, float]) -> bool:
-    """Whether a passage of the question's language has no word of its topic or of the item: another decision where the
-    one about the roof is asked for.
+    """Whether a passage in the question's language has no word of its topic or of the item.
+
+    For instance another decision than the one about the roof.
     """
     return bool(spec.topic) and not values["foreign"] and (spec.topic | spec.own).isdisjoint(reading.held)
 
 
 def _aliases(spec: ItemSpec, readings: Sequence[PassageReading]) -> frozenset[str]:
-    """The short signs that texts name beside the subject, such as R2 in "決定係数 R2 とは"."""
+    """Return short symbols that texts name beside the subject, such as R2 in "決定係数 R2 とは"."""
     target = spec.own if spec.own & spec.subject else spec.subject
     topics = [sentence.topic for reading in readings for sentence in reading.sentences]
     named = [topic - spec.wanted for topic in topics if target and topic >= target and len(topic) <= len(target) + 2]
@@ -279,7 +279,7 @@ def _fit(spec: ItemSpec, sentence: SentenceReading, weights: Mapping[str, float]
 
 
 def _strength(spec: ItemSpec, sentence: SentenceReading, weights: Mapping[str, float]) -> float:
-    """How certain it is that a sentence says a thing of the item's kind; a definition only of the term asked about."""
+    """Return how surely a sentence states something of the item's kind; a definition only of the requested term."""
     if spec.kind is None:
         return 0.0
     if spec.kind.name != "definition":
@@ -300,7 +300,7 @@ def _strength(spec: ItemSpec, sentence: SentenceReading, weights: Mapping[str, f
 def _of_words(
     spec: ItemSpec, reading: PassageReading, sentence: SentenceReading, weights: Mapping[str, float]
 ) -> Features:
-    """What the passage and its sentence share with the subject and with the item."""
+    """Return the overlap of the passage and its sentence with the subject and with the item."""
     target = spec.own or spec.subject
     here = compact(sentence.text)
     own_held = share(spec.own, reading.held, weights)
@@ -341,7 +341,7 @@ def _of_words(
 def _of_intent(
     spec: ItemSpec, reading: PassageReading, sentence: SentenceReading, weights: Mapping[str, float]
 ) -> Features:
-    """What they share with the part of the intent that asks for the item, and whether they are of its language."""
+    """Return the overlap with the part of the intent that asks for the item, and whether the languages match."""
     return {
         "foreign": float(holds_japanese(spec.asking + spec.item) != holds_japanese(reading.text)),
         "intended": share(spec.intended, sentence.stems, weights),
@@ -357,7 +357,7 @@ def _of_kind(
     reading: PassageReading,
     weights: Mapping[str, float],
 ) -> Features:
-    """Whether the sentence says a thing of the item's kind, or of the kinds of the task's other items."""
+    """Return whether the sentence states something of the item's kind, or of the kinds of the task's other items."""
     kind = spec.kind
     others = [other.kind for other in task.items if other.kind and other.kind is not kind]
     money = cue("asks_for_money").search(spec.item) is not None
@@ -375,7 +375,7 @@ def _of_kind(
 
 
 def _of_trust(spec: ItemSpec, task: TaskReading, sentence: SentenceReading, reading: PassageReading) -> Features:
-    """Whether the passage can be relied on, and what the search thinks of it."""
+    """Return whether the passage is reliable, and its rank in the search."""
     causal = spec.kind is not None and spec.kind.name in ("reason", "remedy")
     return {
         "trust": _trust(task, sentence, reading),
@@ -391,7 +391,7 @@ def _of_trust(spec: ItemSpec, task: TaskReading, sentence: SentenceReading, read
 
 
 def _of_answering(spec: ItemSpec, readings: Sequence[PassageReading], answering: Answering) -> list[Features]:
-    """How well each passage answers the item's own words, those of the clause that asks for it, and both together."""
+    """Return how well each passage answers the item's own words, those of the clause asking for it, and both."""
     texts = [(reading.passage.source, reading.passage.text) for reading in readings]
     rows: list[Features] = [{} for _ in texts]
     asked = (("item", spec.words, _ANSWERING), ("clause", spec.about, _ANSWERING))
@@ -408,7 +408,7 @@ def _trust(task: TaskReading, sentence: SentenceReading, reading: PassageReading
 
 
 def _near(at: int, readings: Sequence[PassageReading], about: Sequence[float]) -> float:
-    """How much the pages beside a passage are about the subject: a text goes on over several."""
+    """Return how much the pages beside a passage are about the subject: a text may span several."""
     here = readings[at].passage
     page = NUMBER.search(here.page)
     if not here.source or page is None:
@@ -425,14 +425,14 @@ def _near(at: int, readings: Sequence[PassageReading], about: Sequence[float]) -
 
 
 def _score(values: Mapping[str, float]) -> float:
-    """How well a passage fits at first sight."""
+    """Return a first estimate of how well a passage fits."""
     fit = values["kind"] * values["about"] + values["own"] + 0.5 * values["own_held"]
     fit += 0.5 * values["about"] * values["kindless"]
     return fit * values["trust"] * (_DISTRUST if values["numbers_missing"] else 1.0)
 
 
 def _compare(rows: Sequence[Features]) -> None:
-    """Add how each passage stands against the best of all."""
+    """Add how each passage compares with the best of all."""
     for name in (
         "score",
         "about",
@@ -451,7 +451,7 @@ def _compare(rows: Sequence[Features]) -> None:
 
 
 def _right(found: frozenset[str], wanted: frozenset[str]) -> float:
-    """Share (0..1) of what was found that is wanted."""
+    """Return the share (0..1) of findings that are wanted."""
     return len(found & wanted) / len(found) if found else 0.0
 
 

@@ -1,6 +1,4 @@
-"""Kinds of things that target items ask for: how an item or a question names one, and how a text shows that it holds
-one.
-"""
+"""Kinds of things that target items ask for: their names in items and questions, and their signs in texts."""
 
 import re
 import tomllib
@@ -10,10 +8,10 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 SAYS, SHOWS = 1.0, 0.5
-"""How certain it is that a text holds a kind: it says so itself, or it looks so."""
+"""How certain it is that a text holds a kind: it says so itself, or looks like it."""
 
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+(?:\.\d+)?|[^\W\da-zA-Z_]+")
-# The head of an English name stands before these: the number of deaths, rules for cars.
+# The head of an English name precedes these: the number of deaths, rules for cars.
 _AFTER_HEAD = frozenset({"of", "for", "on", "from", "to", "in", "at", "about", "by", "during", "with", "per", "after"})
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
 _LETTERS = r"一-龥々〆ァ-ヶー"
@@ -22,7 +20,7 @@ _ASKS = re.compile(
     r"|\b(?:what|when|where|who|whom|why|how)\b|[?？か]\s*\Z",
     re.IGNORECASE,
 )
-# What a question asks for is told by the more special words first: whom to call before who, by when before when.
+# The more specific question words take precedence: whom to call before who, by when before when.
 _BY_QUESTION = (
     *("deadline", "contact", "duration", "reason", "definition", "remedy", "procedure", "number"),
     "date",
@@ -33,8 +31,9 @@ _BY_QUESTION = (
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of item; `ask` holds the words of queries for it, by language, the best first. Of its names, `heads` say
-    also what an item is about ("deposit").
+    """A kind of item; `ask` holds query words for it, by language, best first.
+
+    Of its names, `heads` also name the topic of an item ("deposit").
     """
 
     name: str
@@ -59,7 +58,7 @@ def parts(name: str) -> list[str]:
 
 @cache
 def kind_of(item: str) -> tuple[Kind | None, str]:
-    """Return the kind that an item names or asks for, and its name without the word that only tells the kind."""
+    """Return the kind that an item names or asks for, and its name without the word that only names the kind."""
     if item.isascii() and _ASKS.search(item.replace("_", " ")) and len(parts(item)) > 1:
         asked = next((kind for name in _BY_QUESTION if (kind := kinds()[name]).asked.search(item)), None)
         if asked is not None:
@@ -68,16 +67,18 @@ def kind_of(item: str) -> tuple[Kind | None, str]:
 
 
 def without_kinds(question: str, names: Collection[str] | None = None) -> str:
-    """Return `question` without the words that name a kind of thing, all or those of `names`: no `計算式` in
-    `決定係数の計算式`.
+    """Return `question` without the words that name a kind, all or those of `names`.
+
+    For instance without `計算式` in `決定係数の計算式`.
     """
     chosen = frozenset(kinds() if names is None else names)
     return _names_of(chosen).sub(" ", question)
 
 
 def without_asking(question: str, names: frozenset[str]) -> str:
-    """Return `question` without the Latin words that ask for a kind of `names`: no `decided` in "what was decided about
-    the roof".
+    """Return `question` without the Latin words that ask for a kind of `names`.
+
+    For instance without `decided` in "what was decided about the roof".
     """
     return _LATIN_WORD.sub(lambda word: " " if _asks_for(word[0], names) else word[0], question)
 
@@ -102,7 +103,7 @@ def kinds() -> Mapping[str, Kind]:
 
 @cache
 def listed_kinds() -> re.Pattern[str]:
-    """Return the pattern of what joins the Japanese name of a kind to the next one: と in 決定係数の定義と計算式."""
+    """Return the pattern that joins the Japanese name of a kind to the next one: と in 決定係数の定義と計算式."""
     names = sorted({word for kind in kinds().values() for word in kind.named if not word.isascii() and len(word) > 1})
     by_length: dict[int, list[str]] = {}
     for name in names:

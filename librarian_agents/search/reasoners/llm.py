@@ -1,7 +1,7 @@
-"""Reasoning by a language model. It sees texts and temp_index only, and nothing it writes reaches the result.
+"""Reasoning by a language model. It sees only texts and temp_index, and none of its own text reaches the result.
 
-What counts of its judgement are numbers of items, numbers of candidates and quotes, and a quote only if it stands in
-its candidate. Where the model fails, the heuristic reasoner goes on, and no evaluation of that round counts as success.
+Only its numbers of items, numbers of candidates and quotes are used, and a quote only if it occurs in its candidate. If
+the model fails, the heuristic reasoner takes over, and no evaluation of that round counts as success.
 """
 
 import asyncio
@@ -25,19 +25,19 @@ logger = logging.getLogger("librarian.agents")
 
 _T = TypeVar("_T")
 
-# What a reply may take; the chat client bounds it too.
+# Maximum tokens of a reply; the chat client also limits it.
 _REPLY_TOKENS = 1_024
 _BYTES_A_TOKEN = 3
 _SHOWN = 40
 _SHOWN_CHARS = 1_500
 _EXCERPT_CHARS = 300
-# The heuristics go on with the rest where the model does not answer.
+# The heuristics use the remaining time if the model does not answer.
 _SHARE_OF_TIME = 0.4
 _MOST_FAILURES = 2
 Read = Callable[[Any], _T]
 
 _QUERIES_READ = 4
-# Shorter quotes stand in any text.
+# Shorter quotes occur in any text.
 _SHORTEST_QUOTE = 3
 _FENCE = re.compile(r"\A\s*(?:<think>.*?</think>)?\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
@@ -79,10 +79,10 @@ JUDGEMENT: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class LlmReasoner:
-    """Asks `model`; `fallback` plans, judges and refines where that fails.
+    """Asks `model`; `fallback` plans, evaluates and refines if that fails.
 
-    Each call is paid from the request's token budget before it is made, and gets a share of the time left, so that
-    there is time to go on without it.
+    Each call is charged to the request's token budget before it is made, and gets a share of the remaining time, which
+    leaves time for the fallback.
     """
 
     model: ChatModel
@@ -94,7 +94,7 @@ class LlmReasoner:
         return f"llm:{self.model.name}"
 
     async def plan(self, task: EvidenceTask, budget: Budget, /) -> Sequence[str]:
-        """The model's queries, else the fallback's."""
+        """Return the model's queries, or the fallback's."""
         asked = [_question(task), *_items(enumerate(task.target_items, start=1)), *_about(task)]
         try:
             return await self._ask("evidence_plan", asked, QUERIES, queries_of, budget)
@@ -103,7 +103,7 @@ class LlmReasoner:
             return await self.fallback.plan(task, budget)
 
     async def evaluate(self, task: EvidenceTask, findings: Findings, budget: Budget, /) -> Evaluation:
-        """The model's judgement, else the fallback's, marked as a failure of the judge."""
+        """Return the model's evaluation, or the fallback's, marked as a failure of the judge."""
         shown = _shown(findings)
         items = _items(enumerate(task.target_items, start=1))
         asked = [_question(task), *items, *(_candidate(candidate, _SHOWN_CHARS) for candidate in shown.values())]
@@ -121,7 +121,7 @@ class LlmReasoner:
     async def refine(
         self, task: EvidenceTask, findings: Findings, evaluation: Evaluation, budget: Budget, /
     ) -> Sequence[str]:
-        """The model's further queries, else the fallback's."""
+        """Return the model's further queries, or the fallback's."""
         missing = set(evaluation.missing(task.target_items))
         lacking = ((number, item) for number, item in enumerate(task.target_items, start=1) if item in missing)
         asked = [
@@ -139,8 +139,10 @@ class LlmReasoner:
     async def _ask(
         self, name: str, parts: Sequence[str], schema: Mapping[str, Any], read: Read[_T], budget: Budget
     ) -> _T:
-        """Return what `read` makes of the reply, which may be repaired once. A model that fails
-        twice in a row is not asked again for this request. Raises ChatModelError, TokenBudgetExhausted.
+        """Return the result of `read` for the reply, with one repair attempt.
+
+        A model that fails twice in a row is not used again for this request. Raises ChatModelError,
+        TokenBudgetExhausted.
         """
         if budget.model_failures >= _MOST_FAILURES:
             raise ChatModelUnavailable("The language model has failed before in this request.")
@@ -173,12 +175,12 @@ class LlmReasoner:
 
 
 def _tokens(text: str) -> int:
-    """More than most tokenizers make of it: a letter of Japanese is one token, of English a third."""
+    """Overestimate the count of most tokenizers: a Japanese letter is one token, an English one a third."""
     return len(text.encode("utf-8", "surrogatepass")) // _BYTES_A_TOKEN + 1
 
 
 def _shown(findings: Findings) -> dict[int, Candidate]:
-    """What fits: the best of each search in turn."""
+    """Return the candidates that fit: the best of each search in turn."""
     shown: dict[int, Candidate] = {}
     longest = max((len(search.found) for search in findings.searches), default=0)
     for rank in range(longest):
@@ -208,7 +210,7 @@ def _candidate(candidate: Candidate, chars: int) -> str:
 
 
 def _tagged(tag: str, text: str) -> str:
-    """`text` between tags which it cannot close."""
+    """Return `text` between tags that it cannot close."""
     return f"<{tag}>\n{html.escape(text, quote=False)}\n</{tag.split(maxsplit=1)[0]}>"
 
 
@@ -231,9 +233,9 @@ def queries_of(reply: Any) -> list[str]:
 
 
 def needs_of(reply: Any, items: Sequence[str], shown: Mapping[int, Candidate]) -> tuple[Need, ...]:
-    """Return the needs of a judgement, without evidence that does not exist. Raises UnusableReply.
+    """Return the needs of an evaluation, without nonexistent evidence. Raises UnusableReply.
 
-    A need whose evidence falls away stays, as one that is missing.
+    A need that loses its evidence is kept as missing.
     """
     return tuple(_needs(_list(reply, "needs"), items, shown))
 
@@ -253,7 +255,7 @@ def _support(given: Any, shown: Mapping[int, Candidate]) -> Support | None:
     index, quote = given.get("temp_index"), given.get("quote")
     if not _is_number(index) or not isinstance(quote, str):
         raise UnusableReply('Each piece of evidence takes a number "temp_index" and a text "quote".')
-    # The model sees texts with < and & written as entities, and may copy them like that.
+    # The model sees < and & in texts as entities, and may copy them.
     quote = html.unescape(quote).strip()
     if index not in shown or len(quote) < _SHORTEST_QUOTE or not quoted(quote, shown[index].text):
         return None

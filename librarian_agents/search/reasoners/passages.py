@@ -1,4 +1,4 @@
-"""A candidate as a reasoner reads it: its heading, its words, and which other candidates it names. Pure functions."""
+"""A candidate as read by a reasoner: its heading, its words, and the other candidates it names. Pure functions."""
 
 import math
 import re
@@ -19,7 +19,7 @@ _COMPARED_CHARS = 300
 _OTHER_WORDS = 0.5
 _WORD = re.compile(r"[^\W_]+")
 _BRACKETS = re.compile(r"\s*[(（\[［][^)）\]］]*[)）\]］]")
-# A text about one thing says in its first words what that is.
+# A text about one thing names it in its first words.
 _SUBJECT = re.compile(
     r"[“\"「]?([^.。\n(（]{2,80}?)[”\"」]?\s*(?:[(（][^)）]*[)）],?\s*)?(?:\bis\b|\bwas\b|\bare\b|\bwere\b|とは|は、)"
 )
@@ -28,8 +28,10 @@ _SENTENCE = re.compile(r"\S.*?(?:[.!?…]+(?=\s|$)|[。！？]+|(?=\n)|$)", re.D
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A candidate, read once. `heading` and `plain` are lower-case words between single blanks, blanks at both ends,
-    so that a phrase of whole words can be looked for; `relevance` and `rank` (0..1) are the tool's own opinion.
+    """A candidate, read once.
+
+    `heading` and `plain` are lower-case words between single blanks, blanks at both ends, so that phrases of whole
+    words can be searched; `relevance` and `rank` (0..1) are the tool's own scores.
     """
 
     index: int
@@ -52,15 +54,15 @@ class Passage:
 
     @property
     def held(self) -> frozenset[str]:
-        """All its terms, those of its source too: who says a message is part of what it says."""
+        """All its terms, including those of its source: the author of a message is part of it."""
         return self.terms | self.heading_terms | self.source_terms
 
 
 def read_all(findings: Findings, questions: Sequence[str], terms: Terms) -> list[Passage]:
-    """Everything seen as passages, in the order in which it was first seen; of several searches the best opinion.
+    """Return all candidates as passages, in order of first appearance; with the best scores of several searches.
 
-    What a search by other words than one of `questions` thinks of a candidate counts half: its first hit is the best
-    for a lead that was followed, which need not be what was asked for.
+    A search with other words than one of `questions` counts half: its first hit is the best for a lead, which need not
+    be the requested item.
     """
     own = {_compared(question) for question in questions}
     opinions: dict[int, tuple[float, float]] = {}
@@ -73,7 +75,7 @@ def read_all(findings: Findings, questions: Sequence[str], terms: Terms) -> list
 
 
 def heading_of(text: str, terms: Terms) -> str:
-    """What a text is about: its title line, else the name that its first sentence says something of, else nothing."""
+    """Return a text's topic: its title line, otherwise the subject of its first sentence, otherwise nothing."""
     first, _, rest = text.strip().partition("\n")
     if rest.strip() and len(first) <= _HEADING_CHARS and not first.rstrip().endswith(_NOT_TITLES):
         return first.strip()
@@ -82,12 +84,12 @@ def heading_of(text: str, terms: Terms) -> str:
 
 
 def _compared(question: str) -> str:
-    """As much of a question as its query holds."""
+    """Return the part of a question that its query holds."""
     return plain(question)[:_COMPARED_CHARS]
 
 
 def _opinions(found: Sequence[Candidate]) -> list[tuple[float, float]]:
-    """Each candidate's score between the worst and the best of its search, and the reciprocal of its rank."""
+    """Return each candidate's score between the worst and the best of its search, and the reciprocal of its rank."""
     scores = [candidate.score for candidate in found if candidate.score is not None]
     low, high = min(scores, default=0.0), max(scores, default=0.0)
     scored = len(scores) == len(found) and high > low
@@ -123,24 +125,24 @@ def _is_name(subject: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Lower-case words between single blanks, with blanks at both ends."""
+    """Return lower-case words between single blanks, with blanks at both ends."""
     return f" {' '.join(_WORD.findall(unicodedata.normalize('NFKC', text).casefold()))} "
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text as they stand in it."""
+    """Return the sentences of a text verbatim."""
     return [found[0].strip() for found in _SENTENCE.finditer(text)]
 
 
 def weights_of(words: Iterable[str], texts: Sequence[frozenset[str]]) -> dict[str, float]:
-    """How telling each of `words` is among `texts`: its inverse document frequency as in BM25, rare words more."""
+    """Return the weight of each of `words` among `texts`: its inverse document frequency as in BM25."""
     held = Counter(word for text in texts for word in text)
     count = len(texts)
     return {word: math.log(1 + (count - held[word] + 0.5) / (held[word] + 0.5)) for word in set(words)}
 
 
 def share(words: Iterable[str], held: frozenset[str], weights: Mapping[str, float]) -> float:
-    """Weighted share (0..1) of `words` that `held` holds; 0 without words."""
+    """Return the weighted share (0..1) of `words` that `held` holds; 0 without words."""
     wanted = set(words)
     total = sum(weights[word] for word in wanted)
     return sum(weights[word] for word in wanted & held) / total if total else 0.0

@@ -1,6 +1,4 @@
-"""A task as a reasoner reads it: what the question is about, and for each target item its kind, its own words and the
-queries that look for it. Pure functions.
-"""
+"""A task as read by a reasoner: its subject, and the kind, words and queries of each target item. Pure functions."""
 
 import re
 import unicodedata
@@ -26,11 +24,12 @@ _DENIED = re.compile(r"\b(?:not|no|rather than)\s+(?:\w+\s+)?$|ではなく\s*$"
 
 @dataclass(frozen=True, slots=True)
 class ItemSpec:
-    """A target item as it is looked for: its kind, its name without the word for the kind, and the stems of that name
-    (`apart`: those that no other item has), of the whole question's subject, of its first clause, and of the clause
-    that asks for the item; `about` is what that clause is about, `intent` the part of the intent that asks for
-    the item, `intended` its stems, `whole` the item with what it is about, and `topic` the stems of the question that
-    do not ask for a kind of thing.
+    """The specification of a target item: its kind, and its name without the word for the kind.
+
+    It has the stems of that name (`apart`: those that no other item has), of the whole question's subject, of its first
+    clause, and of the clause that asks for the item; `about` is the topic of that clause, `intent` the part of the
+    intent that asks for the item, `intended` its stems, `whole` the item with its topic, and `topic` the stems of the
+    question that do not ask for a kind of thing.
     """
 
     item: str
@@ -58,7 +57,7 @@ class ItemSpec:
 
 @dataclass(frozen=True, slots=True)
 class TaskReading:
-    """A task read once: an item a specification, and whether outdated rules or plans are what is asked for."""
+    """A task read once: a specification per item, and whether it asks for outdated rules or for plans."""
 
     items: tuple[ItemSpec, ...]
     subject_text: str
@@ -68,12 +67,12 @@ class TaskReading:
 
 
 def stems(text: str, terms: Terms) -> frozenset[str]:
-    """Return the terms of `text`; long words by their first letters, so that their forms are the same."""
+    """Return the terms of `text`; long words by their prefixes, so that their forms are equal."""
     return frozenset(term[:_STEM] if term.isascii() and len(term) > _STEM else term for term in terms(text))
 
 
 def read_task(task: EvidenceTask, terms: Terms) -> TaskReading:
-    """Read what the question is about, and what each target item asks for."""
+    """Read the topic of the question, and each target item."""
     named = [kind_of(item) for item in task.target_items]
     kind_names = frozenset(kind.name for kind, _ in named if kind)
     subject_text = subject_of(task.user_query, kind_names) or task.user_query
@@ -115,7 +114,7 @@ def read_task(task: EvidenceTask, terms: Terms) -> TaskReading:
 
 
 def _wants(task: EvidenceTask) -> tuple[bool, bool]:
-    """Whether what held once is asked for, and whether plans are."""
+    """Return whether the task asks for outdated information, and whether it asks for plans."""
     said = f"{task.user_query} {' '.join(task.target_items)}"
     known = " ".join(filter(None, (said, task.intent, task.context)))
     return (
@@ -125,17 +124,17 @@ def _wants(task: EvidenceTask) -> tuple[bool, bool]:
 
 
 def subject_of(question: str, kind_names: Iterable[str]) -> str:
-    """Return what `question` is about: without words of asking and without names of the kinds that are asked for."""
+    """Return the subject of `question`: without question words and names of the requested kinds."""
     return " ".join(cue("asking").sub(" ", without_kinds(question, frozenset(kind_names))).split())
 
 
 def queries_for(
     spec: ItemSpec, reading: TaskReading, task: EvidenceTask, scoring: Scoring, *, foreign: bool = False
 ) -> list[str]:
-    """Return queries for one item, the best first: its subject and its own words with words for its kind, then other
-    words for the kind, the words of the intent, the other language, then the subject and the item each alone.
+    """Return queries for one item, best first.
 
-    `foreign` puts the other language first.
+    They hold its subject and its own words with words for its kind, then other words for the kind, the words of the
+    intent, the other language, then the subject and the item each alone. `foreign` puts the other language first.
     """
     terms = scoring.terms
     subject = _topical(reading.subject_text, terms)
@@ -169,17 +168,17 @@ def queries_for(
 
 
 def is_japanese(task: EvidenceTask) -> bool:
-    """Whether a task is asked in Japanese, at least in part."""
+    """Whether a task is in Japanese, at least in part."""
     return holds_japanese(task.user_query + "".join(task.target_items))
 
 
 def holds_japanese(text: str) -> bool:
-    """Whether a text holds Japanese letters."""
+    """Whether a text contains Japanese letters."""
     return bool(_CJK.search(text))
 
 
 def _in_the_other_language(spec: ItemSpec, texts: Sequence[str], scoring: Scoring, language: str) -> list[str]:
-    """The texts in the other language with its words for the item's kind; names in Latin letters stay."""
+    """Return the texts in the other language with its words for the item's kind; names in Latin letters stay."""
     asks = _asks(spec.kind, language)
     return [_joined(scoring.translated(text) or _latin(text), asks[0] if asks else "") for text in texts if text]
 
@@ -189,7 +188,7 @@ _COMPOUND = re.compile(r"[一-龥々ァ-ヶーA-Za-z0-9・=＝]+(?:の[一-龥�
 
 
 def _compounds(text: str) -> frozenset[str]:
-    """The names in `text`: compounds of Japanese letters, words of Latin ones with a capital or a number."""
+    """Return the names in `text`: compounds of Japanese letters, Latin words with a capital or a number."""
     plain_text = unicodedata.normalize("NFKC", text)
     found = {
         name.casefold()
@@ -208,7 +207,7 @@ def _spaced(name: str) -> str:
 
 
 def _latin(text: str) -> str:
-    """The words of `text` that stand in any language: names and symbols in Latin letters, numbers."""
+    """Return the language-independent words of `text`: names and symbols in Latin letters, numbers."""
     return " ".join(word for word in _WORD.findall(text) if word.isascii())
 
 
@@ -218,7 +217,7 @@ def _joined(first: str, second: str) -> str:
 
 
 def _topical(text: str, terms: Terms) -> str:
-    """The words of `text` that have a topic, as they stand in it, and the singular of plurals beside them."""
+    """Return the topical words of `text` verbatim, plus the singular of plurals."""
     words: dict[str, None] = {}
     for word in _WORD.findall(text.replace("_", " ")):
         if found := terms(word):
@@ -229,25 +228,25 @@ def _topical(text: str, terms: Terms) -> str:
 
 
 def _own(words: str, terms: Terms) -> frozenset[str]:
-    """The stems of an item's own words; of an item that is a question, without the words that ask."""
+    """Return the stems of an item's own words; without question words if it is a question."""
     return stems(subject_of(words, ()), terms) or stems(words, terms)
 
 
 def _clauses(question: str) -> Iterator[str]:
-    """The parts of a question that may ask for different things: of 決定係数の定義と計算式 two."""
+    """Yield the parts of a question that may ask for different things: 決定係数の定義と計算式 has two."""
     listed = listed_kinds().sub("、", question)
     return (clause.strip() for clause in _CLAUSES.split(listed) if clause and clause.strip())
 
 
 def _clause_for(own: frozenset[str], kind: Kind | None, clauses: Sequence[str], terms: Terms) -> str:
-    """The clause of the question that asks for an item: by its words, else by its kind; the first of equals."""
+    """Return the clause of the question that asks for an item: by its words, else by its kind; the first of equals."""
     return max(clauses, key=_fits(own, kind, terms), default="")
 
 
 def _intent_for(
     own: frozenset[str], kind: Kind | None, intents: Sequence[str], kind_names: Iterable[str], terms: Terms
 ) -> str:
-    """What the part of the intent is about that asks for an item, else its first part; empty where none asks for it."""
+    """Return the topic of the intent's part that asks for the item, else its first part; empty if none asks for it."""
     fit = _fits(own, kind, terms)
     asks = max(intents, key=fit, default="")
     if not fit(asks):
@@ -256,7 +255,7 @@ def _intent_for(
 
 
 def _fits(own: frozenset[str], kind: Kind | None, terms: Terms) -> Callable[[str], float]:
-    """How surely a clause asks for an item."""
+    """Return a function that scores how surely a clause asks for an item."""
 
     def fit(clause: str) -> float:
         shared = len(own & stems(clause, terms)) / len(own) if own else 0.0

@@ -1,6 +1,4 @@
-"""A candidate as items are looked for in it: its sentences, what they speak of, and whether it can be relied on. Pure
-functions.
-"""
+"""A candidate as read for items: its sentences, their topics, and its reliability. Pure functions."""
 
 import re
 import unicodedata
@@ -33,9 +31,7 @@ _LETTER = re.compile(r"[^\W_]")
 
 @dataclass(frozen=True, slots=True)
 class SentenceReading:
-    """A sentence: its stems, those of what it says something of, those of the name that it gives to what it describes,
-    and whether it gives a thing elsewhere or later.
-    """
+    """A sentence: its stems, those of its subject, those of the name it gives, and whether it points elsewhere."""
 
     text: str
     stems: frozenset[str]
@@ -60,14 +56,14 @@ class PassageReading:
 
     @property
     def held(self) -> frozenset[str]:
-        """All its stems, those of its source too."""
+        """All its stems, including those of its source."""
         return self.stems | self.source
 
 
 def read_passages(passages: Sequence[Passage], terms: Terms) -> list[PassageReading]:
     """Read each passage once for all items.
 
-    What comes from an earlier year's edition of a source that was found in a later one too is outdated.
+    A passage from an earlier edition of a source that was also found in a later one is outdated.
     """
     readings = [_read(passage, terms) for passage in passages]
     editions = [_edition(reading.passage.source) for reading in readings]
@@ -86,7 +82,7 @@ def compact(text: str) -> str:
 
 
 def stands_alone(name: str, text: str) -> bool:
-    """Return whether `name` stands in `text` as a whole word or compound: not 競争的阻害 in 非競争的阻害."""
+    """Return whether `name` is a whole word or compound in `text`: not 競争的阻害 in 非競争的阻害."""
     at = text.find(name) if name else -1
     while at >= 0:
         before, after = text[max(0, at - 1) : at], text[at + len(name) : at + len(name) + 1]
@@ -96,7 +92,7 @@ def stands_alone(name: str, text: str) -> bool:
     return False
 
 
-# Each round of a request reads all that was found so far again.
+# Each round of a request reads all findings so far again.
 @lru_cache(maxsize=4_000)
 def _sentences(text: str, terms: Terms) -> tuple[SentenceReading, ...]:
     return tuple(
@@ -128,13 +124,13 @@ def _read(passage: Passage, terms: Terms) -> PassageReading:
 
 
 def _edition(source: str) -> tuple[str, int]:
-    """The name of a source without its edition, and the year of that."""
+    """Return the name of a source without its edition, and the edition's year."""
     years = [int(year) for year in _YEAR.findall(source)]
     return _EDITION.sub("", _YEAR.sub("", source)).strip(), max(years, default=0)
 
 
 def _topic(sentence: str) -> str:
-    """What stands before the first particle or verb of a sentence."""
+    """Return the text before the first particle or verb of a sentence."""
     found = (_TOPIC_JAPANESE if _KANA.search(sentence) else _TOPIC).match(sentence)
     return found[1] if found else ""
 
