@@ -88,6 +88,7 @@ class CausalReader:
 
     def __init__(self, notes: Sequence[Note]) -> None:
         self.memories = Memories(notes)
+        self._claims: dict[str, list[Claim]] = {}
 
     @cached_property
     def ties(self) -> Ties:
@@ -127,12 +128,14 @@ class CausalReader:
 
     def claims(self, speaker: str) -> list[Claim]:
         """Return the claims of the memory `speaker` about others, surest first."""
-        read = self.memories.read[speaker]
-        found = [claim for statement in stated(read.text) for claim in self._of(statement, read)]
-        best: dict[str, Claim] = {}
-        for claim in sorted(found, key=lambda claim: -claim.confidence):
-            best.setdefault(claim.match.uid, claim)
-        return list(best.values())
+        if speaker not in self._claims:
+            read = self.memories.read[speaker]
+            found = [claim for statement in stated(read.text) for claim in self._of(statement, read)]
+            best: dict[str, Claim] = {}
+            for claim in sorted(found, key=lambda claim: -claim.confidence):
+                best.setdefault(claim.match.uid, claim)
+            self._claims[speaker] = list(best.values())
+        return self._claims[speaker]
 
     def verdicts(self, speakers: Collection[str]) -> dict[tuple[str, str], Verdict]:
         """Return the verdict on each pair (lower uid first) with one of the `speakers`.

@@ -181,7 +181,8 @@ class Memories:
             share *= _POINTING
         if other.note.occurred_at is None and self.read[speaker].note.occurred_at is not None:
             share *= _UNDATED
-        if state(clause) * state(nearest_by(other.told, said)) < 0:
+        claimed = state(clause)
+        if claimed and claimed * state(nearest_by(other.told, said)) < 0:
             share *= _OPPOSITE
         words = tuple(sorted((term for term in weights if term in other.terms), key=lambda term: -weights[term]))
         if not words:
@@ -192,11 +193,15 @@ class Memories:
     def _share(self, weights: Mapping[str, float], held: Mapping[str, float], speaker: str, uid: str) -> float:
         have = sum(weight for term, weight in weights.items() if term in held)
         lack = sum(
-            weight * (_ELSEWHERE if self._holders.get(term, set()) - {speaker, uid} else _NOWHERE)
+            weight * (_ELSEWHERE if self._is_elsewhere(term, speaker, uid) else _NOWHERE)
             for term, weight in weights.items()
             if term not in held
         )
         return have / (have + lack) if have else 0.0
+
+    def _is_elsewhere(self, term: str, speaker: str, uid: str) -> bool:
+        holders = self._holders.get(term, ())
+        return len(holders) > (speaker in holders) + (uid in holders)
 
 
 def _leading(match: Match, found: Sequence[Match]) -> Match:
