@@ -61,7 +61,7 @@ _QUOTE_CHARS = 80
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What a search gives; `source` is the author of a message, None for a document."""
+    """One result of a search; `source` is the author of a message, None for a document."""
 
     uid: str
     text: str

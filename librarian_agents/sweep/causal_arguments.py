@@ -6,7 +6,7 @@ words, rare ones weighing more, if no other memory holds nearly as many.
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -120,6 +120,21 @@ def tickets(text: str) -> frozenset[str]:
     return frozenset(found.lower() for found in _TICKET.findall(text))
 
 
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A clause of the memory `speaker`, read once for all memories that it may refer to.
+
+    `weights` are the weights of its terms by their rarity, without terms of no weight; `state` is that of causal_terms.
+    """
+
+    text: str
+    speaker: str
+    terms: Mapping[str, float]
+    weights: Mapping[str, float]
+    tickets: frozenset[str]
+    state: int
+
+
 class Memories:
     """Memories that are read together, and the rarity of words among them."""
 
@@ -139,62 +154,57 @@ class Memories:
 
     def meant_by(self, clause: str, speaker: str, possible: Callable[[Note], bool]) -> list[Match]:
         """Return the memories that `clause` of the memory `speaker` may refer to, best first, of those `possible`."""
-        said = terms(clause)
-        named = tickets(clause)
-        found = []
-        for uid in self._candidates(said, named, clause, speaker):
-            if not possible(self.read[uid].note):
-                continue
-            match = self._match(said, named, clause, self.read[uid], speaker)
-            if match is not None:
-                found.append(match)
+        read = self._clause(clause, speaker)
+        likely = (self.read[uid] for uid in self._candidates(read))
+        matches = (self._match(read, other) for other in likely if possible(other.note))
+        found = [match for match in matches if match is not None]
         found.sort(key=lambda match: (-match.strength, match.uid))
         return [_leading(match, found) for match in found[:3]]
 
-    def _candidates(self, said: Mapping[str, float], named: frozenset[str], clause: str, speaker: str) -> list[str]:
-        counts: Counter[str] = Counter()
-        for term, weight in said.items():
-            if weight:
-                counts.update(self._holders.get(term, ()))
-        counts.update(uid for uid, read in self.read.items() if named & read.tickets)
-        counts.update(uid for uid in self.read if names_uid(clause, uid))
-        counts.pop(speaker, None)
-        return sorted(counts)
-
-    def _match(
-        self, said: Mapping[str, float], named: frozenset[str], clause: str, other: ReadNote, speaker: str
-    ) -> Match | None:
-        uid = other.note.uid
-        if names_uid(clause, uid):
-            return Match(uid, _ABOUT, 3.0, 1.0, (uid,), nearest_by(other.told, said))
-        if named:
-            if not named & other.tickets:
-                return None
-            about = named & other.about
-            share = _ABOUT if about else _MENTIONED
-            return Match(uid, share, 3.0, 0.0, tuple(sorted(named & other.tickets)), nearest_by(other.told, said))
+    def _clause(self, text: str, speaker: str) -> _Clause:
+        said = terms(text)
         weights = {term: weight * self.rarity(term) for term, weight in said.items() if weight}
-        whole = self._share(weights, other.terms, speaker, uid)
-        best = max((self._share(weights, part, speaker, uid) for part in other.sentence_terms), default=0.0)
+        return _Clause(text, speaker, said, weights, tickets(text), state(text))
+
+    def _candidates(self, clause: _Clause) -> list[str]:
+        found: set[str] = set()
+        for term in clause.weights:
+            found |= self._holders.get(term, set())
+        found.update(uid for uid, read in self.read.items() if clause.tickets & read.tickets)
+        found.update(uid for uid in self.read if names_uid(clause.text, uid))
+        return sorted(found - {clause.speaker})
+
+    def _match(self, clause: _Clause, other: ReadNote) -> Match | None:
+        uid = other.note.uid
+        if names_uid(clause.text, uid):
+            return Match(uid, _ABOUT, 3.0, 1.0, (uid,), nearest_by(other.told, clause.terms))
+        if clause.tickets:
+            shared = tuple(sorted(clause.tickets & other.tickets))
+            share = _ABOUT if clause.tickets & other.about else _MENTIONED
+            return Match(uid, share, 3.0, 0.0, shared, nearest_by(other.told, clause.terms)) if shared else None
+        words = tuple(
+            sorted((term for term in clause.weights if term in other.terms), key=lambda term: -clause.weights[term])
+        )
+        if not words:
+            return None
+        quote = nearest_by(other.told, clause.terms)
+        whole = self._share(clause, other.terms, uid)
+        best = max((self._share(clause, part, uid) for part in other.sentence_terms), default=0.0)
         share = max(best, _WHOLE_TEXT * whole)
         if other.points_elsewhere:
             share *= _POINTING
-        if other.note.occurred_at is None and self.read[speaker].note.occurred_at is not None:
+        if other.note.occurred_at is None and self.read[clause.speaker].note.occurred_at is not None:
             share *= _UNDATED
-        claimed = state(clause)
-        if claimed and claimed * state(nearest_by(other.told, said)) < 0:
+        if clause.state * state(quote) < 0:
             share *= _OPPOSITE
-        words = tuple(sorted((term for term in weights if term in other.terms), key=lambda term: -weights[term]))
-        if not words:
-            return None
-        mass = sum(weights[term] for term in words)
-        return Match(uid, round(share, 3), round(mass, 3), 0.0, words, nearest_by(other.told, said))
+        mass = sum(clause.weights[term] for term in words)
+        return Match(uid, round(share, 3), round(mass, 3), 0.0, words, quote)
 
-    def _share(self, weights: Mapping[str, float], held: Mapping[str, float], speaker: str, uid: str) -> float:
-        have = sum(weight for term, weight in weights.items() if term in held)
+    def _share(self, clause: _Clause, held: Mapping[str, float], uid: str) -> float:
+        have = sum(weight for term, weight in clause.weights.items() if term in held)
         lack = sum(
-            weight * (_ELSEWHERE if self._is_elsewhere(term, speaker, uid) else _NOWHERE)
-            for term, weight in weights.items()
+            weight * (_ELSEWHERE if self._is_elsewhere(term, clause.speaker, uid) else _NOWHERE)
+            for term, weight in clause.weights.items()
             if term not in held
         )
         return have / (have + lack) if have else 0.0
