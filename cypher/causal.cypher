@@ -130,7 +130,7 @@ RETURN {{edge}} ORDER BY source, target, r.edge_id
 // access: read
 // scope: namespace
 CYPHER 25
-MATCH (f:Item:Fact)
+MATCH (f:Item)
 USING INDEX f:Item(namespace, uid)
 WHERE f.uid IS NOT NULL AND f.namespace = $namespace AND f.person_id IS NOT NULL AND f.relationship_type IS NOT NULL
   AND f.fact_object IS NOT NULL AND ($person_id IS NULL OR f.person_id = $person_id)
