@@ -269,7 +269,7 @@ RETURN m.uid AS uid, head(COLLECT {
 // scope: namespace
 CYPHER 25
 UNWIND $uids AS uid
-MATCH (center:Item:Message {namespace: $namespace, uid: uid})
+MATCH (center:Item {namespace: $namespace, uid: uid})
 RETURN uid,
   COLLECT {
     MATCH (center)<-[:NEXT]-(m:Message)

@@ -169,7 +169,7 @@ RETURN m.uid AS uid, m.kind AS kind
 // access: read
 // scope: namespace
 CYPHER 25
-MATCH (m:Item:Memory)
+MATCH (m:Item)
 {{through_the_key}} AND m.namespace = $namespace AND m.domain IS NOT NULL
 RETURN DISTINCT m.domain AS domain ORDER BY domain
 
