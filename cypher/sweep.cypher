@@ -189,7 +189,7 @@ RETURN uid, e.vector AS vector
 // name: sweep_neighbours
 // purpose: the nearest memories of each memory, by its first passage and any passage of the other
 // params: namespace, uids, kinds, k
-// returns: uid, other, similarity (cosine -1..1)
+// returns: found (a list of [uid, other, cosine -1..1])
 // access: read
 // scope: namespace
 // template: space
@@ -205,12 +205,13 @@ CALL (vector) {
 }
 WITH uid, other, similarity
 WHERE other <> uid
-RETURN uid, other, similarity ORDER BY uid, similarity DESC, other
+WITH uid, other, similarity ORDER BY uid, similarity DESC, other
+RETURN collect([uid, other, similarity]) AS found
 
 // name: sweep_namesakes
 // purpose: memories that contain a memory's names, or words of its statements
 // params: namespace, rows (uid, words: a Lucene query)
-// returns: uid, other
+// returns: found (a list of [uid, other])
 // access: read
 // scope: namespace
 CYPHER 25
@@ -220,12 +221,13 @@ CALL (row) {
   WHERE m.namespace = $namespace AND m.uid <> row.uid
   RETURN m.uid AS other
 }
-RETURN row.uid AS uid, other ORDER BY uid, other
+WITH DISTINCT row.uid AS uid, other ORDER BY uid, other
+RETURN collect([uid, other]) AS found
 
 // name: sweep_namesakes_cjk
 // purpose: memories that contain Chinese, Japanese or Korean words of a memory's statements
 // params: namespace, rows (uid, words: a Lucene query)
-// returns: uid, other
+// returns: found (a list of [uid, other])
 // access: read
 // scope: namespace
 CYPHER 25
@@ -235,12 +237,13 @@ CALL (row) {
   WHERE m.namespace = $namespace AND m.uid <> row.uid
   RETURN m.uid AS other
 }
-RETURN row.uid AS uid, other ORDER BY uid, other
+WITH DISTINCT row.uid AS uid, other ORDER BY uid, other
+RETURN collect([uid, other]) AS found
 
 // name: sweep_linked
 // purpose: memories that support one fact together with a memory, or that its text names by uid
 // params: namespace, rows (uid, words)
-// returns: uid, other
+// returns: found (a list of [uid, other])
 // access: read
 // scope: namespace
 CYPHER 25
@@ -256,19 +259,19 @@ CALL (row) {
 }
 WITH row.uid AS uid, other
 WHERE other <> uid
-RETURN DISTINCT uid, other ORDER BY uid, other
+WITH DISTINCT uid, other ORDER BY uid, other
+RETURN collect([uid, other]) AS found
 
 // name: sweep_notes
 // purpose: fields of memories that may be related to others
 // params: namespace, uids, chars
-// returns: uid, text (its first characters), whole (that is all of it), occurred_at, version
+// returns: found (a list of [text: its first characters, uid, occurred_at, version, whole: that is all of the text])
 // access: read
 // scope: namespace
 CYPHER 25
 UNWIND $uids AS uid
 MATCH (m:Item:Memory {namespace: $namespace, uid: uid})
-RETURN m.uid AS uid, left(m.text, $chars) AS text, size(m.text) <= $chars AS whole, m.occurred_at AS occurred_at,
-  coalesce(m.version, 1) AS version
+RETURN collect([left(m.text, $chars), m.uid, m.occurred_at, coalesce(m.version, 1), size(m.text) <= $chars]) AS found
 
 // name: read_memories
 // purpose: locked memories whole

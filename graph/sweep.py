@@ -304,8 +304,10 @@ async def neighbours(
 ) -> list[tuple[str, str, float]]:
     """Return pairs (memory, nearby memory, cosine), from the `k` vectors nearest to each memory's."""
     params = {"namespace": namespace, "uids": list(uids), "kinds": [Kind.MEMORY.value], "k": k}
-    rows = await executor.fetch_all("sweep_neighbours", params, space=space)
-    return [(row["uid"], row["other"], row["similarity"]) for row in rows]
+    return [
+        (uid, other, cosine)
+        for uid, other, cosine in await executor.fetch_list("sweep_neighbours", params, space=space)
+    ]
 
 
 async def namesakes(
@@ -319,14 +321,14 @@ async def namesakes(
     rows = [{"uid": uid, "words": words} for uid, words in queries]
     params = {"namespace": namespace, "rows": rows}
     if cjk:
-        return _pairs(await executor.fetch_all("sweep_namesakes_cjk", params))
-    return _pairs(await executor.fetch_all("sweep_namesakes", params))
+        return _pairs(await executor.fetch_list("sweep_namesakes_cjk", params))
+    return _pairs(await executor.fetch_list("sweep_namesakes", params))
 
 
 async def linked(executor: Executor, namespace: str, words: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
     """Return pairs (memory, another that supports a fact with it, or whose uid is among its words)."""
     rows = [{"uid": uid, "words": list(said)} for uid, said in words.items()]
-    return _pairs(await executor.fetch_all("sweep_linked", {"namespace": namespace, "rows": rows}))
+    return _pairs(await executor.fetch_list("sweep_linked", {"namespace": namespace, "rows": rows}))
 
 
 async def notes(
@@ -339,10 +341,8 @@ async def notes(
     """Return what `make` builds from memories: the first `chars` characters of the text, uid, time, version, and
     whether that is the whole text. Uids that are not memories of `namespace` are left out.
     """
-    rows = await executor.fetch_all("sweep_notes", {"namespace": namespace, "uids": list(uids), "chars": chars})
-    return [
-        make(row["text"], row["uid"], row["occurred_at"], row["version"], row["whole"]) for row in map(native, rows)
-    ]
+    found = await executor.fetch_list("sweep_notes", {"namespace": namespace, "uids": list(uids), "chars": chars})
+    return [make(*row) for row in native(found)]
 
 
 async def known_pairs(
@@ -417,8 +417,8 @@ def _scope_params(scope: Scope) -> dict[str, Any]:
     }
 
 
-def _pairs(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    return [(row["uid"], row["other"]) for row in rows]
+def _pairs(found: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    return [(uid, other) for uid, other in found]
 
 
 def pair_rows(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:

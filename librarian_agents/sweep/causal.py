@@ -14,7 +14,7 @@ from librarian_agents.sweep.causal_arguments import ENOUGH_NOTES, Match, Memorie
 from librarian_agents.sweep.causal_candidates import CandidatePair
 from librarian_agents.sweep.causal_links import PROPOSED_FROM, Stated, Ties, Values, shared_words, trained_judge
 from librarian_agents.sweep.causal_statements import Argument, Statement, statements
-from librarian_agents.sweep.causal_terms import MAX_CHARS, nearest_sentence, reading, terms
+from librarian_agents.sweep.causal_terms import MAX_CHARS, reading, terms
 from librarian_agents.sweep.causal_types import ACCEPTED_FROM, NOTHING, Direction, Note, Relation, Verdict
 from librarian_agents.sweep.sections import without_sections
 
@@ -212,13 +212,13 @@ class CausalReader:
         def possible(other: Note) -> bool:
             return forward_looking or not _later(other, speaker, _SOON if name == "effect" else timedelta(0))
 
-        for match in self.memories.meant_by(statement.argument(name), speaker.uid, possible)[:1]:
-            other = self.memories.read[match.uid]
-            if not _same_story(statement, name, other):
-                source, target = (match.uid, speaker.uid) if name == "cause" else (speaker.uid, match.uid)
-                confidence = _confidence(statement, name, match)
-                if confidence >= _READ_FROM:
-                    yield Claim(statement.relation, source, target, speaker.uid, name, statement, match, confidence)
+        match = self.memories.meant_by(statement.argument(name), speaker.uid, possible)
+        if match is None or _same_story(statement, name, self.memories.read[match.uid]):
+            return
+        source, target = (match.uid, speaker.uid) if name == "cause" else (speaker.uid, match.uid)
+        confidence = _confidence(statement, name, match)
+        if confidence >= _READ_FROM:
+            yield Claim(statement.relation, source, target, speaker.uid, name, statement, match, confidence)
 
 
 def read_relations(
@@ -335,7 +335,7 @@ def _related(first: Note, second: Note, similarity: float | None) -> Verdict:
         return NOTHING
     one, two = reading(first.text), reading(second.text)
     names = one.references & two.references
-    quotes = nearest_sentence(one.text, two.stems), nearest_sentence(two.text, one.stems)
+    quotes = one.nearest_sentence(two.stems), two.nearest_sentence(one.stems)
     shared = f", both name {', '.join(sorted(names)[:3])}" if names else ""
     reason = f"the texts are close ({similarity:.2f}){shared}"
     return Verdict(Relation.RELATES_TO, Direction.NONE, round(similarity, 2), *quotes, reason=reason)

@@ -8,7 +8,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
@@ -36,6 +36,8 @@ _POINTING, _UNDATED, _OPPOSITE = 0.6, 0.85, 0.7
 
 It is undated if the speaker has a time, and opposite if it reports a defect where the clause says that something works.
 """
+_ROUNDED = 0.002
+"""Strengths may be this much higher since their factors are rounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +123,42 @@ def tickets(text: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Clause:
-    """A clause of the memory `speaker`, read once for all memories that it may refer to.
+class _Term:
+    """A term of a clause: its weight by its rarity, and what a sentence without it loses.
 
-    `weights` are the weights of its terms by their rarity, without terms of no weight; `state` is that of causal_terms.
+    `lost` is lost by a memory that lacks it, `unsaid` by a sentence of a memory that holds it elsewhere.
+    """
+
+    name: str
+    weight: float
+    lost: float
+    unsaid: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A clause, read once for all memories that it may refer to.
+
+    `terms` are all its terms, `known` those of some weight; `dated` says that its speaker has a time, and `state` is
+    that of causal_terms. `names` are those of the known terms, `shares` what `share` has computed.
     """
 
     text: str
-    speaker: str
     terms: Mapping[str, float]
-    weights: Mapping[str, float]
+    known: Sequence[_Term]
     tickets: frozenset[str]
     state: int
+    dated: bool
+    names: frozenset[str]
+    shares: dict[tuple[frozenset[str], frozenset[str]], float] = field(default_factory=dict)
+
+    def share(self, said: frozenset[str], whole: frozenset[str]) -> float:
+        """Return the share of its weight in `said`, its terms in a part of a memory that holds `whole` of them."""
+        if (said, whole) not in self.shares:
+            have = sum(term.weight for term in self.known if term.name in said)
+            lack = sum(term.unsaid if term.name in whole else term.lost for term in self.known if term.name not in said)
+            self.shares[said, whole] = have / (have + lack) if have else 0.0
+        return self.shares[said, whole]
 
 
 class Memories:
@@ -141,9 +167,12 @@ class Memories:
     def __init__(self, notes: Sequence[Note]) -> None:
         self.read: Mapping[str, ReadNote] = {note.uid: read_note(note) for note in notes}
         self._holders: defaultdict[str, set[str]] = defaultdict(set)
+        self._naming: defaultdict[str, set[str]] = defaultdict(set)
         for uid, read in self.read.items():
             for term in read.terms:
                 self._holders[term].add(uid)
+            for ticket in read.tickets:
+                self._naming[ticket].add(uid)
 
     def rarity(self, term: str) -> float:
         """Return how well a term distinguishes memories, 0-1; 1 for all terms of few memories."""
@@ -152,71 +181,87 @@ class Memories:
             return 1.0
         return math.log(1 + count / max(1, len(self._holders.get(term, ())))) / math.log(1 + count)
 
-    def meant_by(self, clause: str, speaker: str, possible: Callable[[Note], bool]) -> list[Match]:
-        """Return the memories that `clause` of the memory `speaker` may refer to, best first, of those `possible`."""
-        read = self._clause(clause, speaker)
-        likely = (self.read[uid] for uid in self._candidates(read))
-        matches = (self._match(read, other) for other in likely if possible(other.note))
-        found = [match for match in matches if match is not None]
-        found.sort(key=lambda match: (-match.strength, match.uid))
-        return [_leading(match, found) for match in found[:3]]
+    def meant_by(self, text: str, speaker: str, possible: Callable[[Note], bool]) -> Match | None:
+        """Return the memory that a clause of the memory `speaker` refers to: the best of those `possible`, or None.
+
+        Memories are matched in the order of the strength that they can reach, until none can reach the second best.
+        """
+        clause = self._clause(text, speaker)
+        bounds = self._bounds(clause)
+        bounds.pop(speaker, None)
+        best: list[Match] = []
+        for uid in sorted(bounds, key=bounds.__getitem__, reverse=True):
+            least = best[1].strength if len(best) > 1 else 0.0
+            if bounds[uid] < least:
+                break
+            other = self.read[uid]
+            if possible(other.note) and (match := self._match(clause, other, least)):
+                best = sorted([*best, match], key=lambda match: (-match.strength, match.uid))[:2]
+        if not best:
+            return None
+        first, *others = best
+        next_ = others[0].strength if others else 0.0
+        lead = round(1 - next_ / first.strength, 3) if first.strength else 0.0
+        return replace(first, lead=lead, quote=nearest_by(self.read[first.uid].told, clause.terms))
 
     def _clause(self, text: str, speaker: str) -> _Clause:
         said = terms(text)
-        weights = {term: weight * self.rarity(term) for term, weight in said.items() if weight}
-        return _Clause(text, speaker, said, weights, tickets(text), state(text))
+        known = []
+        for name, plain in said.items():
+            if plain:
+                weight, holders = plain * self.rarity(name), self._holders.get(name, ())
+                others = len(holders) - (speaker in holders)
+                lost, unsaid = (weight * (_ELSEWHERE if more else _NOWHERE) for more in (others > 0, others > 1))
+                known.append(_Term(name, weight, lost, unsaid))
+        dated = self.read[speaker].note.occurred_at is not None
+        names = frozenset(term.name for term in known)
+        return _Clause(text, said, known, tickets(text), state(text), dated, names)
 
-    def _candidates(self, clause: _Clause) -> list[str]:
-        found: set[str] = set()
-        for term in clause.weights:
-            found |= self._holders.get(term, set())
-        found.update(uid for uid, read in self.read.items() if clause.tickets & read.tickets)
-        found.update(uid for uid in self.read if names_uid(clause.text, uid))
-        return sorted(found - {clause.speaker})
+    def _bounds(self, clause: _Clause) -> dict[str, float]:
+        """Return the strength that each memory with something of the clause can reach at most."""
+        bounds = dict.fromkeys((uid for uid in self.read if names_uid(clause.text, uid)), 1.0)
+        if clause.tickets:
+            return (
+                dict.fromkeys((uid for ticket in clause.tickets for uid in self._naming.get(ticket, ())), 1.0) | bounds
+            )
+        held: defaultdict[str, float] = defaultdict(float)
+        spared: defaultdict[str, float] = defaultdict(float)
+        for term in clause.known:
+            for uid in self._holders.get(term.name, ()):
+                held[uid] += term.weight
+                spared[uid] += term.lost
+        lost = sum(term.lost for term in clause.known)
+        for uid, mass in held.items():
+            share = mass / (mass + max(0.0, lost - spared[uid])) * _fitness(clause, self.read[uid])
+            bounds.setdefault(uid, share * min(1.0, mass) + _ROUNDED)
+        return bounds
 
-    def _match(self, clause: _Clause, other: ReadNote) -> Match | None:
+    def _match(self, clause: _Clause, other: ReadNote, least: float) -> Match | None:
+        """Return how well the memory fits, without a quote; None if its strength is below `least`."""
         uid = other.note.uid
         if names_uid(clause.text, uid):
-            return Match(uid, _ABOUT, 3.0, 1.0, (uid,), nearest_by(other.told, clause.terms))
+            return Match(uid, _ABOUT, 3.0, 1.0, (uid,), "")
         if clause.tickets:
             shared = tuple(sorted(clause.tickets & other.tickets))
             share = _ABOUT if clause.tickets & other.about else _MENTIONED
-            return Match(uid, share, 3.0, 0.0, shared, nearest_by(other.told, clause.terms)) if shared else None
-        words = tuple(
-            sorted((term for term in clause.weights if term in other.terms), key=lambda term: -clause.weights[term])
-        )
-        if not words:
+            return Match(uid, share, 3.0, 0.0, shared, "")
+        whole = clause.names.intersection(other.terms)
+        parts = {clause.names.intersection(part) for part in other.sentence_terms}
+        best = max((clause.share(part, whole) for part in parts), default=0.0)
+        share = max(best, _WHOLE_TEXT * clause.share(whole, whole)) * _fitness(clause, other)
+        held = sorted((term for term in clause.known if term.name in whole), key=lambda term: -term.weight)
+        mass = sum(term.weight for term in held)
+        if share * min(1.0, mass) + _ROUNDED < least:
             return None
-        quote = nearest_by(other.told, clause.terms)
-        whole = self._share(clause, other.terms, uid)
-        best = max((self._share(clause, part, uid) for part in other.sentence_terms), default=0.0)
-        share = max(best, _WHOLE_TEXT * whole)
-        if other.points_elsewhere:
-            share *= _POINTING
-        if other.note.occurred_at is None and self.read[clause.speaker].note.occurred_at is not None:
-            share *= _UNDATED
-        if clause.state * state(quote) < 0:
+        if clause.state and clause.state * state(nearest_by(other.told, clause.terms)) < 0:
             share *= _OPPOSITE
-        mass = sum(clause.weights[term] for term in words)
-        return Match(uid, round(share, 3), round(mass, 3), 0.0, words, quote)
-
-    def _share(self, clause: _Clause, held: Mapping[str, float], uid: str) -> float:
-        have = sum(weight for term, weight in clause.weights.items() if term in held)
-        lack = sum(
-            weight * (_ELSEWHERE if self._is_elsewhere(term, clause.speaker, uid) else _NOWHERE)
-            for term, weight in clause.weights.items()
-            if term not in held
-        )
-        return have / (have + lack) if have else 0.0
-
-    def _is_elsewhere(self, term: str, speaker: str, uid: str) -> bool:
-        holders = self._holders.get(term, ())
-        return len(holders) > (speaker in holders) + (uid in holders)
+        return Match(uid, round(share, 3), round(mass, 3), 0.0, tuple(term.name for term in held), "")
 
 
-def _leading(match: Match, found: Sequence[Match]) -> Match:
-    others = max((other.strength for other in found if other is not match), default=0.0)
-    return replace(match, lead=round(1 - others / match.strength, 3) if match.strength else 0.0)
+def _fitness(clause: _Clause, other: ReadNote) -> float:
+    """Return the factor for a memory that reports no event, or lacks a time that the speaker has."""
+    undated = clause.dated and other.note.occurred_at is None
+    return (_POINTING if other.points_elsewhere else 1.0) * (_UNDATED if undated else 1.0)
 
 
 _SHORTEST_NAME = 5

@@ -20,6 +20,7 @@ from librarian_agents.sweep.causal_arguments import Memories, ReadNote
 from librarian_agents.sweep.causal_terms import said_of
 from librarian_agents.sweep.causal_types import ACCEPTED_FROM, Relation
 from librarian_agents.sweep.features import lexicon
+from librarian_agents.sweep.phrases import compiled, lower_case
 
 NEAREST = 8
 """Pairs are judged if one memory is among this many nearest to the other."""
@@ -267,22 +268,24 @@ def trained_judge() -> Judge:
 @cache
 def _cues() -> Mapping[str, re.Pattern[str]]:
     table = tomllib.loads(files("librarian_agents.sweep").joinpath("causal_links.toml").read_text(encoding="utf-8"))
-    known = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table["cues"].items()}
+    known = {name: compiled(pattern) for name, pattern in table["cues"].items()}
     return known | {"trouble": lexicon()["trouble"]}
 
 
 @lru_cache(maxsize=16_384)
 def cues(text: str) -> Mapping[str, int]:
     """Return the occurrences of each kind of words in a text, at most _MOST each."""
-    return {name: min(_MOST, len(pattern.findall(text))) for name, pattern in _cues().items()}
+    lower = lower_case(text)
+    return {name: min(_MOST, len(pattern.findall(lower))) for name, pattern in _cues().items()}
 
 
 @lru_cache(maxsize=8_192)
 def _told(read: ReadNote) -> Values:
     """Return the kinds of words in a memory as a whole."""
     told: Values = {**cues(read.text)}
+    lower = lower_case(read.text)
     for name, pattern in lexicon().items():
-        told[f"lexicon {name}"] = min(_MOST, len(pattern.findall(read.text)))
+        told[f"lexicon {name}"] = min(_MOST, len(pattern.findall(lower)))
     told["length"] = math.log1p(len(read.text))
     told["undated"] = float(read.note.occurred_at is None)
     told["points elsewhere"] = float(read.points_elsewhere)

@@ -7,17 +7,20 @@ statements; suppositions and hearsay are marked as such.
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 from typing import Any, Literal
 
 from librarian_agents.sweep.causal_terms import sentences, state, terms
 from librarian_agents.sweep.causal_types import Relation
+from librarian_agents.sweep.phrases import compiled, lower_case
 
 Argument = Literal["cause", "effect"]
 
+_WORD_BORDER = r"\b"
 _KANA = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LEAD = re.compile(r"^(?:[\s>*•+-]|#+(?=\s)|\d{1,2}[.)]\s|\[[ xX]\]|\*\*)+")
 # A clause after the cue ends here, one before it begins here.
@@ -79,6 +82,7 @@ class Form:
     speaks: Literal["cause", "effect", "both"]
     weak: bool
     needs: str
+    japanese: bool
     pattern: re.Pattern[str]
 
 
@@ -122,7 +126,8 @@ def forms_of_statements() -> tuple[Form, ...]:
             speaks=entry["speaks"],
             weak=entry.get("weak", False),
             needs=entry.get("needs", ""),
-            pattern=re.compile("|".join(_bordered(phrase) for phrase in entry["phrases"]), re.IGNORECASE),
+            japanese=all(_KANA.search(phrase) for phrase in entry["phrases"]),
+            pattern=_any_of(entry["phrases"]),
         )
         for entry in _table()["form"]
     )
@@ -133,9 +138,29 @@ def _stance(kind: str) -> re.Pattern[str]:
     return re.compile("|".join(_table()["stance"][kind]), re.IGNORECASE)
 
 
+def _effect_words(kind: str, text: str) -> re.Match[str] | None:
+    """Return the first words of this kind in `text`, in lower case."""
+    return _effects(kind).search(lower_case(text))
+
+
 @cache
-def _effect_words(kind: str) -> re.Pattern[str]:
-    return re.compile("|".join(_bordered(phrase) for phrase in _table()["effects"][kind]), re.IGNORECASE)
+def _effects(kind: str) -> re.Pattern[str]:
+    return _any_of(_table()["effects"][kind])
+
+
+def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern of the phrases between borders, for text in lower case.
+
+    Phrases in a row that begin at a word share one border, so that they are tried at the beginnings of words only.
+    """
+    parts: list[str] = []
+    for opens, group in groupby(map(_bordered, phrases), key=lambda phrase: phrase.startswith(_WORD_BORDER)):
+        alternatives = list(group)
+        if opens:
+            parts.append(f"{_WORD_BORDER}(?:{'|'.join(each.removeprefix(_WORD_BORDER) for each in alternatives)})")
+        else:
+            parts.extend(alternatives)
+    return compiled("|".join(parts))
 
 
 def _bordered(phrase: str) -> str:
@@ -144,9 +169,9 @@ def _bordered(phrase: str) -> str:
         return f"(?:{phrase})"
     if phrase.startswith("(?<"):
         return f"(?:{phrase})"
-    opening = r"\b" if phrase[0].isalnum() or phrase.startswith("(?:") else ""
-    closing = r"\b" if phrase[-1].isalnum() or phrase[-1] in ")?" else ""
-    return f"{opening}(?:{phrase}){closing}"
+    opening = _WORD_BORDER if phrase[0].isalnum() or phrase.startswith("(?:") else ""
+    closing = _WORD_BORDER if phrase[-1].isalnum() or phrase[-1] in ")?" else ""
+    return f"{opening}{phrase}{closing}" if phrase.isalnum() else f"{opening}(?:{phrase}){closing}"
 
 
 def statements(text: str) -> list[Statement]:
@@ -164,26 +189,28 @@ def statements(text: str) -> list[Statement]:
 
 def _explained(effect: str, cause: str) -> list[Statement]:
     """Return the statement of a sentence about a failure or recovery followed by one that explains it."""
-    if not terms(cause) or any(_stance(kind).search(f"{effect} {cause}") for kind in ("asked", "doubted", "thought")):
-        return []
-    if (cue := _effect_words("halted").search(effect)) and _effect_words("lack").search(cause):
-        relation = Relation.BLOCKS if _effect_words("blocked").search(effect) else Relation.CAUSES
-    elif (cue := _effect_words("resumed").search(effect)) and state(cause) > 0:
+    if (cue := _effect_words("halted", effect)) and _effect_words("lack", cause):
+        relation = Relation.BLOCKS if _effect_words("blocked", effect) else Relation.CAUSES
+    elif (cue := _effect_words("resumed", effect)) and state(cause) > 0:
         relation = Relation.ENABLES
     else:
         return []
+    if not terms(cause) or any(_stance(kind).search(f"{effect} {cause}") for kind in ("asked", "doubted", "thought")):
+        return []
     supposed = any(_stance(kind).search(cause) for kind in ("supposed", "passed_on"))
-    return [Statement("explained", relation, _plain(cause), effect, ("cause",), cue[0], cause, supposed, weak=True)]
+    said = effect[cue.start() : cue.end()]
+    return [Statement("explained", relation, _plain(cause), effect, ("cause",), said, cause, supposed, weak=True)]
 
 
 def _of_sentence(sentence: str, before: str) -> list[Statement]:
     """Return the statements of one sentence; it may continue the sentence `before`."""
-    return [] if _stance("asked").search(sentence) else list(_stated(sentence, before))
+    hits = _hits(sentence)
+    return [] if not hits or _stance("asked").search(sentence) else list(_stated(sentence, before, hits))
 
 
-def _stated(sentence: str, before: str) -> Iterator[Statement]:
+def _stated(sentence: str, before: str, hits: Sequence[tuple[Form, int, int]]) -> Iterator[Statement]:
     taken: list[tuple[int, int]] = []
-    for form, start, end in _hits(sentence):
+    for form, start, end in hits:
         if any(start < other_end and end > other_start for other_start, other_end in taken):
             continue
         made = _statement(form, sentence, start, end, before)
@@ -214,10 +241,12 @@ def _joined_causes(made: Statement, sentence: str) -> Iterator[Statement]:
 
 def _hits(sentence: str) -> list[tuple[Form, int, int]]:
     """Return the forms' cues in a sentence, outside identifiers: more specific ones first, then the longest."""
+    lower, kana = lower_case(sentence), _KANA.search(sentence)
     hits = [
         (form, found.start(), found.end())
         for form in forms_of_statements()
-        for found in form.pattern.finditer(sentence)
+        if kana or not form.japanese
+        for found in form.pattern.finditer(lower)
         if "_" not in sentence[max(0, found.start() - 1) : found.end() + 1]
     ]
     return sorted(hits, key=lambda hit: (not hit[0].needs, hit[0].weak, hit[1] - hit[2], hit[1]))
@@ -228,7 +257,7 @@ def _statement(form: Form, sentence: str, start: int, end: int, before: str) -> 
     cause, effect = (second, first) if form.behind == "cause" else (first, second)
     rest = sentence.replace(cause, " ", 1) if cause else sentence
     kind, _, before_only = form.needs.partition(" ")
-    if kind and not _effect_words(kind).search(sentence[:start] if before_only else rest):
+    if kind and not _effect_words(kind, sentence[:start] if before_only else rest):
         return None
     if not _stands(sentence, start, end, form):
         return None
@@ -304,11 +333,11 @@ def _relation(form: Form, effect: str) -> Relation:
     if form.relation is not Relation.CAUSES or form.needs == "trouble":
         return form.relation
     if form.needs == "changed":
-        return Relation.ENABLES if _effect_words("possible").search(effect) else Relation.CAUSES
+        return Relation.ENABLES if _effect_words("possible", effect) else Relation.CAUSES
     if form.behind == "cause" or form.speaks == "cause":
-        if _effect_words("blocked").search(effect):
+        if _effect_words("blocked", effect):
             return Relation.BLOCKS
-        if _effect_words("possible").search(effect):
+        if _effect_words("possible", effect):
             return Relation.ENABLES
     return Relation.CAUSES
 

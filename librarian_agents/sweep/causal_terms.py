@@ -127,8 +127,9 @@ def references(text: str) -> frozenset[str]:
     return frozenset(found.lower() for found in _REFERENCE.findall(_URL.sub(" ", text)))
 
 
+@lru_cache(maxsize=4_096)
 def identifiers(text: str) -> frozenset[str]:
-    """Return the references in `text`, and names in code; lower-cased, without back-ticks."""
+    """Return the references in `text`, and names in code; lower-cased, without back-ticks; cached."""
     named = (found.strip("`").lower() for found in _IDENTIFIER.findall(_URL.sub(" ", text)))
     return references(text).union(named)
 
@@ -136,16 +137,6 @@ def identifiers(text: str) -> frozenset[str]:
 def sentences(text: str) -> list[str]:
     """Return the sentences of `text`, each a literal part of it."""
     return [found[0].strip() for found in _SENTENCE.finditer(text) if found[0].strip()]
-
-
-def nearest_sentence(text: str, other: frozenset[str]) -> str:
-    """Return the sentence of `text` that shares most words with `other`; the first of equals.
-
-    A heading only if there is nothing else, the whole text without any.
-    """
-    found = sentences(text)
-    prose = [sentence for sentence in found if not _HEADING.match(sentence)]
-    return max(prose or found, key=lambda sentence: len(stems(sentence) & other), default=text.strip())
 
 
 def nearest_by(found: Sequence[tuple[str, Mapping[str, float]]], said: Mapping[str, float]) -> str:
@@ -172,6 +163,17 @@ class Reading:
     def references(self) -> frozenset[str]:
         """The references in it."""
         return references(self.text)
+
+    @cached_property
+    def told(self) -> list[tuple[str, frozenset[str]]]:
+        """Its sentences with their content words; headings only if there is nothing else."""
+        found = sentences(self.text)
+        prose = [sentence for sentence in found if not _HEADING.match(sentence)]
+        return [(sentence, stems(sentence)) for sentence in prose or found]
+
+    def nearest_sentence(self, other: frozenset[str]) -> str:
+        """Return the sentence that shares most words with `other`; the first of equals, the whole text without any."""
+        return max(self.told, key=lambda each: len(each[1] & other), default=(self.text.strip(), other))[0]
 
 
 @lru_cache(maxsize=2048)

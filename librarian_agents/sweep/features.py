@@ -14,6 +14,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 from librarian_agents.sweep.markers import MAX_CHARS, markers
+from librarian_agents.sweep.phrases import compiled, lower_case
 
 _MASKS = (
     (re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE), " qblock "),
@@ -133,15 +134,16 @@ def _formed(text: str) -> Iterator[tuple[str, float]]:
 
 @cache
 def lexicon() -> Mapping[str, re.Pattern[str]]:
-    """Return the vocabulary of the types' texts, by name (features.toml)."""
+    """Return the vocabulary of the types' texts, by name (features.toml), for text in lower case."""
     table = tomllib.loads(files("librarian_agents.sweep").joinpath("features.toml").read_text(encoding="utf-8"))[
         "lexicon"
     ]
-    return {name: re.compile("|".join(words), re.IGNORECASE | re.MULTILINE) for name, words in table.items()}
+    return {name: compiled("|".join(words), re.MULTILINE) for name, words in table.items()}
 
 
 def _told(text: str) -> Iterator[tuple[str, float]]:
     for pattern, placeholder in _MASKS[:_ADDRESSES]:
         text = pattern.sub(placeholder, text)
-    counts = {name: sum(1 for _ in pattern.finditer(text)) for name, pattern in lexicon().items()}
+    lower = lower_case(text)
+    counts = {name: sum(1 for _ in pattern.finditer(lower)) for name, pattern in lexicon().items()}
     return ((f"lexicon:{name}", min(_MOST, math.log2(1 + count))) for name, count in counts.items() if count)

@@ -6,6 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from librarian_agents.sweep.causal import infer_relationship, read_relations
+from librarian_agents.sweep.causal_arguments import Memories
 from librarian_agents.sweep.causal_candidates import CandidatePair
 from librarian_agents.sweep.causal_statements import statements
 from librarian_agents.sweep.causal_terms import terms
@@ -15,6 +16,9 @@ from librarian_agents.sweep.template import apply_template
 
 FORWARD, BACKWARD, NONE = Direction.FORWARD, Direction.BACKWARD, Direction.NONE
 CAUSES, BLOCKS, ENABLES, RELATES_TO = Relation
+
+# The first of them opens a reference, "broken" a defect.
+TOLD_WORDS = ["Reference", "broken", "works", "kiln", "glaze", "mugs", "oven", "crate", "label", "HRB-7", "HRB-8"]
 
 # Not one of them is among the memories that the weights were fitted on.
 TOLD = {
@@ -344,6 +348,27 @@ def test_of_many_memories_the_one_that_fits_best_is_meant():
     assert found["bounced", "gateway"].accepted
 
 
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from(TOLD_WORDS), min_size=3, max_size=9), min_size=8, max_size=14),
+    st.lists(st.sampled_from(TOLD_WORDS), min_size=1, max_size=5),
+    st.lists(st.booleans(), min_size=14, max_size=14),
+)
+def test_the_memory_that_a_clause_means_is_the_best_of_all_and_leads_the_next(texts, clause, dated):
+    """Memories are left out where they cannot be among the two best."""
+    notes = [
+        Note(". ".join(words) + ".", f"note-{index}", datetime(2026, 5, 1, tzinfo=UTC) if dated[index] else None)
+        for index, words in enumerate(texts)
+    ]
+    memories, said = Memories(notes), " ".join(clause)
+    each = [memories.meant_by(said, "note-0", lambda note, uid=uid: note.uid == uid) for uid in memories.read]
+    first, *others = sorted(filter(None, each), key=lambda match: (-match.strength, match.uid)) or [None]
+    found = memories.meant_by(said, "note-0", lambda note: True)
+    assert (found and found.uid) == (first and first.uid)
+    if found and others:
+        assert found.lead == round(1 - others[0].strength / first.strength, 3)
+
+
 def test_an_accepted_edge_says_in_words_why():
     verdict = infer_relationship(
         Note("ADR-12: sessions live in the database"), Note("Logins are slow because of ADR-12.")
@@ -427,6 +452,12 @@ def test_a_clause_means_the_memory_of_the_same_state():
     ]
     found = {(pair.first, pair.second) for pair, verdict in read_relations(notes, [], ["c"]) if verdict.accepted}
     assert found == {("b", "c")}
+
+
+@pytest.mark.parametrize("cue", ["because of", "BECAUSE OF"])
+def test_a_cue_is_quoted_as_written_whatever_its_case(cue):
+    (told,) = statements(f"The depot in İZMİR was closed {cue} the flooded ramp.")
+    assert (told.cue, told.cause) == (cue, "the flooded ramp")
 
 
 def test_a_part_of_an_identifier_states_nothing():
