@@ -30,7 +30,7 @@ from retrieval.meanings import alike, gist
 from retrieval.sentences import stem
 from retrieval.stopwords import ENGLISH
 from retrieval.times import Span, spans
-from retrieval.words import PERSON, Word, words
+from retrieval.words import PERSON, Word, words, words_by_reading
 
 # A longer text is searched for the requested kind of thing by sentence; a shorter one as a whole.
 _SHORT_TEXT = 4
@@ -707,16 +707,20 @@ def _exactly(text: str, asked: Distinctive) -> float:
 
 
 def _read_aloud(question_text: str, readings: Sequence[Reading]) -> list[Word]:
-    """Return the words of the texts whose reading a question in kana spells: けんこうしんだん names 健康診断.
+    """Return the words whose reading a question in kana spells: けんこうしんだん names 健康診断.
 
-    The longest of nested readings; none if the question is not written in kana.
+    A text may hold the word or what it is called in English. Of nested readings the longest counts; none if the
+    question is not written in kana.
     """
     if not _KANA_ONLY.fullmatch(question_text):
         return []
     spelled = question_text.translate(_TO_KATAKANA)
-    known = {key for read in readings for key in read.terms if key[0] == "r" and len(key) > _SHORTEST_SPELLED}
+    known = {
+        key: Word(key) for read in readings for key in read.terms if key[0] == "r" and len(key) > _SHORTEST_SPELLED
+    }
+    known |= words_by_reading()
     found = [key for key in known if key[1:] in spelled]
-    return [Word(key) for key in sorted(found) if not any(key != other and key[1:] in other for other in found)]
+    return [known[key] for key in sorted(found) if not any(key != other and key[1:] in other for other in found)]
 
 
 def _worth_seeking(asked: Sequence[Word], known: Collection[str]) -> list[Word]:

@@ -2,7 +2,8 @@
 
 English words lose their endings. Japanese goes through Sudachi's core dictionary: normalised forms (引越 and 引っ越し
 become one), readings, and the dictionary's groups of synonyms (給料 and 賃金 are in one group; English headwords belong
-to groups too, which joins the languages). Single Chinese characters are weak terms: 税金 and 税理士 share one.
+to groups too, which joins the languages). Single Chinese characters are weak terms: 税金 and 税理士 share one. Japanese
+names are also found by their Latin spelling: 佐藤, Sato and Satō share a term.
 """
 
 import re
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
+from jaconv import kata2alphabet
 from sudachipy import Dictionary, Morpheme, SplitMode, Tokenizer
 
 from retrieval.phrases import phrases_in, plain_form
@@ -35,6 +37,7 @@ _JAPANESE_STOP_WORDS = """
 _JAPANESE_STOP = frozenset(_JAPANESE_STOP_WORDS.split())
 _JAPANESE_GRAMMAR = frozenset({"代名詞", "数詞", "非自立可能"})
 _SHORT_READING = 2
+_LONG_READING = 4
 _JAPANESE_KINDS = frozenset({"名詞", "動詞", "形容詞", "形状詞", "接尾辞"})
 # Beyond function words: words that form questions, and verbs that go with any topic.
 _ENGLISH_STOP_WORDS = """
@@ -50,6 +53,10 @@ SAME_GROUP = 0.8
 SAME_CONCEPT = 0.6
 SAME_CHARACTER = 0.3
 SAME_READING = 0.9
+# A Latin word that Japanese syllables spell, in Hepburn's or the usual informal way: Ohno, Satō, Junko.
+_SYLLABLES = re.compile(r"(?:(?:[kgsztdnhbpmyrwfj]|[kgnhbpmr]y|ss?h|t?ch|t?ts|kk|pp|tt|ss)?[aeiou]h?|n|m(?=[bmp]))+")
+_SHORTEST_SPELLING = 3
+_LONG_VOWEL = re.compile(r"oh(?![aeiou])|o[ou]|uu")
 PERSON = "@person"
 """Term shared by names of people: it marks them as people without making any of them equal."""
 _HARDLY = 0.01
@@ -94,7 +101,16 @@ def _english(run: str, *, begins: bool) -> list[Word]:
 @lru_cache(maxsize=20_000)
 def _english_word(lower: str, *, proper: bool) -> Word:
     key = stem(plain_form(lower))
-    return Word(key, tuple(_grouped(key)), proper=proper)
+    return Word(key, (*_grouped(key), *_spelled(lower)), proper=proper)
+
+
+def _spelled(latin: str) -> list[tuple[str, float]]:
+    """Return the term of a Japanese name's Latin spelling, without the length of vowels; none for other words."""
+    bare = "".join(letter for letter in unicodedata.normalize("NFD", latin) if not unicodedata.combining(letter))
+    if len(bare) < _SHORTEST_SPELLING or not _SYLLABLES.fullmatch(bare):
+        return []
+    short = _LONG_VOWEL.sub(lambda found: found[0][0], bare)
+    return [(f"~{re.sub('m(?=[bmp])', 'n', short)}", SAME_READING)]
 
 
 def _grouped(key: str) -> list[tuple[str, float]]:
@@ -125,7 +141,10 @@ def _japanese_word(part: Morpheme) -> list[Word]:
         others.append((f"r{part.reading_form()}", SAME_READING))
     if kind[2] == "人名":
         others.append((PERSON, _HARDLY))
-    return [Word(normal, tuple(others), proper=kind[1] == "固有名詞")]
+    proper = kind[1] == "固有名詞"
+    if proper:
+        others += _spelled(kata2alphabet(part.reading_form()))
+    return [Word(normal, tuple(others), proper=proper)]
 
 
 @cache
@@ -182,6 +201,21 @@ def in_the_other_language(text: str) -> str:
                 found.update(dict.fromkeys((english if has_cjk(run) else japanese)[:_WORDS_A_GROUP]))
                 known = True
     return " ".join(found) if known else ""
+
+
+@cache
+def words_by_reading() -> Mapping[str, Word]:
+    """Return a word for each reading, as a term, of the Japanese words of `concepts.txt` and `synonyms.txt`.
+
+    Short readings are left out: any question in kana would hold some.
+    """
+    spelled: dict[str, Word] = {}
+    for written in (word for name in ("concepts.txt", "synonyms.txt") for word in _groups(name) if has_cjk(word)):
+        for word in _japanese(written)[:1]:
+            reading = next((key for key, _ in word.others if key[0] == "r"), "")
+            if len(reading) > _LONG_READING:
+                spelled.setdefault(reading, Word(reading, ((word.key, 1.0), *word.others)))
+    return spelled
 
 
 def synonym_groups(word: str) -> list[str]:

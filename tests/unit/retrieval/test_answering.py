@@ -39,6 +39,28 @@ def test_what_answers_stands_above_what_asks_knows_nothing_or_gives_orders(query
     assert ranked(query, other, answer)[0] == answer
 
 
+@pytest.mark.parametrize(
+    ("query", "answer", "other"),
+    [
+        (
+            "How does Mr Sato want to be reached?",
+            "佐藤さんはメールでの連絡を希望している。",
+            "加藤さんは電話での連絡を希望している。",
+        ),
+        ("What did Ōno order?", "大野さんは椅子を注文した。", "小林さんは椅子を注文した。"),
+        ("佐藤さんは何を注文しましたか", "Satoh ordered a chair.", "Kato ordered a chair."),
+        (
+            "りょうしゅうしょはいつまでにだせばいいですか",
+            "Hand in your receipts by the 20th.",
+            "Hand in your keys by the 20th.",
+        ),
+    ],
+)
+def test_names_and_words_are_found_in_the_other_writing(query, answer, other):
+    assert ranked(query, other, answer)[0] == answer
+    assert ranked(query, answer, other)[0] == answer
+
+
 def test_words_alone_find_the_text_that_holds_them_before_the_reply_to_it():
     texts = ("Rolled back.", "The deploy failed 京都?")
     assert ranked("京都", *texts, around=[[texts[1]], [texts[0]]])[0] == texts[1]
