@@ -49,6 +49,10 @@ RELEASES = (
     Release("werkzeug", "3.1.9"),
     Release("pip", "26.3"),
     Release("paramiko", "5.1.0"),
+    Release("coverage", "7.17.3"),
+    Release("dramatiq", "2.2.1"),
+    Release("kombu", "5.7.0"),
+    Release("urllib3", "2.8.0"),
 )
 
 

@@ -207,22 +207,22 @@ RETURN collect([f.path, [number IN range(0, size($stems) - 1) WHERE outline CONT
 
 // name: find_files_by_outline
 // purpose: files whose outline holds some of these words, and files whose path does, each best first
-// params: namespace, outlines (Lucene text), words (Lucene text for paths), limit (of each)
-// returns: found (list of [path, whether it is here for its outline])
+// params: namespace, outlines (Lucene text), words (Lucene text for paths), stems (beginnings of words, each after a blank), limit (of each)
+// returns: found (list of [path, whether it is here for its outline, indexes of the words that its outline holds])
 // access: read
 // scope: namespace
 CYPHER 25
 CALL () {
   MATCH (f:File) SEARCH f IN (FULLTEXT INDEX file_outline FOR $outlines LIMIT $limit) SCORE AS score
   WHERE f.namespace = $namespace
-  RETURN f.path AS path, score, true AS by_outline
+  RETURN f, score, true AS by_outline
   UNION ALL
   MATCH (f:File) SEARCH f IN (FULLTEXT INDEX file_words FOR $words LIMIT $limit) SCORE AS score
   WHERE f.namespace = $namespace
-  RETURN f.path AS path, score, false AS by_outline
+  RETURN f, score, false AS by_outline
 }
-WITH path, by_outline, score ORDER BY score DESC, size(path), path
-RETURN collect([path, by_outline]) AS found
+WITH f.path AS path, by_outline, score, coalesce(f.outline, '') AS outline ORDER BY score DESC, size(path), path
+RETURN collect([path, by_outline, [number IN range(0, size($stems) - 1) WHERE outline CONTAINS $stems[number]]]) AS found
 
 // fragment: chunk_filters
 ($languages IS NULL OR c.language IN $languages)

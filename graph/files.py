@@ -248,15 +248,16 @@ async def find_by_words(
 
 
 async def find_by_outline(
-    executor: Executor, namespace: str, outlines: str, paths: str, limit: int
-) -> tuple[list[str], list[str]]:
+    executor: Executor, namespace: str, outlines: str, paths: str, beginnings: Sequence[str], limit: int
+) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
     """Return at most `limit` paths of files for Lucene terms over outlines, and as many for terms over paths, each best
-    first.
+    first, with the indexes of those `beginnings` of words that the file's outline contains.
     """
-    params = {"namespace": namespace, "outlines": outlines, "words": paths, "limit": limit}
+    stems = [f" {beginning}" for beginning in beginnings]
+    params = {"namespace": namespace, "words": paths, "outlines": outlines, "stems": stems, "limit": limit}
     found = await executor.fetch_list("find_files_by_outline", params)
-    about = [path for path, by_outline in found if by_outline and path is not None]
-    return about, [path for path, by_outline in found if not by_outline and path is not None]
+    about = {path: told for path, by_outline, told in found if by_outline and path is not None}
+    return about, {path: told for path, by_outline, told in found if not by_outline and path is not None}
 
 
 async def chunks_containing(

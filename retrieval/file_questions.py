@@ -1,13 +1,16 @@
 """The files that a plain question is about: by parts near it, their definitions, and their names. Pure."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
 from typing import Generic, TypeVar
 
 from retrieval.file_roles import INSTEAD, Role, asked_roles, role_of
-from retrieval.files import same_word, words_of
+from retrieval.files import same_word, scripts_apart, words_of
 from retrieval.stopwords import ENGLISH
 from retrieval.text import normalise
 
@@ -21,6 +24,15 @@ _CALLED_SO = 0.1
 
 _COMMON = 0.3
 """Remaining share of that for a word in most of the files' paths."""
+
+_COVERED = 0.1
+"""Bonus of a file whose outline holds every word of the question."""
+
+_LEAST_RARE = 0.5
+"""Least weight of a word there, in nats: of two files, the one with a frequent word more still wins."""
+
+_OTHER_WORD = 0.3
+"""Share of a word's weight for another word of the same thing, as settings for config."""
 
 _A_PART = 0.1
 _MORE_PARTS = 4
@@ -54,18 +66,22 @@ class FilePart(Generic[T]):
 
 def question_words(question: str) -> list[str]:
     """Return the topical words of a question, names also in parts, at most 24."""
-    words = words_of(normalise(question).replace("/", " "))
+    words = words_of(scripts_apart(normalise(question)).replace("/", " "))
     return [word for word in words if word not in ENGLISH][:_MAX_WORDS]
 
 
 def ranked_files(
-    question: str, parts: Sequence[FilePart[T]], about: Sequence[str], called: Sequence[str] = ()
+    question: str,
+    parts: Sequence[FilePart[T]],
+    about: Mapping[str, Collection[int]],
+    called: Mapping[str, Collection[int]] | None = None,
 ) -> list[FilePart[T]]:
     """Return parts in the order of their files, the best of each file first, then the others.
 
     `parts` come nearest first; `about` are files by their definitions and documentation, best first; `called` are
-    others whose paths have words of the question. A file gets 1 / (10 + rank) for its place in each list, a tenth more
-    for each further part of it (at most four), more for a name in the question (most by words that few paths have), and
+    others whose paths have words of the question; both with the indexes of the question's words in their outlines. A
+    file gets 1 / (10 + rank) for its place in each list, a tenth more for each further part of it (at most four), more
+    for a name in the question and for words of the question in its outline (most by words that few files have), and
     less as a test, a document, a change log or a generated file, unless the question asks for such.
     """
     scores: dict[str, float] = {}
@@ -77,10 +93,15 @@ def ranked_files(
     for rank, path in enumerate(about, start=1):
         scores[path] = scores.get(path, 0.0) + 1 / (_K + rank)
     everywhere = _everywhere(list(scores))
-    scores |= {path: 0.0 for path in called if path not in scores}
-    telling = _telling([word for word in question_words(question) if not _among(word, everywhere)], list(scores))
+    told = {**(called or {}), **about}
+    scores |= {path: 0.0 for path in told if path not in scores}
+    words = question_words(question)
+    telling = _Telling.of([word for word in words if not _among(word, everywhere)], list(scores))
+    covered = _covered(words, told)
     asked = asked_roles(question)
-    scores = {path: (score + _CALLED_SO * _said(path, telling)) * _worth(path, asked) for path, score in scores.items()}
+    for path in scores:
+        scores[path] += _CALLED_SO * _said(path, telling) + _COVERED * covered.get(path, 0.0)
+        scores[path] *= _worth(path, asked)
     order = sorted(scores, key=lambda path: (-scores[path], path))
     best = [FilePart(path, by_file[path][0].item if path in by_file else None, scores[path]) for path in order]
     return [*best, *(FilePart(path, part.item, scores[path]) for path in order for part in by_file.get(path, [])[1:])]
@@ -92,19 +113,63 @@ def _everywhere(paths: Sequence[str]) -> set[str]:
     return {word for word, count in counts.items() if 2 * count >= len(paths)}
 
 
-def _telling(words: Sequence[str], paths: Sequence[str]) -> Mapping[str, float]:
-    """Return the weight (0..1) of each of the question's words: its inverse document frequency among the paths."""
-    held = [frozenset(words_of(path)) for path in paths]
-    most = math.log(len(held) + 1) or 1.0
-    rare = {word: math.log((len(held) + 1) / (sum(_among(word, own) for own in held) + 0.5)) / most for word in words}
-    return {word: min(1.0, max(_COMMON, value)) for word, value in rare.items()}
+def _covered(words: Sequence[str], told: Mapping[str, Collection[int]]) -> Mapping[str, float]:
+    """Return the share (0..1) of the question's words in each file's outline, by their inverse document frequency."""
+    counts = Counter(number for numbers in told.values() for number in numbers)
+    rare = [max(math.log((len(told) + 1) / (counts[n] + 0.5)), _LEAST_RARE) for n in range(len(words))]
+    return {path: sum(rare[number] for number in numbers) / sum(rare) for path, numbers in told.items() if numbers}
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """The weight (0..1) of each of the question's words, in any form, and of other words for them, in their own."""
+
+    words: Mapping[str, float]
+    exact: Mapping[str, float]
+
+    @classmethod
+    def of(cls, words: Sequence[str], paths: Sequence[str]) -> "_Telling":
+        """Weigh words by their inverse document frequency among the paths; neighbours may be written as one word."""
+        held = [frozenset(words_of(path)) for path in paths]
+        most = math.log(len(held) + 1) or 1.0
+        rare = {
+            word: math.log((len(held) + 1) / (sum(_among(word, own) for own in held) + 0.5)) / most for word in words
+        }
+        weights = {word: min(1.0, max(_COMMON, value)) for word, value in rare.items()}
+        exact: dict[str, float] = {}
+        for word, weight in weights.items():
+            for other in _other_words().get(word, ()):
+                exact[other] = max(exact.get(other, 0.0), _OTHER_WORD * weight)
+        exact |= {"".join(pair): max(weights[word] for word in pair) for pair in pairwise(words)}
+        return cls(weights, exact)
+
+    def whole(self, name: str) -> float:
+        """Return the weight of a name."""
+        said = max((weight for word, weight in self.words.items() if same_word(name, word)), default=0.0)
+        return max(said, self.exact.get(name, 0.0))
+
+    def part(self, name: str) -> float:
+        """Return the weight of a part of a name, which may be a compound."""
+        said = max((_same(name, word) * weight for word, weight in self.words.items()), default=0.0)
+        return max(said, self.exact.get(name, 0.0))
+
+
+@cache
+def _other_words() -> Mapping[str, frozenset[str]]:
+    """Return the other words of each word's groups in code_words.txt."""
+    others: defaultdict[str, set[str]] = defaultdict(set)
+    for line in files("retrieval").joinpath("code_words.txt").read_text(encoding="utf-8").splitlines():
+        group = set() if line.startswith("#") else set(line.split())
+        for word in group:
+            others[word] |= group - {word}
+    return {word: frozenset(group) for word, group in others.items()}
 
 
 def _among(word: str, others: Collection[str]) -> bool:
     return any(same_word(word, one) for one in others)
 
 
-def _said(path: str, telling: Mapping[str, float]) -> float:
+def _said(path: str, telling: _Telling) -> float:
     """Return how much of a file's name the question says: the weighted share of its words (0..1).
 
     Each word after the first counts a quarter.
@@ -116,9 +181,9 @@ def _said(path: str, telling: Mapping[str, float]) -> float:
     if not own:
         return 0.0
     whole, parts = own[0], [part for part in own if part != "".join(own[1:])] if len(own) > 1 else own
-    if entire := max((worth for word, worth in telling.items() if same_word(whole, word)), default=0.0):
+    if entire := telling.whole(whole):
         return entire
-    said = [max((_same(part, word) * worth for word, worth in telling.items()), default=0.0) for part in parts]
+    said = [telling.part(part) for part in parts]
     return sum(said) / len(said) + 0.25 * max(0, sum(one > 0 for one in said) - 1) * max(said)
 
 

@@ -54,8 +54,9 @@ _AN_EXAMPLE = r"(?:examples?|samples?|demos?|benchmarks?)"
 _ASKED = {
     Role.TEST: re.compile(
         rf"^(?:\w+ )?(?:the |all )?{_A_TEST}\b|\b(?:which|what|where (?:are|is)(?: the)?) {_A_TEST}\b"
-        rf"|\b{_A_TEST} (?:for|of|that|which|cover)\b|\btests? (?:for|of)\b|^\S+(?: \S+)? tests?$"
-        r"|\b(?:is|are) (?:\S+ ){1,5}tested\b|テスト"
+        r"|\b(?:which|what) test (?:for|of|is|does|covers|checks|exercises|verifies|asserts|proves|shows)\b"
+        rf"|^(?!how\b).*\b(?:{_A_TEST} (?:for|of|that|which|cover)|tests? (?:for|of))\b|^\S+(?: \S+)? tests?$"
+        r"|\b(?:is|are) (?:\S+ ){1,5}tested\b|テスト(?!用)"
     ),
     Role.DATA: re.compile(
         r"\b(?:templates?|html|css|stylesheets?|images?|icons?|fonts?|json|ya?ml|csv|xml|requirements|config)\b|設定"

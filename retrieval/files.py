@@ -37,6 +37,8 @@ _CODE_LIKE = re.compile(r"_|[a-z][A-Z]|[A-Z]{2,}[a-z]|^[A-Z][a-z]")
 _ENDS = "e r rs s es d ed er ers or ors ing ings ion ions ation ations al ment ments y ies ive able"
 _INFLECTIONS = frozenset(_ENDS.split()) | {""}
 _COMMON_STEM = 4
+_LEAST_BEGINNING = 4
+_ENDING_LETTERS = 3
 
 _REQUEST_WORDS = """
 open show find locate see look view display go jump get give bring read need want please take called named contains
@@ -208,7 +210,9 @@ def ranked(query: FileQuery, candidates: Sequence[Candidate]) -> list[FoundFile]
     files = [file for _, file in found]
     if not files:
         return []
-    best = min(file.tier for file in files)
+    # Of a request for tests, a source of that name says nothing about how well the tests match.
+    of_role = [file for file in files if role_of(file.path) in query.roles & _FIRST] or files
+    best = min(file.tier for file in of_role)
     if query.is_exact and best <= Tier.NAME:
         return [file for file in files if file.tier <= Tier.NAME]
     if best <= Tier.PREFIX:
@@ -264,12 +268,22 @@ def parameters(query: FileQuery) -> Mapping[str, Any]:
     }
 
 
+def scripts_apart(text: str) -> str:
+    """Return a text with a blank between Latin and Japanese words."""
+    return _BETWEEN_SCRIPTS.sub(" ", text)
+
+
+def beginning(word: str) -> str:
+    """Return the letters that most forms of a word begin with: retr of retries."""
+    return word[: max(_LEAST_BEGINNING, len(word) - _ENDING_LETTERS)]
+
+
 def words_of(text: str) -> list[str]:
     """Return the words of a path or a text, each once: parts of its names, and each name joined."""
     words: dict[str, None] = {}
     for name in _nfkc(text).split("/"):
         for found in _WORD.findall(name):
-            words.update(dict.fromkeys([found.casefold(), *_camel(found)]))
+            words.update(dict.fromkeys([_lower(found), *_camel(found)]))
         stem, _ = _split_name(name)
         if " " not in stem:
             words[compact(stem)] = None
@@ -280,7 +294,7 @@ def _spoken(text: str) -> list[str]:
     """Return the query's words as written, Latin ones separated from Japanese."""
     if "/" in text and " " not in text:
         return text.split("/")
-    return _BETWEEN_SCRIPTS.sub(" ", _POSSESSIVE.sub("", _nfkc(text))).split()
+    return scripts_apart(_POSSESSIVE.sub("", _nfkc(text))).split()
 
 
 def _told_apart(spoken: Sequence[str], roles: Collection[Role]) -> tuple[list[str], tuple[str, ...]]:
@@ -527,11 +541,16 @@ def _alternatives(word: str) -> str:
 def _parts(spoken: Sequence[str]) -> tuple[str, ...]:
     """Return the words of names in order, without whole names beside their parts."""
     found = (found for part in spoken for found in _WORD.findall(_nfkc(part)))
-    return tuple(part for word in found for part in (_camel(word) or [word.casefold()]))[:MAX_WORDS]
+    return tuple(part for word in found for part in (_camel(word) or [_lower(word)]) if part)[:MAX_WORDS]
 
 
 def _camel(word: str) -> list[str]:
     return split_identifier(word) if word.isascii() else []
+
+
+def _lower(word: str) -> str:
+    """Return a word without case, nor the marks that some letters become then (İ is i and a dot)."""
+    return word.casefold() if word.isascii() else compact(word)
 
 
 def _nfkc(text: str) -> str:

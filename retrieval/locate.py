@@ -103,12 +103,17 @@ def plan_lookup(query: str) -> LookupPlan:
     return _words(text)
 
 
-def identifier_plan(query: str, plan: LookupPlan) -> LookupPlan | None:
-    """Return the plan for a name with a dot that was taken for a file (`logger.log`); None for any other plan."""
+def other_plan(query: str, plan: LookupPlan) -> LookupPlan | None:
+    """Return what to try when a plan found nothing: the definition of a name with a dot that was taken for a file
+    (`logger.log`), the meaning of a question for a name that nothing defines; None for any other plan.
+    """
     text = normalise(query)
-    if plan.shape != "path" or not _IDENTIFIER.fullmatch(text):
-        return None
-    return _defined(text, "")
+    if plan.shape == "path" and _IDENTIFIER.fullmatch(text):
+        return _defined(text, "")
+    if plan.shape == "definition" and text != plan.text:
+        why = f"nothing defines {plan.text}, so parts of files are searched by meaning"
+        return LookupPlan("question", why, meaning=text)
+    return None
 
 
 def _definition(asked: str, *, asked_for: bool) -> LookupPlan | None:

@@ -11,6 +11,7 @@ from retrieval.files import (
     FileQuery,
     FoundFile,
     Tier,
+    beginning,
     file_query,
     lucene_words,
     parameters,
@@ -21,8 +22,6 @@ from retrieval.files import (
 # Hundreds may share one name: the server returns those with the shortest paths, the best are chosen here.
 _CANDIDATES = 100
 _MATCH: Mapping[Tier, NameMatch] = dict(zip(Tier, get_args(NameMatch), strict=True))
-_LEAST_BEGINNING = 4
-_ENDING_LETTERS = 3
 
 
 async def find_file(executor: Executor, namespace: str, wanted: FindFileInput) -> FindFileOutput:
@@ -52,6 +51,6 @@ async def _with_words(executor: Executor, namespace: str, query: FileQuery) -> S
     outlines = some_words("outline", [*query.words, *query.hints], namespace)
     if paths is None or outlines is None:
         return []
-    beginnings = [word[: max(_LEAST_BEGINNING, len(word) - _ENDING_LETTERS)] for word in query.words]
+    beginnings = [beginning(word) for word in query.words]
     found = await find_by_words(executor, namespace, paths, outlines, beginnings, _CANDIDATES)
     return [Candidate(path, told=frozenset(query.words[number] for number in told)) for path, told in found]

@@ -1,7 +1,7 @@
 """Answering one question about files with the layers that can."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from graph.executor import Executor
 from graph.file_lines import Lines, lines_by_place
@@ -14,8 +14,8 @@ from librarian.files.text import MAX_SHOWN_CHARS, hit_lines, search_text
 from librarian.search.definitions import definitions
 from retrieval.file_questions import FilePart, question_words, ranked_files
 from retrieval.file_roles import Role, role_of
-from retrieval.files import FoundFile, Tier, some_words
-from retrieval.locate import LookupPlan, identifier_plan, plan_lookup
+from retrieval.files import FoundFile, Tier, beginning, scripts_apart, some_words
+from retrieval.locate import LookupPlan, other_plan, plan_lookup
 from retrieval.pipeline import SearchPipeline
 from retrieval.text_matching import cut_around
 from retrieval.types import SearchRequest
@@ -29,7 +29,7 @@ async def locate(executor: Executor, pipeline: SearchPipeline, namespace: str, w
     """Return paths, lines and parts of files for a question, and their combined places, best first."""
     plan = plan_lookup(wanted.query)
     found = await _asked(executor, pipeline, namespace, wanted, plan)
-    if not found.places and (other := identifier_plan(wanted.query, plan)) is not None:
+    if not found.places and (other := other_plan(wanted.query, plan)) is not None:
         return await _asked(executor, pipeline, namespace, wanted, other)
     return found
 
@@ -98,21 +98,23 @@ async def _parts(
     if plan.meaning is None:
         return []
     where = ItemFilter(namespace, kinds=[Kind.FILE_CHUNK])
-    found, (about, called) = await asyncio.gather(
-        pipeline.search(SearchRequest([plan.meaning], where, limit=_CANDIDATES, fusion_method="rrf")),
+    found, outlined = await asyncio.gather(
+        pipeline.search(SearchRequest([scripts_apart(plan.meaning)], where, limit=_CANDIDATES, fusion_method="rrf")),
         _outlined(executor, namespace, plan.meaning),
     )
     parts = [FilePart(hit.item.path, hit.item, hit.score) for hit in found.hits if isinstance(hit.item, FileChunk)]
-    return ranked_files(plan.meaning, parts, about, called)
+    return ranked_files(plan.meaning, parts, *outlined)
 
 
-async def _outlined(executor: Executor, namespace: str, question: str) -> tuple[list[str], list[str]]:
-    """Return files that define the topic of the question, and files whose paths contain its words."""
+async def _outlined(executor: Executor, namespace: str, question: str) -> Sequence[Mapping[str, Sequence[int]]]:
+    """Return files that define the topic of the question, and files whose paths contain its words, each with the
+    indexes of the question's words in its outline.
+    """
     words = question_words(question)
     outlines, paths = (some_words(field, words, namespace) for field in ("outline", "search_text"))
     if outlines is None or paths is None:
-        return [], []
-    return await find_by_outline(executor, namespace, outlines, paths, _OUTLINES)
+        return {}, {}
+    return await find_by_outline(executor, namespace, outlines, paths, [beginning(word) for word in words], _OUTLINES)
 
 
 def _is_at_the_top(symbol: Symbol) -> bool:

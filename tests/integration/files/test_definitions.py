@@ -49,6 +49,12 @@ async def test_a_file_before_an_attribute_of_its_name(code, librarian, namespace
         assert (await librarian.locate(namespace, LocateInput(query=query))).places[0].path == path
 
 
+async def test_a_name_that_nothing_defines_is_read_as_a_question(code, librarian, namespace):
+    """`どこ` may ask for a definition, or for what deals with a thing."""
+    found = await librarian.locate(namespace, LocateInput(query="Cobertura の page を決めるのはどこ"))
+    assert (found.shape, found.paths[:1]) == ("question", ["src/paginator.py"])
+
+
 async def test_tests_can_be_asked_for(code, librarian, namespace):
     """The same name in tests."""
     found = await librarian.locate(namespace, LocateInput(query="AsyncClientはテストのどこで定義されていますか"))

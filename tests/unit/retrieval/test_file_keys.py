@@ -1,7 +1,7 @@
 """Keys of paths and of queries for files."""
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from retrieval.files import Candidate, Tier, file_query, lucene_words, path_keys, ranked, within_one_edit
@@ -23,6 +23,7 @@ def test_a_path_is_the_first_of_its_own_query(path):
     assert ranked(file_query(path), [Candidate(one) for one in (*others, path)])[0].path == path
 
 
+@example("\u1e96 \u0130stanbul")  # lower-case forms with a mark of their own
 @given(st.text(max_size=40))
 def test_no_query_breaks_the_index(text):
     """Only letters and digits reach it, whatever is asked."""
@@ -95,6 +96,13 @@ def test_sources_before_tests_unless_tests_are_asked_for():
     paths = ("tests/test_canvas.py", "src/canvas.py", "docs/canvas.md")
     assert order("canvas", *paths)[0] == "src/canvas.py"
     assert order("tests for canvas", *paths)[0] == "tests/test_canvas.py"
+
+
+def test_a_test_with_half_the_words_when_tests_are_requested():
+    """A source with that name in those folders hides no test."""
+    paths = ("pkg/brokers/redis.py", "tests/test_redis.py", "tests/test_cli.py")
+    assert order("tests for the redis broker", *paths)[0] == "tests/test_redis.py"
+    assert order("the redis broker", *paths) == ["pkg/brokers/redis.py"]
 
 
 def test_each_file_says_why():

@@ -52,6 +52,10 @@ def test_a_path_has_a_role(path, role):
         ("a benchmark of the parser", {Role.EXAMPLE}),
         ("how are links to other documentation resolved?", set()),
         ("how can code examples in the manual be tested?", set()),
+        ("which test covers retries?", {Role.TEST}),
+        ("which test client is there?", set()),
+        ("how are the failed tests of the last run kept?", set()),
+        ("テスト用のサーバ", set()),
         ("parser", set()),
     ],
 )
