@@ -1,5 +1,7 @@
 """Which files a question is about."""
 
+import pytest
+
 from retrieval.file_questions import FilePart, question_words, ranked_files
 
 
@@ -29,10 +31,17 @@ def test_a_name_that_the_question_says_counts():
         ("where are cookies kept?", "src/cookies.py"),
         ("how are proxies chosen?", "src/httpproxy.py"),
         ("how is a session stored?", "src/sessions/__init__.py"),
-        ("who writes the pid file?", "src/pidfile.py"),
-        ("where are the settings read?", "src/config.py"),
     ):
         assert paths(ranked_files(question, parts("src/a.py", "src/b.py", path), {path: []}))[0] == path
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [("who writes the pid file?", "src/pidfile.py"), ("where are the settings kept?", "src/config.py")],
+)
+def test_other_ways_to_write_a_name_count(question, path):
+    """Neighbouring words as one, and another word for the same thing."""
+    assert paths(ranked_files(question, parts("src/logfile.py", path), {}))[0] == path
 
 
 def test_an_outline_with_more_words_of_the_question_counts():
