@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -234,8 +235,8 @@ def within_one_edit(left: str, right: str) -> bool:
     """Whether the strings differ by at most one letter added, removed or changed, or two neighbours swapped."""
     if abs(len(left) - len(right)) > 1:
         return False
-    start = 0
-    while start < min(len(left), len(right)) and left[start] == right[start]:
+    start, shorter = 0, min(len(left), len(right))
+    while start < shorter and left[start] == right[start]:
         start += 1
     a, b = left[start:], right[start:]
     exchanged = a[:2] == b[1::-1] and a[2:] == b[2:] and len(a) >= 2
@@ -246,8 +247,8 @@ def same_word(left: str, right: str) -> bool:
     """Whether two words are forms of one: sessions and session, traced and trace."""
     if left == right:
         return True
-    common = 0
-    while common < min(len(left), len(right)) and left[common] == right[common]:
+    common, shorter = 0, min(len(left), len(right))
+    while common < shorter and left[common] == right[common]:
         common += 1
     if common < _COMMON_STEM - (left[common:] in ("", "s") and right[common:] in ("", "s")):
         return False
@@ -466,6 +467,7 @@ _IN_FOLDER = 0.9
 _VERSION = 0.2
 
 
+@lru_cache(maxsize=50_000)  # hundreds of candidates share their words
 def _quality(word: str, other: str) -> float:
     """Return how well a word of a path matches one of the query."""
     if word == other:

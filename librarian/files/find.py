@@ -1,5 +1,6 @@
 """Finding files by name."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
@@ -38,12 +39,21 @@ async def find_file(executor: Executor, namespace: str, wanted: FindFileInput) -
 async def found_files(executor: Executor, namespace: str, text: str) -> list[FoundFile]:
     """Return files named by `text`, best first; words of paths are searched only if no file has exactly this name."""
     query = file_query(text)
-    named = await find_by_name(executor, namespace, parameters(query), _CANDIDATES)
-    candidates = [Candidate(path, defines) for path, defines in named]
-    found = ranked(query, candidates)
-    if found and query.is_exact and found[0].tier <= Tier.NAME:
+    if not query.is_exact:
+        named, worded = await asyncio.gather(
+            _named(executor, namespace, query), _with_words(executor, namespace, query)
+        )
+        return ranked(query, [*named, *worded])
+    named = await _named(executor, namespace, query)
+    found = ranked(query, named)
+    if found and found[0].tier <= Tier.NAME:
         return found
-    return ranked(query, [*candidates, *await _with_words(executor, namespace, query)])
+    return ranked(query, [*named, *await _with_words(executor, namespace, query)])
+
+
+async def _named(executor: Executor, namespace: str, query: FileQuery) -> Sequence[Candidate]:
+    found = await find_by_name(executor, namespace, parameters(query), _CANDIDATES)
+    return [Candidate(path, defines) for path, defines in found]
 
 
 async def _with_words(executor: Executor, namespace: str, query: FileQuery) -> Sequence[Candidate]:
