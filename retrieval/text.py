@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from datetime import datetime
+from itertools import islice
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _KANA = re.compile(r"[\u3040-\u30ff\uff66-\uff9f]")
@@ -21,7 +22,7 @@ MAX_IDENTIFIERS = 200
 
 def clean(text: str) -> str:
     """Return `text` without what no index or encoder can hold: lone surrogates become U+FFFD, NUL becomes a blank."""
-    return _SURROGATES.sub("\ufffd", text).replace("\0", " ")
+    return (text if text.isascii() else _SURROGATES.sub("\ufffd", text)).replace("\0", " ")
 
 
 def normalise(query: str) -> str:
@@ -69,12 +70,8 @@ def split_identifier(identifier: str) -> list[str]:
 
 def identifier_parts(text: str) -> list[str]:
     """Return the parts of identifiers and paths in `text`, in order and without duplicates; [] if there are none."""
-    parts: dict[str, None] = {}
-    for count, match in enumerate(_IDENTIFIER.finditer(text)):
-        if count >= MAX_IDENTIFIERS:
-            break
-        parts.update(dict.fromkeys(split_identifier(match[0])))
-    return list(parts)
+    identifiers = dict.fromkeys(match[0] for match in islice(_IDENTIFIER.finditer(text), MAX_IDENTIFIERS))
+    return list(dict.fromkeys(split_identifier(" ".join(identifiers))))
 
 
 def keyword_text(
