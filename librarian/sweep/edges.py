@@ -80,12 +80,12 @@ class Relations:
         """Return the memories of a page, possibly related memories, and the pairs to compare."""
         own = {memory.item.uid: memory for memory in page}
         texts = {uid: memory.item.text[:MAX_CHARS] for uid, memory in own.items()}
-        near = await self._near(texts)
-        links = await graph.linked(
-            self.executor, self.namespace, {uid: words_like_uids(text) for uid, text in texts.items()}
+        words = {uid: words_like_uids(text) for uid, text in texts.items()}
+        near, links, namesakes = await asyncio.gather(
+            self._near(texts), graph.linked(self.executor, self.namespace, words), self._namesakes(texts)
         )
         others = {other for found in near.values() for other, _ in found}
-        others |= {other for _, other in [*links, *await self._namesakes(texts)]}
+        others |= {other for _, other in [*links, *namesakes]}
         read = await graph.notes(self.executor, self.namespace, sorted(others | own.keys()), MAX_CHARS, StoredNote)
         return _Read(own, {note.uid: note for note in read}, candidate_pairs(read, links, near))
 
