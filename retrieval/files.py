@@ -148,6 +148,7 @@ class FoundFile:
     why: str
 
 
+@lru_cache(maxsize=5_000)  # one look-up after another meets the same files
 def path_keys(path: str) -> PathKeys:
     """Return the keys of a path relative to its root, with `/` between folders."""
     key = fold(path)
@@ -416,8 +417,7 @@ class _Met:
 
     @classmethod
     def of(cls, query: FileQuery, candidate: Candidate) -> "_Met":
-        have = words_of(candidate.path)
-        own = words_of(_split_name(candidate.path.rpartition("/")[2])[0])
+        have, own = _path_words(candidate.path)
         together = _together(query.words, own)
         paired = {word for pair in together.values() for word in pair}
         qualities, in_stem = {}, 0
@@ -446,6 +446,12 @@ class _Met:
         most = max(1, len(query.words))
         own = 0.3 * self.in_stem / most + 0.3 * self.share_of_stem
         return sum(self.qualities.values()) / most + own + 0.1 * self.hinted
+
+
+@lru_cache(maxsize=5_000)
+def _path_words(path: str) -> tuple[list[str], list[str]]:
+    """Return the words of a path, and those of its stem."""
+    return path_keys(path).search_text.split(), words_of(_split_name(path.rpartition("/")[2])[0])
 
 
 def _together(words: Sequence[str], own: Sequence[str]) -> dict[str, tuple[str, str]]:
