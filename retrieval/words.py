@@ -41,7 +41,7 @@ _LONG_READING = 4
 _JAPANESE_KINDS = frozenset({"名詞", "動詞", "形容詞", "形状詞", "接尾辞"})
 # Beyond function words: words that form questions, and verbs that go with any topic.
 _ENGLISH_STOP_WORDS = """
-ca wo tell know say said give given get got gets getting go goes going went gone come comes make made makes
+mr mrs ms ca wo tell know say said give given get got gets getting go goes going went gone come comes make made makes
 take takes took thing things anything something everything someone anyone everybody everyone one ones way kind
 sort time times please need needs want wants put let each every still yet already ever never always again back
 also really just like many much long often far exactly currently right happen happened happens there us our
