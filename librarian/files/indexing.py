@@ -36,7 +36,7 @@ OTHER_ROOT = "belongs_to_another_root"
 _PATHS_AT_ONCE = 1_000
 _DELETED_AT_ONCE = 100
 _BATCH_FILES = 250
-_BATCH_BYTES = 4_000_000
+_BATCH_BYTES = 1_000_000
 _EXAMPLES = 100
 
 OnProgress = Callable[[int, int], None]
