@@ -14,7 +14,7 @@ from migrations.lock import LockTimes
 from migrations.plan import Migration
 from migrations.runner import Migrator
 
-QUICK = LockTimes(ttl_s=3, poll_s=0.05, wait_s=30)
+QUICK = LockTimes(poll_s=0.05, wait_s=60)
 MakeMigrator = Callable[..., Migrator]
 
 

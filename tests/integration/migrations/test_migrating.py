@@ -170,11 +170,11 @@ async def test_a_lock_that_is_held_makes_others_wait_and_say_for_whom(blank, mig
 
 async def test_a_lock_outlives_its_time_while_its_owner_works(blank):
     """Renewal keeps the lock for longer than its lifetime; only release frees it."""
-    async with held(blank, "first", LockTimes(ttl_s=1)):
+    async with held(blank, "first", LockTimes(ttl_s=3)):
         with pytest.raises(MigrationLocked):
-            async with held(blank, "second", LockTimes(ttl_s=1, poll_s=0.1, wait_s=2.5)):
+            async with held(blank, "second", LockTimes(ttl_s=3, poll_s=0.1, wait_s=7)):
                 pass
-    async with held(blank, "third", LockTimes(ttl_s=1, wait_s=0)):
+    async with held(blank, "third", LockTimes(ttl_s=3, wait_s=0)):
         pass
 
 
