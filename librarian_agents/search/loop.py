@@ -192,8 +192,9 @@ async def evaluate(state: LoopState) -> Update:
     run = state["run"]
     if not state["findings"].searches:
         return {}
+    left_s = run.budget.remaining_s()
     try:
-        async with asyncio.timeout(max(run.budget.remaining_s(), _GRACE_S)):
+        async with asyncio.timeout(max(left_s, _GRACE_S)):
             now = await run.reasoner.evaluate(run.task, state["findings"], run.budget)
     except TimeoutError:
         return {"stopped_by": state["stopped_by"] or "deadline"}
@@ -201,7 +202,8 @@ async def evaluate(state: LoopState) -> Update:
     items = run.task.target_items
     run.report("evaluation", covered=now.covered(items), missing=now.missing(items))
     idle = 0 if _progress(state, now) else state["idle"] + 1
-    return {"evaluation": now, "idle": idle, "stopped_by": _stop(state, now, idle)}
+    took_s = left_s - run.budget.remaining_s()
+    return {"evaluation": now, "idle": idle, "stopped_by": _stop(state, now, idle, took_s)}
 
 
 async def refine(state: LoopState) -> Update:
@@ -293,7 +295,12 @@ def _progress(state: LoopState, now: Evaluation) -> bool:
     return met > met_before or any(text not in before for text in latest)
 
 
-def _stop(state: LoopState, now: Evaluation, idle: int) -> StopReason | None:
+def _stop(state: LoopState, now: Evaluation, idle: int, took_s: float) -> StopReason | None:
+    """Return why the loop ends, or None.
+
+    No round begins whose evaluation might end after the deadline: it judges more texts than the last, which took
+    `took_s`.
+    """
     run = state["run"]
     items = run.task.target_items
     if now.settled(items):
@@ -302,7 +309,7 @@ def _stop(state: LoopState, now: Evaluation, idle: int) -> StopReason | None:
         return "enough"
     if state["stopped_by"]:
         return state["stopped_by"]
-    if not run.budget.remaining_s():
+    if run.budget.remaining_s() <= 2 * took_s:
         return "deadline"
     if state["round"] >= run.max_refinements:
         return "max_retries"

@@ -78,7 +78,7 @@ async def test_what_is_imported_is_found(everything, exported, imported, librari
     assert "problem" in [hit.uid for hit in found.results[:2]]
     assert found.arms["vector"] == "ok"
     words = await librarian.search(copy, SearchInput(queries=["京都"]))
-    assert [hit.uid for hit in words.results[:1]] == ["m1"]
+    assert "m1" in [hit.uid for hit in words.results[:2]]
     assert (await librarian.get_item(copy, "new")).evidence
 
 

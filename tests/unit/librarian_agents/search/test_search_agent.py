@@ -158,6 +158,24 @@ async def test_a_deadline_that_passes_between_the_steps_ends_the_search():
     assert found.stopped_by == "deadline"
 
 
+async def test_no_round_begins_that_could_not_be_judged_before_the_deadline():
+    class Clock:
+        now = 0.0
+
+        def monotonic(self):
+            return self.now
+
+    class Slow(Judge):
+        async def evaluate(self, task, findings, budget):
+            budget.clock.now += 6
+            return await super().evaluate(task, findings, budget)
+
+    answers = [texts("alpha"), *(texts(f"other {number}", first=number) for number in range(2, 9))]
+    agent = SearchAgent(Slow(), Limits(deadline_s=20), Clock())
+    found = await agent.run(task("alpha", "beta"), ScriptedTool(answers))
+    assert (found.status, found.stopped_by, found.searches_used) == ("PARTIAL", "deadline", 2)
+
+
 async def test_a_judge_without_an_end_is_cut_off_by_the_deadline():
     found = await run(ScriptedTool([texts("alpha")]), task(), Judge(delay_s=60), deadline_s=0.05)
     assert (found.status, found.stopped_by) == ("NO_EVIDENCE", "deadline")
