@@ -12,8 +12,16 @@ from functools import cached_property, lru_cache
 
 from librarian_agents.sweep.causal_arguments import ENOUGH_NOTES, Match, Memories, ReadNote
 from librarian_agents.sweep.causal_candidates import CandidatePair
-from librarian_agents.sweep.causal_links import PROPOSED_FROM, Stated, Ties, Values, shared_words, trained_judge
-from librarian_agents.sweep.causal_statements import Argument, Statement, statements
+from librarian_agents.sweep.causal_links import (
+    PROPOSED_FROM,
+    SUPPORTED,
+    Stated,
+    Ties,
+    Values,
+    shared_words,
+    trained_judge,
+)
+from librarian_agents.sweep.causal_statements import Argument, Statement, explanations, statements
 from librarian_agents.sweep.causal_terms import MAX_CHARS, reading, terms
 from librarian_agents.sweep.causal_types import ACCEPTED_FROM, NOTHING, Direction, Note, Relation, Verdict
 from librarian_agents.sweep.sections import without_sections
@@ -34,6 +42,10 @@ The first value, or slightly less if the memory holds all of it and no other doe
 words needs more than one word, unless that is a name, since any memory may hold one; and a clause of loose words needs
 the most, and must be short.
 """
+_CLEAR_LEAD, _CLEAR_SHARE = 0.6, 0.4
+"""Minimum lead and share of a clause that supports the judge of pairs."""
+_EXPLAINING = 3
+"""An explanation is among this many first sentences; a later one explains a part of the memory."""
 _NAMED_WORDS = 4
 _CLAUSE_CHARS = 80
 _SOON = timedelta(days=7)
@@ -161,13 +173,29 @@ class CausalReader:
         found: dict[tuple[str, str], Verdict] = {}
         for way in self.ways(speakers):
             relation, sure = judge.verdict(way.values)
+            if sure < judge.proposed:
+                continue
             pair = min(way.cause, way.effect), max(way.cause, way.effect)
             confidence = judge.confidence(sure)
+            verdict = self._by_judge(way, relation, confidence)
             if any(self.memories.read[uid].points_elsewhere for uid in pair):
-                confidence = min(confidence, _SUPPOSED)
-            if sure >= judge.proposed and (pair not in found or found[pair].confidence < confidence):
-                found[pair] = self._by_judge(way, relation, confidence)
+                verdict = replace(verdict, confidence=min(confidence, _SUPPOSED))
+            elif sure >= SUPPORTED and (claim := way.claim or self._explanation(way)) and supports(claim):
+                verdict = self.verdict(replace(claim, confidence=max(ACCEPTED_FROM, claim.confidence)), pair[0])
+            if pair not in found or found[pair].confidence < verdict.confidence:
+                found[pair] = verdict
         return found
+
+    def _explanation(self, way: Way) -> Claim | None:
+        """Return the claim of the effect's sentence that repeats the cause, told behind another without any cue."""
+        read, sentence = self.memories.read[way.effect], self.ties.tie(way.effect, way.cause).sentence
+        place = read.sentences.index(sentence) if sentence in read.sentences[:_EXPLAINING] else 0
+        before = read.sentences[place - 1] if place else ""
+        for statement in explanations(before, sentence):
+            for claim in self._meaning(statement, "cause", read):
+                if claim.source == way.cause:
+                    return claim
+        return None
 
     def _by_judge(self, way: Way, relation: Relation, confidence: float) -> Verdict:
         told, follows = self.ties.tie(way.cause, way.effect), self.ties.tie(way.effect, way.cause)
@@ -212,7 +240,8 @@ class CausalReader:
         def possible(other: Note) -> bool:
             return forward_looking or not _later(other, speaker, _SOON if name == "effect" else timedelta(0))
 
-        match = self.memories.meant_by(statement.argument(name), speaker.uid, possible)
+        awaited = name == "cause" and statement.relation is Relation.BLOCKS
+        match = self.memories.meant_by(statement.argument(name), speaker.uid, possible, awaited=awaited)
         if match is None or _same_story(statement, name, self.memories.read[match.uid]):
             return
         source, target = (match.uid, speaker.uid) if name == "cause" else (speaker.uid, match.uid)
@@ -282,6 +311,20 @@ def _confidence(statement: Statement, name: Argument, match: Match) -> float:
     return round(min(sure, _SUPPOSED if statement.supposed else _MOST), 2)
 
 
+def supports(claim: Claim) -> bool:
+    """Return whether a claim refers clearly enough to the other memory to support the judge of pairs."""
+    match, either = claim.match, len(claim.statement.told_by) > 1
+    told = match.mass >= _FEW and not _name_alone(match.words) and (len(match.words) >= _TOLD_WORDS or not either)
+    clear = match.lead >= _CLEAR_LEAD and match.share >= _CLEAR_SHARE
+    return told and clear and not claim.statement.supposed
+
+
+def _name_alone(words: Sequence[str]) -> bool:
+    """Return whether the words are one name and its parts: that two memories name a thing relates none of them."""
+    (longest, *others) = sorted(words, key=len, reverse=True)
+    return not longest.isalpha() and all(word in longest for word in others)
+
+
 def _rank(claim: Claim) -> tuple[float, str, str]:
     """Sort the surest last; ties do not depend on the reading order."""
     return claim.confidence, claim.statement.sentence, claim.statement.cue
@@ -326,7 +369,8 @@ def _reason(claim: Claim) -> str:
     effect = "it" if claim.argument == "cause" else "the other"
     named = "the other" if claim.argument == "cause" else "itself"
     said = _PHRASES[claim.relation].format(effect=effect)
-    reason = f'with "{claim.statement.cue}" it names {named} ("{words}") {said}'
+    by = f'with "{claim.statement.cue}"' if claim.statement.cue else "explaining what it tells before,"
+    reason = f'{by} it names {named} ("{words}") {said}'
     return f"{reason}, but only supposes it" if claim.statement.supposed else reason
 
 

@@ -31,7 +31,7 @@ _POINTS_ELSEWHERE = re.compile(
     r"|[?？]\s*$|\b(?:the )?search for the cause\b|(?:の場所|報告書|調査は|取扱説明|連絡先|一覧は)",
     re.IGNORECASE,
 )
-_POINTING, _UNDATED, _OPPOSITE = 0.6, 0.85, 0.7
+_POINTING, _UNDATED, _OPPOSITE = 0.6, 0.85, 0.4
 """Factors for a match with a memory that reports no event, is undated, or reports the opposite state.
 
 It is undated if the speaker has a time, and opposite if it reports a defect where the clause says that something works.
@@ -181,12 +181,15 @@ class Memories:
             return 1.0
         return math.log(1 + count / max(1, len(self._holders.get(term, ())))) / math.log(1 + count)
 
-    def meant_by(self, text: str, speaker: str, possible: Callable[[Note], bool]) -> Match | None:
+    def meant_by(
+        self, text: str, speaker: str, possible: Callable[[Note], bool], *, awaited: bool = False
+    ) -> Match | None:
         """Return the memory that a clause of the memory `speaker` refers to: the best of those `possible`, or None.
 
+        A clause that tells what is `awaited` may refer to a memory which says that it is wanting.
         Memories are matched in the order of the strength that they can reach, until none can reach the second best.
         """
-        clause = self._clause(text, speaker)
+        clause = self._clause(text, speaker, awaited=awaited)
         bounds = self._bounds(clause)
         bounds.pop(speaker, None)
         best: list[Match] = []
@@ -204,7 +207,7 @@ class Memories:
         lead = round(1 - next_ / first.strength, 3) if first.strength else 0.0
         return replace(first, lead=lead, quote=nearest_by(self.read[first.uid].told, clause.terms))
 
-    def _clause(self, text: str, speaker: str) -> _Clause:
+    def _clause(self, text: str, speaker: str, *, awaited: bool) -> _Clause:
         said = terms(text)
         known = []
         for name, plain in said.items():
@@ -215,7 +218,7 @@ class Memories:
                 known.append(_Term(name, weight, lost, unsaid))
         dated = self.read[speaker].note.occurred_at is not None
         names = frozenset(term.name for term in known)
-        return _Clause(text, said, known, tickets(text), state(text), dated, names)
+        return _Clause(text, said, known, tickets(text), 0 if awaited else state(text), dated, names)
 
     def _bounds(self, clause: _Clause) -> dict[str, float]:
         """Return the strength that each memory with something of the clause can reach at most."""

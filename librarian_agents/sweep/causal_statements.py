@@ -45,7 +45,8 @@ _TURN = re.compile(
 )
 _UNCHANGED = re.compile(
     r"\b(?:did|do|does)(?:n['’]t| not) (?:stop|change|help|improve|go|get|drop|fall|make)\b"
-    r"|\bno (?:change|difference)\b|\bnothing changed\b|\bunchanged\b|変わら(?:ない|ず|なかった)|ても、",
+    r"|\bno (?:change|difference)\b|\bnothing changed\b|\bunchanged\b|変わら(?:ない|ず|なかった)|ても、"
+    r"|[てで]も(?:支障|問題|影響|困ら)",
     re.IGNORECASE,
 )
 _EVENTS = ("trouble", "changed")
@@ -62,6 +63,13 @@ _FINAL = re.compile(r"(?:の|る)?(?:ため|せい|おかげ)(?:で、|で(?:あ
 _JOINED = re.compile(r"(?P<clause>[^、。:：]{4,80}(?:て|で|し|り|うえ(?:に)?))、$")
 _LONGEST = 1_000
 """Characters of a sentence; longer text is not a sentence that somebody wrote."""
+_LONGEST_EXPLANATION = 160
+_LAST_CLAUSE = re.compile(
+    r"(?:[;:]\s(?!and\b|or\b)|\s[—–-]\s|、|,\s(?=(?:the|an?|our|my|his|her|its|their|this|that|these|those|we|i|you|they|he|she|it"
+    r"|there|no|nobody|nothing|not)\b))(?=[^,;:、]+$)",
+    re.IGNORECASE,
+)
+_UNSURE = ("asked", "doubted", "thought", "supposed", "passed_on", "imagined", "unaffected")
 _ENOUGH = 1.4
 """Minimum weight of the terms of an identifiable clause."""
 _POINTS = re.compile(
@@ -200,6 +208,27 @@ def _explained(effect: str, cause: str) -> list[Statement]:
     supposed = any(_stance(kind).search(cause) for kind in ("supposed", "passed_on"))
     said = effect[cue.start() : cue.end()]
     return [Statement("explained", relation, _plain(cause), effect, ("cause",), said, cause, supposed, weak=True)]
+
+
+def explanations(before: str, sentence: str) -> Iterator[Statement]:
+    """Yield the statements of a sentence that explains the one before, or its own first clause, without any cue."""
+    plain = _LEAD.sub("", sentence)
+    if len(plain) > _LONGEST_EXPLANATION or any(not form.needs for form, _, _ in _hits(plain)):
+        return
+    if _stance("aside").search(plain) or any(_stance(kind).search(f"{before} {plain}") for kind in _UNSURE):
+        return
+    pairs = [(before, plain)] if before else []
+    if cut := _LAST_CLAUSE.search(plain):
+        pairs.append((plain[: cut.start()], plain[cut.end() :]))
+    for effect, cause in pairs:
+        blocked = _effect_words("blocked", f"{effect} {plain}") or _effect_words("pending", plain)
+        resumed = _effect_words("possible", f"{effect} {plain}") or _effect_words("resumed", effect)
+        if state(cause) > 0 and not resumed:
+            continue
+        relation = Relation.BLOCKS if blocked else Relation.ENABLES if resumed else Relation.CAUSES
+        yield Statement(
+            "explanation", relation, _plain(cause), effect, ("cause",), "", plain, supposed=False, weak=True
+        )
 
 
 def _of_sentence(sentence: str, before: str) -> list[Statement]:

@@ -44,7 +44,9 @@ MAX_CHARS = 20_000
 """Characters of a text that are read for causes; a longer text is a document, not a memory."""
 
 _WORDS = tomllib.loads(files("librarian_agents.sweep").joinpath("causal_terms.toml").read_text(encoding="utf-8"))
-_EMPTY, _DATES, _COMMON_PAIRS = (frozenset(_WORDS[name].split()) for name in ("empty", "dates", "pairs"))
+_EMPTY, _DATES, _COMMON_PAIRS, _LIGHT = (
+    frozenset(_WORDS[name].split()) for name in ("empty", "dates", "pairs", "light")
+)
 _COMMON_KANJI = frozenset(_WORDS["kanji"])
 _SETTLED, _WANTING = (re.compile(_WORDS[name], re.IGNORECASE) for name in ("settled", "wanting"))
 
@@ -66,6 +68,9 @@ def stem(word: str) -> str:
     if len(word) > _SHORTEST_STEM and word[-1] == word[-2] and word[-1] in "bdglmnprt":
         return word[:-1]
     return f"{word[:-1]}i" if word.endswith("y") and len(word) > _SHORTEST_STEM else word
+
+
+_LIGHT_STEMS = frozenset(stem(word) for word in _LIGHT)
 
 
 def stems(text: str) -> frozenset[str]:
@@ -102,8 +107,9 @@ def _terms_of(match: re.Match[str]) -> Iterator[tuple[str, float]]:
             yield said, _NUMBER
         case "word":
             if said.lower() not in _EMPTY and len(said) > 1:
-                dated = said.lower() in _DATES
-                yield stem(said), _NUMBER if dated else _CAPITAL if said[0].isupper() and match.start() else _WORD
+                term, name = stem(said), said[0].isupper() and match.start()
+                light = said.lower() in _DATES or term in _LIGHT_STEMS
+                yield term, _NUMBER if light else _CAPITAL if name else _WORD
         case "katakana":
             yield said.rstrip("ー"), _KATAKANA
         case _:

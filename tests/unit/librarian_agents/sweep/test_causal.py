@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from librarian_agents.sweep.causal import infer_relationship, read_relations
 from librarian_agents.sweep.causal_arguments import Memories
 from librarian_agents.sweep.causal_candidates import CandidatePair
-from librarian_agents.sweep.causal_statements import statements
+from librarian_agents.sweep.causal_statements import explanations, statements
 from librarian_agents.sweep.causal_terms import terms
 from librarian_agents.sweep.causal_types import ACCEPTED_FROM, Direction, Note, Relation
 from librarian_agents.sweep.memory_types import MemoryType
@@ -438,6 +438,7 @@ def test_no_way_to_state_a_cause_hides_how_the_sentence_stands_to_it(stance):
         "フィルターを替えても、ポンプの音は消えない。",
         "フィルターを替えたのが効いたわけではない。",
         "フィルターを替えたら直るだろうか。",
+        "フィルターがなくても支障はない、ポンプが止まった。",
     ],
 )
 def test_what_did_not_help_is_no_cause(text):
@@ -473,3 +474,85 @@ def test_loose_words_convince_or_say_nothing():
         Note("Decision: we keep api/lock.py as it is. Nobody dares to touch it.", "c"),
     ]
     assert [verdict for _, verdict in read_relations(notes, [], ["a", "b", "c"]) if verdict.causal] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "effect"),
+    [
+        ("There we have the wet floor explained.", "the wet floor explained"),
+        ("That answers the riddle of the wet floor.", "the wet floor"),
+        ("The wet floor is just the consequence.", "The wet floor"),
+    ],
+)
+def test_a_sentence_may_say_that_it_explains_another_memory(text, effect):
+    (told,) = statements(text)
+    assert (told.relation, told.effect, told.told_by) == (CAUSES, effect, ("effect",))
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "cause"),
+    [
+        ("It took a new pump to dry the cellar.", ENABLES, "a new pump to dry the cellar"),
+        ("The wet floor has to do with the leaking pump.", CAUSES, "the leaking pump"),
+        ("The fair was cut short by the storm.", CAUSES, "the storm"),
+        ("The bottleneck is the old crane.", BLOCKS, "the old crane"),
+        ("人手不足に阻まれて、修理が進まない。", BLOCKS, "人手不足"),
+        ("不良は増えた。刃の摩耗に端を発する。", CAUSES, "刃の摩耗"),
+        ("新しい看板に助けられ、客が増えた。", ENABLES, "新しい看板"),
+    ],
+)
+def test_more_ways_to_state_a_cause_are_read(text, relation, cause):
+    assert (relation, cause, True) in [(one.relation, one.cause, "cause" in one.told_by) for one in statements(text)]
+
+
+def test_what_broke_down_broke_nothing():
+    assert [one for one in statements("The heating of the gym broke down.") if "cause" in one.told_by] == []
+    assert [one.effect for one in statements("The heating broke the gym floor.")] == ["the gym floor"]
+
+
+def test_common_words_weigh_little():
+    assert terms("old lists") == {"old": 0.5, "list": 0.5}
+    notes = [Note("The list is on the wall.", "a"), Note("Mails come late because of the list.", "b")]
+    assert [verdict for _, verdict in read_relations(notes, [], ["a", "b"]) if verdict.accepted] == []
+
+
+def test_only_what_is_awaited_means_the_memory_that_it_is_wanting():
+    memories = Memories([Note("The crane of hall four is broken.", "a"), Note("We wait.", "b")])
+    share = {
+        awaited: memories.meant_by("the crane of hall four is fixed", "b", lambda _: True, awaited=awaited).share
+        for awaited in (True, False)
+    }
+    assert share[True] > 0.6
+    assert share[False] < 0.5 * share[True]
+    notes = [Note("The crane of hall four is broken.", "a"), Note("We cannot load until the crane is fixed.", "b")]
+    ((_, verdict),) = read_relations(notes, [], ["b"])
+    assert (verdict.relation, verdict.accepted) == (BLOCKS, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "sentence", "relation", "cause"),
+    [
+        ("The choir sings outside.", "The hall is too cold.", CAUSES, "The hall is too cold"),
+        ("", "The choir sings outside, the hall is too cold.", CAUSES, "the hall is too cold"),
+        ("", "The boards are here, they still have to be sawn.", BLOCKS, "they still have to be sawn"),
+        ("The fair can finally open.", "The permit arrived.", ENABLES, "The permit arrived"),
+    ],
+)
+def test_what_a_sentence_explains_decides_the_relation(before, sentence, relation, cause):
+    assert [(one.relation, one.cause) for one in explanations(before, sentence)] == [(relation, cause)]
+
+
+@pytest.mark.parametrize(
+    ("before", "sentence"),
+    [
+        ("The page was slow.", "The index is in place."),
+        ("The choir sings as planned.", "The hall is too cold."),
+        ("The choir sings outside.", "Perhaps the hall is too cold."),
+        ("The choir sings outside.", "Is the hall too cold?"),
+        ("The choir sings outside.", "Nobody thought that the hall is too cold."),
+        ("The choir sings outside.", "The cold hall did not cause that."),
+        ("The choir sings outside.", "See the note about the cold hall."),
+    ],
+)
+def test_what_works_is_unsure_or_told_in_passing_explains_nothing(before, sentence):
+    assert list(explanations(before, sentence)) == []
