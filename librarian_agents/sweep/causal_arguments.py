@@ -224,9 +224,8 @@ class Memories:
         """Return the strength that each memory with something of the clause can reach at most."""
         bounds = dict.fromkeys((uid for uid in self.read if names_uid(clause.text, uid)), 1.0)
         if clause.tickets:
-            return (
-                dict.fromkeys((uid for ticket in clause.tickets for uid in self._naming.get(ticket, ())), 1.0) | bounds
-            )
+            naming = (uid for ticket in clause.tickets for uid in self._naming.get(ticket, ()))
+            return bounds | dict.fromkeys(naming, 1.0)
         held: defaultdict[str, float] = defaultdict(float)
         spared: defaultdict[str, float] = defaultdict(float)
         for term in clause.known:
