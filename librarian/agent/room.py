@@ -140,7 +140,9 @@ class AgentRoom:
 
     def _observe(self, request: Request, found: EvidenceSet, seconds: float) -> None:
         """Count and log one request; the steps contain texts, which are logged only where allowed."""
-        metrics.observe_search_agent(found.status, found.stopped_by, found.searches_used, seconds)
+        metrics.agent_requests.labels(found.status, found.stopped_by).inc()
+        metrics.agent_searches.observe(found.searches_used)
+        metrics.agent_seconds.observe(seconds)
         steps = found.trace.steps
         texts: dict[str, Any] = {"text": msgspec.json.encode(steps).decode()} if self._settings.log.texts else {}
         log.info(

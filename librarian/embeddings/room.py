@@ -105,7 +105,7 @@ class EmbeddingsRoom:
             return 0
         done = await embed_pending(parts.executor, parts.space, parts.encoder, on_progress)
         if done:
-            metrics.set_pending_embeddings(await count_pending(parts.executor))
+            metrics.pending_embeddings.set(await count_pending(parts.executor))
         return done
 
     async def pending_embeddings(self) -> int:

@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Protocol
 
+from prometheus_client import Gauge
+
 from librarian.base import metrics
 from librarian.base.errors import NotReady, Overloaded, TooManyRequests
 from librarian.base.settings.settings import HttpSettings
@@ -78,11 +80,11 @@ class RateLimiter:
 class Capacity:
     """A number of requests run, further ones wait in order, and the rest are refused at once with a retry time."""
 
-    def __init__(self, *, running: int, queued: int, report: Callable[[int, int], None] = metrics.set_load) -> None:
+    def __init__(self, *, running: int, queued: int, held: Gauge = metrics.running) -> None:
         self._slots = asyncio.Semaphore(running)
-        self._report = report
+        self._held = held
         self._most_queued = queued
-        self._running = self._queued = 0
+        self._queued = 0
         self.closed = False
 
     def close(self) -> None:
@@ -95,27 +97,22 @@ class Capacity:
         if self.closed:
             raise NotReady("The service is stopping.", phase="stopping", retry_after_s=_STOPPING_RETRY_S)
         if self._slots.locked() and self._queued >= self._most_queued:
-            metrics.count_refused("overloaded")
+            metrics.refused.labels("overloaded").inc()
             raise Overloaded(retry_after_s=_OVERLOADED_RETRY_S)
         await self._acquire()
         try:
-            yield
+            with self._held.track_inprogress():
+                yield
         finally:
             self._slots.release()
-            self._count(running=-1)
 
     async def _acquire(self) -> None:
-        self._count(queued=+1)
+        self._queued += 1
         try:
-            await self._slots.acquire()
+            with metrics.queued.track_inprogress():
+                await self._slots.acquire()
         finally:
-            self._count(queued=-1)
-        self._count(running=+1)
-
-    def _count(self, *, running: int = 0, queued: int = 0) -> None:
-        self._running += running
-        self._queued += queued
-        self._report(self._running, self._queued)
+            self._queued -= 1
 
 
 class Limits:
@@ -127,7 +124,7 @@ class Limits:
 
     def __init__(self, http: HttpSettings, dues: KeptDues | None = None) -> None:
         self.capacity = Capacity(running=http.max_concurrent, queued=http.max_queued)
-        self.agents = Capacity(running=http.max_agents, queued=0, report=metrics.set_agent_load)
+        self.agents = Capacity(running=http.max_agents, queued=0, held=metrics.agent_running)
         self._keys = RateLimiter(http.rate_limit, dues=dues)
         self._most_followers = http.max_change_streams
         self._followers: Counter[str] = Counter()
@@ -141,7 +138,7 @@ class Limits:
     def check_following(self, key_id: str) -> None:
         """Raise TooManyRequests if an API key has the maximum number of change streams."""
         if self._followers[key_id] >= self._most_followers:
-            metrics.count_refused("change_streams")
+            metrics.refused.labels("change_streams").inc()
             raise TooManyRequests(
                 f"This API key already has {self._most_followers} open streams of changes.",
                 retry_after_s=_FOLLOW_RETRY_S,
@@ -162,7 +159,7 @@ class Limits:
         """Count a request of an API key. Raises TooManyRequests."""
         wait = self._keys.take(key_id)
         if wait:
-            metrics.count_refused("rate_limit")
+            metrics.refused.labels("rate_limit").inc()
             raise TooManyRequests(
                 f"This API key has used up its {self._keys.rate} requests.",
                 retry_after_s=math.ceil(wait),
@@ -173,7 +170,7 @@ class Limits:
         """Count a failed authentication from an address. Raises TooManyRequests."""
         wait = self._failures.take(f"address {address}")
         if wait:
-            metrics.count_refused("failed_authentication")
+            metrics.refused.labels("failed_authentication").inc()
             raise TooManyRequests(
                 "Too many requests without a valid API key came from this address.",
                 retry_after_s=math.ceil(wait),

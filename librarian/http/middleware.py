@@ -78,7 +78,8 @@ class RequestContext:
     def _report(self, scope: Scope, status: int, seconds: float, span: Span) -> None:
         route = self._patterns.get(scope.get("endpoint"), "other")  # type: ignore[arg-type]  # None is in no mapping
         _trace(span, scope, route, status)
-        metrics.observe_request(route, scope["method"], status, seconds)
+        metrics.requests.labels(route, scope["method"], str(status)).inc()
+        metrics.request_seconds.labels(route).observe(seconds)
         log = logger.debug if route in _PROBES else logger.info
         log("request", method=scope["method"], route=route, status=status, ms=round(seconds * 1000, 1))
 

@@ -162,7 +162,7 @@ class Ingest:
             )
             self._made += audited(batch.namespace, found)
             self._proposed += found.proposed
-            metrics.observe_batch(time.perf_counter() - started)
+            metrics.batch_seconds.observe(time.perf_counter() - started)
             self._touched.add(batch.namespace)
             self._count(batch, stored)
 

@@ -129,8 +129,9 @@ class ItemsRoom:
         counts = {"added": report.added, "updated": report.updated, "failed": report.failed}
         audit("ingest", namespace, **counts, held_back=report.held_back, even_if_forgotten=even_if_forgotten)
         report.pending_embeddings = await count_pending(self._lifecycle.parts.executor)
-        metrics.count_rows(report)
-        metrics.set_pending_embeddings(report.pending_embeddings)
+        for outcome in ("added", "updated", "unchanged", "failed"):
+            metrics.ingest_rows.labels(outcome).inc(getattr(report, outcome))
+        metrics.pending_embeddings.set(report.pending_embeddings)
         return report
 
     async def get_item(

@@ -112,7 +112,7 @@ class _Handlers:
             error = await caught(answer())
             if error is not None:
                 tracing.mark_failed(span, type(error).__name__)
-        metrics.count_mcp_call(tool.name, failed=error is not None)
+        metrics.mcp_calls.labels(tool.name, "failed" if error else "ok").inc()
         return answers[0] if error is None else _failed(error)
 
     async def list_resources(

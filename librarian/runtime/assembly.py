@@ -90,7 +90,7 @@ class Assembly:
         else:
             await self.executor.reconnect(driver)
         self.config = config
-        metrics.set_connections_max(config.max_connections)
+        metrics.connections_max.set(config.max_connections)
         return self.executor
 
     async def has_moved(self) -> bool:

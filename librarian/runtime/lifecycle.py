@@ -106,7 +106,7 @@ class Lifecycle:
 
     def _turn(self, phase: Phase, reason: str) -> None:
         self._phase, self._reason = phase, reason
-        metrics.set_ready(ready=phase == "ready")
+        metrics.ready.set(phase == "ready")
         before, self._changed = self._changed, asyncio.Event()
         before.set()
 

@@ -28,7 +28,7 @@ class QueryObserver:
 
     def succeeded(self, statement: str, seconds: float, rows: int) -> None:
         """Record a statement that returned its rows."""
-        metrics.observe_query(statement, seconds)
+        metrics.query_seconds.labels(statement).observe(seconds)
         tracing.record(statement, seconds, {**_DATABASE, "db.response.returned_rows": rows})
         self._runs[statement] += 1
         level = logging.DEBUG if self._runs[statement] <= COLD_RUNS else logging.INFO
@@ -36,13 +36,13 @@ class QueryObserver:
 
     def failed(self, statement: str, seconds: float, code: str) -> None:
         """Record a statement or transaction that failed or was cancelled."""
-        metrics.count_query_error(statement, code)
+        metrics.query_errors.labels(statement, code).inc()
         tracing.record(statement, seconds, _DATABASE, failure=code)
         self._report_slow(logging.INFO, statement, seconds, code=code)
 
     def connections(self, in_use: int) -> None:
         """Record how many connections are in use."""
-        metrics.set_connections(in_use)
+        metrics.connections.set(in_use)
 
     def _report_slow(self, level: int, statement: str, seconds: float, **outcome: int | str) -> None:
         ms = seconds * 1000

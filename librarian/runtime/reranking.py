@@ -86,7 +86,7 @@ class Reranking:
         started = time.perf_counter()
         variant = variant_of(query, self._settings.traffic)
         outcome = await self._outcome(variant, query, texts, limit, deadline_s)
-        metrics.count_rerank(tool, outcome.status, variant)
+        metrics.rerank_calls.labels(tool, outcome.status, variant).inc()
         if outcome.status not in (RerankStatus.OFF, RerankStatus.SKIPPED):
             self._record(tool, outcome, limit, time.perf_counter() - started)
         return outcome
@@ -121,9 +121,10 @@ class Reranking:
         return await rerank_pool(self._trusted, query, texts, limit=limit, oversample=oversample, deadline_s=deadline_s)
 
     def _record(self, tool: str, outcome: RerankOutcome, limit: int, seconds: float) -> None:
-        metrics.observe_rerank(outcome.pool, seconds)
+        metrics.rerank_candidates.observe(outcome.pool)
+        metrics.rerank_seconds.observe(seconds)
         for fault in outcome.faults:
-            metrics.count_rerank_error(fault)
+            metrics.rerank_errors.labels(fault).inc()
         log.info(
             "Re-ranking completed",
             tool=tool,
@@ -138,7 +139,7 @@ class Reranking:
         if outcome.status not in _FAULTS:
             self._faults = self._losses = 0
             return
-        metrics.count_rerank_error(outcome.error_code or str(outcome.status))
+        metrics.rerank_errors.labels(outcome.error_code or str(outcome.status)).inc()
         self._faults += 1
         if self._faults >= FAULTS_IN_A_ROW and self._trusted is not None:
             self._losses += 1

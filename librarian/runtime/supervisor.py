@@ -149,7 +149,7 @@ class Supervisor:
         """Adopt changes by other processes: items to encode, the active embedding space, and its calibration, which is
         remeasured when the graph has changed a lot.
         """
-        metrics.set_pending_embeddings(await count_pending(parts.executor))
+        metrics.pending_embeddings.set(await count_pending(parts.executor))
         if parts.space is None:
             return
         spaces = await list_spaces(parts.executor)

@@ -203,8 +203,12 @@ def _remarks(outcome: RerankOutcome | None, reranking: Reranking) -> list[str]:
 def _observe(plan: SearchPlan, result: SearchResult, hits: int) -> None:
     """Count and log one search."""
     for stage, spent_ms in result.timings_ms.items():
-        metrics.observe_stage(stage, spent_ms / 1000)
-    metrics.count_search(arms=result.arms, overfetch=result.overfetch, hits=hits)
+        metrics.stage_seconds.labels(stage).observe(spent_ms / 1000)
+    for arm, status in result.arms.items():
+        metrics.search_arms.labels(arm, status.partition(":")[0]).inc()
+    if result.overfetch is not None:
+        metrics.search_overfetch.labels(result.overfetch).inc()
+    metrics.search_hits.observe(hits)
     _observe_threshold(plan, result, hits)
     log.info(
         "search",
@@ -223,7 +227,9 @@ def _observe_threshold(plan: SearchPlan, result: SearchResult, hits: int) -> Non
     threshold = result.threshold
     if threshold is None or threshold.outcome == "fixed":
         return
-    metrics.observe_adaptive_threshold(threshold.iterations, threshold.value, hits)
+    metrics.threshold_iterations.observe(threshold.iterations)
+    metrics.final_threshold.observe(threshold.value)
+    metrics.threshold_results.observe(hits)
     log.info(
         f"Adaptive threshold {threshold.outcome}",
         tool=plan.tool,

@@ -101,7 +101,10 @@ def log_run(report: SweepReport, seconds: float) -> None:
         domains=report.config.domains,
         duration_ms=round(seconds * 1000),
     )
-    metrics.count_sweep(dry_run=report.dry_run, memories=report.summary.memories_scanned, seconds=seconds)
+    label = str(report.dry_run).lower()
+    metrics.sweeps.labels(label).inc()
+    metrics.swept.labels(label).inc(report.summary.memories_scanned)
+    metrics.sweep_seconds.observe(seconds)
 
 
 def log_changes(changes: Sequence[SweepChange]) -> None:
@@ -123,7 +126,7 @@ def log_changes(changes: Sequence[SweepChange]) -> None:
                 relation=change.relation,
                 confidence=change.confidence,
             )
-        metrics.count_sweep_change(change.action, change.new_type or change.relation or "")
+        metrics.sweep_changes.labels(change.action, change.new_type or change.relation or "").inc()
 
 
 async def _dry(context: SweepContext, request: SweepRequest) -> SweepEvents:

@@ -173,10 +173,10 @@ class TransferRoom:
 
         error = await caught(work())
         if error is None:
-            metrics.count_backup("made")
+            metrics.backups.labels("made").inc()
             return True
         if not isinstance(error, LeaseHeld):  # else another service makes it
-            metrics.count_backup("failed")
+            metrics.backups.labels("failed").inc()
             log.error("backup failed", reason=message_of(error))
         return False
 

@@ -114,7 +114,7 @@ class WebhooksRoom:
         executor = self._lifecycle.parts.executor
         if time.monotonic() >= self._count_at:
             self.paused = len(await graph.paused(executor))
-            metrics.set_paused_webhooks(self.paused)
+            metrics.webhooks_paused.set(self.paused)
             self._count_at = time.monotonic() + _COUNT_EVERY_S
         if not await graph.due(executor, 1):
             return
@@ -153,7 +153,7 @@ class WebhooksRoom:
         said = await send(self._settings, webhook, delivery_id, payload)
         if said.error is None:
             await graph.advance(executor, webhook, page.cursor, said.status)
-            metrics.count_webhook_delivery("taken")
+            metrics.webhook_deliveries.labels("taken").inc()
         else:
             await self._delay(webhook, said, said.error, give_up_s=_give_up_s(said, self._settings.hours))
 
@@ -162,7 +162,7 @@ class WebhooksRoom:
         state = await graph.delay(
             self._lifecycle.parts.executor, webhook, status=said.status, error=error, wait_s=wait, give_up_s=give_up_s
         )
-        metrics.count_webhook_delivery("failed")
+        metrics.webhook_deliveries.labels("failed").inc()
         about = {"webhook_id": webhook.webhook_id, "namespace": webhook.namespace, "status": said.status}
         if state == "paused":
             log.warning("webhook paused", **about, error=error, attempt=webhook.failures + 1)
