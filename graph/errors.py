@@ -91,6 +91,10 @@ class LeaseHeld(GraphError):
     code = "lease_held"
     retryable = True
 
+    def __init__(self, message: str | None = None, holder: str = "") -> None:
+        super().__init__(message)
+        self.holder = holder
+
 
 class LeaseLost(GraphError):
     """Another process has taken over this work because its lease was not renewed in time. Nothing is half done."""

@@ -19,12 +19,15 @@ TTL_S = 20.0
 logger = logging.getLogger("librarian.graph")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lease:
-    """A lease that we hold; statements that check `owner` refuse to work once another process has it."""
+    """A lease that we hold; statements that check `owner` refuse to work once another process has it. `lost` is true
+    once a renewal has found another owner.
+    """
 
     name: str
     owner: str
+    lost: bool = False
 
 
 @asynccontextmanager
@@ -36,9 +39,8 @@ async def leased(executor: Executor, name: str, who: str, ttl_s: float = TTL_S) 
     (row,) = await executor.write("take_lock", {"name": name, "owner": lease.owner, "ttl_s": ttl_s})
     if not row["taken"]:
         until = native(row["expires_at"])
-        raise LeaseHeld(
-            f"lease held by {row['owner'].rpartition(' ')[0]}; it ends at {until:%H:%M:%S} UTC unless it is renewed"
-        )
+        holder = row["owner"].rpartition(" ")[0]
+        raise LeaseHeld(f"lease held by {holder}; it ends at {until:%H:%M:%S} UTC unless it is renewed", holder)
     renewal = asyncio.create_task(_renew(executor, lease, ttl_s))
     try:
         yield lease
@@ -48,13 +50,11 @@ async def leased(executor: Executor, name: str, who: str, ttl_s: float = TTL_S) 
 
 async def _renew(executor: Executor, lease: Lease, ttl_s: float) -> None:
     """Renew three times per lifetime, so that one failure costs nothing."""
-    renewed = True
-    while renewed:
+    while not lease.lost:
         await asyncio.sleep(ttl_s / 3)
         try:
-            renewed = bool(
-                await executor.write("renew_lock", {"name": lease.name, "owner": lease.owner, "ttl_s": ttl_s})
-            )
+            rows = await executor.write("renew_lock", {"name": lease.name, "owner": lease.owner, "ttl_s": ttl_s})
+            lease.lost = not rows
         except GraphError as error:
             logger.warning("lease not renewed", extra={"reason": str(error)})
 

@@ -7,9 +7,10 @@ import stamina
 
 from graph.errors import DatabaseBusy, GraphError, SchemaMismatch
 from graph.executor import Executor
+from graph.leases import Lease
 from graph.schema import differences, wait_until_online
 from migrations.errors import LockLost, MigrationFailed, UnknownMigration
-from migrations.lock import NAME, HeldLock, LockTimes, held
+from migrations.lock import NAME, LockTimes, held
 from migrations.plan import Migration, Plan, Record, Status, discover, plan, statuses
 
 OnProgress = Callable[[Migration], None]
@@ -115,10 +116,11 @@ class Migrator:
                 with attempt:
                     await self._executor.run_schema(name)
 
-    async def _run(self, lock: HeldLock, migration: Migration) -> None:
+    async def _run(self, lock: Lease, migration: Migration) -> None:
         await self._begin(lock, migration)
         for number, statement in enumerate(migration.statements, start=1):
-            lock.require()
+            if lock.lost:
+                raise LockLost
             await self._execute(migration, number, statement)
         if migration.kind == "schema":
             await self._require_schema(migration)
@@ -143,7 +145,7 @@ class Migrator:
         if wrong := await differences(self._executor, migration.created):
             raise SchemaMismatch(f"after migration {migration.version}_{migration.name}: {'; '.join(wrong)}")
 
-    async def _begin(self, lock: HeldLock, migration: Migration) -> None:
+    async def _begin(self, lock: Lease, migration: Migration) -> None:
         rows = await self._executor.write(
             "begin_migration",
             {
@@ -159,7 +161,7 @@ class Migrator:
         )
         _require_row(rows)
 
-    async def _finish(self, lock: HeldLock, migration: Migration) -> None:
+    async def _finish(self, lock: Lease, migration: Migration) -> None:
         params = {"lock": NAME, "owner": lock.owner, "version": migration.version, "checksum": migration.checksum}
         _require_row(await self._executor.write("finish_migration", params))
 
