@@ -5,7 +5,7 @@ import pytest
 from librarian.base.keys import KeyFile
 from librarian.causal.contracts import CausalInput
 from librarian.client import ApiError, AsyncLibrarianClient
-from librarian.sweep.contracts import ReviewInput, ReviewManyInput, ReviewQuery, SweepRequest
+from librarian.sweep.contracts import ReviewInput, ReviewQuery, SweepRequest
 
 
 @pytest.fixture
@@ -54,37 +54,3 @@ async def test_flags_and_merges_are_decided_over_http(remote, librarian, namespa
     assert fault.value.status == 404
     accepted = await remote.list_reviews(namespace, ReviewQuery(states=["accepted"], sorts=["flag", "merge"]))
     assert {one.review_id for one in accepted.reviews} == {flag.review_id, merge.review_id}
-
-
-async def test_reviews_of_another_tenant_can_neither_be_seen_nor_decided(
-    remote, librarian, serve_app, namespace, connect, tmp_path
-):
-    """Whoever has got hold of an id is told that there is nothing, and what it names stays open."""
-    await connect(("a CAUSES b", {"state": "proposed"}))
-    (one,) = (await remote.list_reviews(namespace, ReviewQuery(states=["open"]))).reviews
-    keys = KeyFile(tmp_path / "other-keys.json")
-    _, secret = keys.create("other", namespaces=[f"{namespace}-other"], scopes=["read", "write", "sweep"])
-    async with serve_app(librarian, keys) as url, AsyncLibrarianClient(url, secret) as other:
-        theirs = f"{namespace}-other"
-        assert (await other.list_reviews(theirs, ReviewQuery())).reviews == []
-        for verdict in ("accept", "reject"):
-            with pytest.raises(ApiError) as fault:
-                await other.review(theirs, one.review_id, ReviewInput(verdict=verdict))
-            assert fault.value.status == 404
-            with pytest.raises(ApiError) as fault:
-                await other.review(namespace, one.review_id, ReviewInput(verdict=verdict))
-            assert fault.value.status == 403
-    assert (await remote.list_reviews(namespace, ReviewQuery(states=["open"]))).reviews == [one]
-
-
-async def test_many_are_decided_over_http(remote, librarian, namespace, connect):
-    """The clients and the interface take the same steps; the decisions bear the name of the key."""
-    reasons = {name: {"state": "proposed", "reason": f"the texts are close (0.9{name})"} for name in "12"}
-    await connect(*((f"a RELATES_TO b{name}", more) for name, more in reasons.items()))
-    (kind,) = (await remote.list_review_reasons(namespace)).reasons
-    assert (kind.because, kind.open) == ("the texts are close", 2)
-    asked = ReviewManyInput(verdict="reject", because=kind.because)
-    asked.confirm_token = (await remote.review_many(namespace, asked)).confirm_token
-    assert (await remote.review_many(namespace, asked)).decided == 2
-    rejected = await remote.list_reviews(namespace, ReviewQuery(states=["rejected"], because=kind.because))
-    assert [one.reviewed_by for one in rejected.reviews] == ["ada", "ada"]

@@ -77,14 +77,6 @@ async def test_a_folder_outside_the_list_is_forbidden(client, tree, allowing, tm
         assert (await client.post("/v1/files/index", json={"root": str(allowed)})).status_code == 200
 
 
-async def test_indexing_wants_an_admin(serve_app, librarian, keys, namespace, client):
-    """A key that may write may upload, and not read the machine's folders."""
-    secret = keys.create("writer", namespaces=[namespace], scopes=["read", "write"])[1]
-    headers = {"Authorization": f"Bearer {secret}"}
-    assert (await client.post("/v1/files/index", json={"root": "/"}, headers=headers)).status_code == 403
-    assert (await client.put("/v1/files/a.txt", content=b"x", headers=headers)).status_code == 201
-
-
 async def test_uploading(client):
     """201, then 200 and unchanged, then updated; a binary file has no text; any path that stays below is one."""
     first = await client.put("/v1/files/notes/a%20b.txt", content=b"needle\n", params={"root": "laptop:/notes"})

@@ -159,18 +159,6 @@ async def test_every_filter_holds_in_both_arms(
     assert (found - {"f1", "f2"}) | merged_facts == set(expected)
 
 
-async def test_the_limit_is_filled_although_filters_reject_most(ingest: Any, librarian: Librarian, namespace: str):
-    """A filter that the index does not know makes the search look deeper, and the answer says so."""
-    rows = [
-        {"kind": "memory", "uid": f"k{i}", "text": f"cache note {i}", "tags": ["rare"] if i % 100 == 7 else []}
-        for i in range(500)
-    ]
-    await ingest(*rows)
-    answer = await ask(librarian, namespace, "cache note", limit=5, filters={"tags": ["rare"]})
-    assert set(uids(answer)) == {"k7", "k107", "k207", "k307", "k407"}
-    assert any("deeper" in note for note in answer.notes)
-
-
 async def test_many_queries_are_one_ranking(ingest: Any, librarian: Librarian, namespace: str):
     """Several queries are fused: each brings its own best hit."""
     await ingest(*TEAM)
@@ -212,17 +200,6 @@ async def test_no_query_text_breaks_the_search(ingest: Any, librarian: Librarian
 async def test_lucene_accepts_every_generated_query(librarian: Librarian, query: str):
     """Whatever characters a query has, the terms made of it parse."""
     assert await keyword_candidates(librarian.parts.executor, ItemFilter("nobody"), keyword_query(query), 3) == []
-
-
-async def test_the_limit_is_filled_although_most_items_say_the_same(ingest: Any, librarian: Librarian, namespace: str):
-    """Duplicates do not use up the hits: what comes after them is fetched."""
-    repeated = [{"kind": "memory", "uid": f"same{i:02}", "text": "the cache was cleared"} for i in range(30)]
-    other = [{"kind": "memory", "uid": f"other{i}", "text": f"the cache of region {i} is warm"} for i in range(4)]
-    await ingest(*repeated, *other)
-    answer = await ask(librarian, namespace, "the cache was cleared", limit=4, explain=True)
-    assert len(answer.results) == 4
-    assert answer.results[0].explanation is not None
-    assert len(answer.results[0].explanation.merged_duplicates) == 29
 
 
 async def test_several_namespaces_are_searched_together(librarian: Librarian, namespace: str, ingest: Any) -> None:

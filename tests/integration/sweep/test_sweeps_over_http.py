@@ -72,19 +72,6 @@ async def test_progress_comes_as_events(calling, memories):
     assert [name for name, _ in undone][-1] == "undone"
 
 
-async def test_only_keys_for_it_may_sweep(calling, memories, stored):
-    """Reading and writing keys may not, not even look."""
-    before = await stored()
-    client = await calling("read", "write")
-    for answer in (
-        await client.post("/v1/sweeps", json={"dry_run": True}),
-        await client.get("/v1/sweeps"),
-        await client.post("/v1/sweeps/sweep-20260101-001/undo"),
-    ):
-        assert answer.status_code == 403
-    assert await stored() == before
-
-
 @pytest.mark.parametrize(
     ("body", "field"),
     [

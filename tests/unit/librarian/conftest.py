@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import resource
 from dataclasses import replace
 
 import httpx
@@ -56,3 +57,13 @@ def key_for(keys):
         return {"Authorization": f"Bearer {keys.create('test', namespaces=namespaces, scopes=[scope])[1]}"}
 
     return make
+
+
+@pytest.fixture
+def full_disk():
+    """The bytes beyond which no file may grow, as on a disk that is full."""
+    room = 64 * 1024
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+    yield room
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -1,29 +1,6 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from retrieval.thresholds import adaptive_threshold, ladder
-
-hundredths = st.integers(0, 100).map(lambda number: number / 100)
-
-
-def searched_again(similarities, exempt, limit, maximum, minimum):
-    """The plain loop: search at each bound, from the highest in whole steps of 5 hundredths, until 4/5 came."""
-    bounds = [*range(round(maximum * 100), round(minimum * 100), -5), round(minimum * 100)]
-    for iteration, bound in enumerate(bounds, start=1):
-        found = [one for one in similarities if round(one * 100) >= bound]
-        if len(found) + exempt >= max(1, int(limit * 0.8)):
-            return bound / 100, iteration, "converged"
-    return bounds[-1] / 100, len(bounds), "exhausted"
-
-
-@given(st.lists(hundredths, max_size=80), st.integers(0, 5), st.integers(1, 50), hundredths, hundredths)
-def test_one_pass_equals_searching_again_at_every_step(similarities, exempt, limit, one, other):
-    """The bound, the number of steps and the outcome are those of the loop that really searches each time."""
-    maximum, minimum = max(one, other), min(one, other)
-    found = adaptive_threshold(similarities, exempt=exempt, limit=limit, maximum=maximum, minimum=minimum)
-    expected = searched_again(similarities, exempt, limit, maximum, minimum)
-    assert (found.value, found.iterations, found.outcome) == expected
+from retrieval.thresholds import ladder
 
 
 def test_the_usual_ladder_has_nine_steps_and_holds_both_ends():

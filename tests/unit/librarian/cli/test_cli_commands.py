@@ -27,7 +27,7 @@ from librarian.items.importers import registry
 
 LIBRARIAN = Path(sys.executable).with_name("librarian")
 DRIVERS_AND_MODELS = {"neo4j", "neomodel", "numpy", "onnxruntime", "langgraph", "mcp", "openai"}
-HEAVY = DRIVERS_AND_MODELS | {"rich", "starlette", "uvicorn", "structlog", "httpx"}
+HEAVY = DRIVERS_AND_MODELS | {"rich", "starlette", "uvicorn", "structlog", "httpx", "sudachipy", "librarian.operations"}
 
 
 @pytest.fixture

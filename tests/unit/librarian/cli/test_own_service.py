@@ -27,7 +27,6 @@ FOUND = SearchOutput(
 )
 LOADED = "import sys; from librarian.cli import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
 NOT_FOR_QUESTIONS = {"neo4j", "neomodel", "numpy", "onnxruntime", "uvicorn", "starlette", "httpx", "structlog"}
-NOT_FOR_HELP = NOT_FOR_QUESTIONS | {"retrieval.pipeline", "retrieval.answering", "sudachipy", "librarian.operations"}
 
 
 class _Answer(BaseHTTPRequestHandler):
@@ -211,13 +210,6 @@ def test_a_command_that_a_service_answers_loads_nothing_of_what_a_graph_takes(en
     code, out, said, modules = command(environment, "search", "x", "--json")
     assert (code, json.loads(out)["notes"], said) == (0, ["from the service"], "")
     assert NOT_FOR_QUESTIONS & modules == set()
-
-
-@pytest.mark.parametrize("name", ["search", "list", "ingest", "serve"])
-def test_help_loads_nothing_of_what_a_search_takes(environment, name):
-    code, out, _, modules = command(environment, name, "--help")
-    assert (code, "Usage" in out) == (0, True)
-    assert NOT_FOR_HELP & modules == set()
 
 
 def test_local_and_remote_exclude_each_other(environment):

@@ -69,17 +69,6 @@ def answering(monkeypatch):
     return client
 
 
-def test_a_client_sends_what_it_has_written(answering):
-    written = (200, {**OK[1], BOOKMARK_HEADER: "FB:w"}, OK[2])
-    with answering(written, OK) as client:
-        client.namespaces()
-        client.namespaces()
-        assert (answering.sent, client.bookmark) == ([None, "FB:w"], "FB:w")
-    with answering(OK, bookmark=client.bookmark) as other:
-        other.namespaces()
-    assert answering.sent[-1] == "FB:w"
-
-
 @pytest.mark.parametrize(("status", "code"), [(422, "invalid_bookmark"), (503, "bookmark_not_reached")])
 def test_a_bookmark_that_no_database_knows_is_told_once(answering, status, code):
     """The request fails, as what it was to build on is unknown; the next one goes without."""

@@ -71,6 +71,7 @@ async def test_without_a_valid_key_nothing_is_answered(client, key_for, keys, en
     for headers in (None, {"Authorization": "Basic YTpi"}, {"Authorization": "Bearer lib_unknown"}, revoked):
         answer = await sent(client, endpoint, headers)
         assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
+        assert answer.headers["www-authenticate"].startswith("Bearer")
 
 
 @pytest.mark.parametrize("endpoint", SCOPED, ids=name)

@@ -106,14 +106,6 @@ def test_a_full_table_forgets_whose_request_was_due_longest_ago():
         assert limiter.take("0") == 0
 
 
-def test_callers_do_not_share_a_rate():
-    """One that has used up its requests takes nothing from another."""
-    limiter = RateLimiter(Rate(1, 60.0), clock=Hands())
-    assert limiter.take("a") == 0
-    assert limiter.take("a") == 60
-    assert limiter.take("b") == 0
-
-
 def test_no_rate_is_no_limit():
     """`off` counts nothing."""
     limiter = RateLimiter(Rate(0, 1.0))
@@ -130,28 +122,6 @@ def test_memory_is_bounded_by_forgetting_who_came_longest_ago():
             assert limiter.take("regular") > 0
     assert limiter.take("29999") > 0
     assert limiter.take("0") == 0
-
-
-async def test_what_does_not_run_waits_and_what_cannot_wait_is_refused_at_once():
-    """One slot, one place in the queue: the third is told when to come back, and the second runs after the first."""
-    capacity, leave = Capacity(running=1, queued=1), asyncio.Event()
-    order = []
-
-    async def work(name):
-        async with capacity.slot():
-            order.append(name)
-            await leave.wait()
-
-    async with asyncio.TaskGroup() as group:
-        for name in ("first", "second"):
-            group.create_task(work(name))
-            await asyncio.sleep(0)
-        with pytest.raises(Overloaded) as caught:
-            await work("third")
-        assert caught.value.retry_after_s > 0
-        assert order == ["first"]
-        leave.set()
-    assert order == ["first", "second"]
 
 
 @pytest.mark.parametrize("while_running", [True, False])

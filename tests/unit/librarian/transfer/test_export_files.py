@@ -4,7 +4,6 @@ import gzip
 import hashlib
 import io
 import os
-import resource
 import time
 import tracemalloc
 import zlib
@@ -197,15 +196,6 @@ def test_a_file_appears_when_it_is_whole(tmp_path):
     assert target.read_bytes() == b"whole"
     assert target.stat().st_mode & 0o777 == 0o600
     assert names_in(tmp_path) == ["x.jsonl"]
-
-
-@pytest.fixture
-def full_disk():
-    """Files may not grow beyond 64 KiB, as on a disk that is full."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (64 * 1024, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, full_disk):
