@@ -1,4 +1,4 @@
-"""What the architecture tests look at: the project's files as they stand, tracked or about to be."""
+"""The files of the project as they stand, tracked or about to be, for the architecture tests."""
 
 import ast
 import subprocess

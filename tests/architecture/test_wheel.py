@@ -1,4 +1,4 @@
-"""What is published works away from the source tree: every data file is in the wheel and the command starts."""
+"""The published wheel works away from the source tree: every data file is in it and the command starts."""
 
 import os
 import subprocess

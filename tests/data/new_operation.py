@@ -20,13 +20,13 @@ from librarian.operations import Http, Operation, Tool
 
 
 class RepeatInput(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What is to be repeated."""
+    """The text to repeat."""
 
     text: Annotated[str, msgspec.Meta(description="Any text.")]
 
 
 class RepeatOutput(msgspec.Struct, kw_only=True):
-    """What was repeated, and where."""
+    """The repeated text, and where."""
 
     namespace: str
     text: str
@@ -76,7 +76,7 @@ def add_command() -> None:
 
 
 async def asked(url: str, key: str) -> dict[str, object]:
-    """What each way to ask gives."""
+    """Return the answer of each way to ask."""
     headers = {"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream"}
     async with httpx.AsyncClient(base_url=url, headers=headers, trust_env=False, timeout=120) as http:
 

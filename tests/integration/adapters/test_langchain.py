@@ -88,7 +88,7 @@ def test_messages_come_back_as_they_were(history, service, namespace):
 
 
 def test_a_history_that_was_cleared_begins_anew(history):
-    """What was said before may be said again."""
+    """The same message may be said again."""
     history.add_messages(SAID[:2])
     history.clear()
     assert history.messages == []

@@ -66,7 +66,7 @@ def store(service, namespace):
 
 
 def plain(result):
-    """What two stores have in common: times are their own, and so is the order of a listing."""
+    """Return the common contents of two stores: times are their own, and so is the order of a listing."""
     if isinstance(result, list):
         return sorted(map(plain, result), key=repr)
     return (result.namespace, result.key, result.value) if hasattr(result, "value") else result

@@ -142,7 +142,7 @@ def test_what_it_refuses(memory):
 
 
 def test_memories_of_an_import_are_there(memory, service, namespace):
-    """What `librarian import` made of mem0's own export has its scopes and metadata in its tags."""
+    """Memories that `librarian import` made of mem0's own export have its scopes and metadata in their tags."""
     row = {"kind": "memory", "uid": "mem0-1", "text": "I like tea", "tags": ["user:ada", "topic:drinks"], "agent": "a"}
     with LibrarianClient(**service.access) as client:
         client.ingest([row], namespace=namespace)

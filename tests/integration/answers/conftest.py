@@ -23,7 +23,7 @@ from librarian.base.settings.values import Rate
 
 @dataclass
 class Script:
-    """What the model does: `say` makes the reply of the hits' ids; `status` other than 200 fails `failures` times."""
+    """Sets up the model: `say` makes the reply of the hits' ids; `status` other than 200 fails `failures` times."""
 
     say: Callable[[list[str]], str] = lambda ids: f"As told [memory: {ids[0]}]."
     status: int = 200

@@ -57,7 +57,7 @@ async def test_memories_are_data_whatever_they_say(serving, asking, script, name
 
 
 async def test_a_hit_that_the_model_was_not_shown_cannot_be_cited(asking, script, namespace, story):
-    """What did not fit into the context supports nothing."""
+    """Hits that did not fit into the context support nothing."""
     served, uids, shown = asking(context_chars=500), ("tell", "ask", "mem", "fact", "orders", "other"), []
     script.say = lambda ids: shown.extend(ids) or "So " + " ".join(f"[memory: {uid}]" for uid in uids)
     answer = await served.answer(namespace, AnswerInput(query=QUERY))

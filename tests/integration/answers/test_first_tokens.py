@@ -1,4 +1,4 @@
-"""What a server tells of the first token of its reply, over HTTP."""
+"""The first token of a server's reply and its alternatives, over HTTP."""
 
 import json
 

@@ -19,7 +19,7 @@ async def test_what_tells_goes_before_what_asks(librarian, namespace, story):
 
 
 async def test_the_score_is_the_adjusted_similarity(librarian, namespace, story):
-    """What is shown is `score_hit_for_query` over the similarity; the order is that of how well a hit answers."""
+    """The shown score is `score_hit_for_query` over the similarity; the order is that of how well a hit answers."""
     plain = await librarian.get_relevant_memory(namespace, QUERY, answer_over_question=False)
     similarity = {hit.uid: hit for hit in plain}
     hits = await librarian.get_relevant_memory(namespace, QUERY)

@@ -95,7 +95,7 @@ class Desk:
         await self.page.dispatch_event(".filedrop", "drop", {"dataTransfer": dropped})
 
     async def outcome(self, command: str) -> str:
-        """What the latest frame, which is of `command`, says of its result."""
+        """Return the text of the latest frame, which is of `command`."""
         said = await self.page.wait_for_function(SAID, arg=[command, OUTCOME.pattern], polling=50)
         return await said.json_value()
 

@@ -1,4 +1,4 @@
-"""What led to an item, what follows from it, and how two are connected."""
+"""The causes of an item, its effects, and the connection of two."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -79,7 +79,7 @@ async def test_only_accepted_edges_count_unless_asked(librarian: Librarian, name
 async def test_items_outside_of_the_time_are_not_passed_through(
     librarian: Librarian, executor: Executor, namespace: str, connect: Any
 ):
-    """What happened too late, or at no known time, hides what is behind it."""
+    """An item that happened too late, or at no known time, hides those behind it."""
     await connect("a CAUSES b", "b CAUSES c", "a CAUSES d")
     for uid, year in (("b", 2025), ("c", 2020)):
         await executor.driver.execute_query(

@@ -159,7 +159,7 @@ async def test_the_tags_follow_the_type(librarian: Librarian, namespace: str, in
 
 
 async def test_a_disputed_memory_waits_untouched(librarian: Librarian, namespace: str, ingest: Any):
-    """What says another type than is stated gets no sections before somebody has decided which it is; words of another
+    """A text of another type than is stated gets no sections before somebody has decided which it is; words of another
     type alone dispute nothing.
     """
     told = "The importer crashes on empty rows, and the queue hangs behind it."
@@ -173,7 +173,7 @@ async def test_a_disputed_memory_waits_untouched(librarian: Librarian, namespace
 
 
 async def test_sections_by_hand_name_the_type(librarian: Librarian, namespace: str, ingest: Any):
-    """What stands in the tags is what somebody has stated: a sweep takes it over and leaves the text alone."""
+    """The type in the tags is what somebody has stated: a sweep takes it over and leaves the text alone."""
     text = f"## CONTEXT\n{STATED}\n## REASONING\n## OUTCOME\nWe live with it.\n## TAGS\ntype: decision\n"
     await ingest(memory("a", text), embed=False)
     before = (await librarian.get_item(namespace, "a")).properties
@@ -264,7 +264,7 @@ async def test_what_is_rejected_again_and_again_is_only_proposed(librarian: Libr
 
 
 async def test_a_merge_is_carried_out_after_all_and_not_taken_back(librarian: Librarian, namespace: str, twins: str):
-    """What was rejected may be revised; two memories that became one stay one."""
+    """A rejection may be revised; two memories that became one stay one."""
     await librarian.review(namespace, twins, ReviewInput(verdict="reject"))
     again = ReviewInput(verdict="accept", reason="they are the same", revise=True)
     assert (await librarian.review(namespace, twins, again)).review.state == "accepted"
@@ -277,7 +277,7 @@ async def test_a_merge_is_carried_out_after_all_and_not_taken_back(librarian: Li
 async def test_no_sweep_and_no_undo_touches_a_decided_edge(
     librarian: Librarian, namespace: str, ingest: Any, verdict: Any
 ):
-    """What a human said of an edge that a sweep drew stays through its undoing and through other sweeps; what nobody
+    """A human's decision on an edge that a sweep drew stays through its undoing and through other sweeps; what nobody
     decided is withdrawn.
     """
     when = {"occurred_at": "2026-03-01T00:00:00Z"}

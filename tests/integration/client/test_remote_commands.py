@@ -133,5 +133,5 @@ async def test_what_works_on_this_machine_only_refuses_the_option(cli, service_u
 
 
 def saved(plan):
-    """What a saved plan holds."""
+    """Return the contents of a saved plan."""
     return json.loads(plan.read_bytes())

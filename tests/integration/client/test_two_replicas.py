@@ -113,7 +113,7 @@ async def test_clients_carry_it_along(service_url, other_url, admin_key, namespa
 
 
 async def test_commands_carry_it_along(cli, service_url, namespace, tmp_path):
-    """What one command wrote through a service the next one builds on; what no database knows is forgotten."""
+    """A command builds on the last one's write through a service; a bookmark that no database knows is forgotten."""
     where = {"LIBRARIAN_REMOTE": service_url, "LIBRARIAN_NAMESPACE": namespace, "LIBRARIAN_CACHE": str(tmp_path)}
     note = tmp_path / "bookmarks.json"
     assert (await cli("remember", "Backups run at six.", **where))[0] == 0

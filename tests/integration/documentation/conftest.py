@@ -96,7 +96,7 @@ class Reader:
             await process.communicate()
 
     def reported(self, text):
-        """What a page says, with this reader's namespaces and the address of the service."""
+        """Return a page's text with this reader's namespaces and the address of the service."""
         return NAMESPACE.sub(lambda name: name[0] + self._own, text).replace(ADDRESS, self.url)
 
 

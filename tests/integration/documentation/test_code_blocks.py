@@ -71,7 +71,7 @@ class Trial:
         self.renewals = []
 
     async def faults(self, block):
-        """What is wrong with a block, one text each."""
+        """Return the faults of a block, one text each."""
         if block.language not in TRIALS:
             return [f"nobody checks this language; known are {sorted(TRIALS)}"]
         try:
@@ -102,7 +102,7 @@ class Trial:
         return faults or await self._run(script, block, together=False)
 
     async def console(self, block):
-        """What stands behind a prompt is run; what stands below is what it prints."""
+        """Commands behind a prompt are run; the lines below are their output."""
         commands = commands_of(block.text)
         faults = [fault for entry in commands for fault in shell_faults(entry.text, [entry.text])]
         if faults or self.only_checked(block):
@@ -182,7 +182,7 @@ class Trial:
 
 
 def asked(block):
-    """What a block gives to a shell."""
+    """Return the script that a block gives to a shell."""
     if block.language == "console":
         return "\n".join(command.text for command in commands_of(block.text))
     return "" if "synopsis" in block.options else block.text

@@ -24,7 +24,7 @@ async def all_edges(librarian: Librarian, namespace: str) -> list[EdgeOut]:
 
 
 async def test_a_new_edge_is_a_humans(librarian: Librarian, namespace: str):
-    """What was given is stored and comes back, with method human and the time of its making."""
+    """Every given field is stored and comes back, with method human and the time of its making."""
     given = {"confidence": 0.8, "reason": "said so", "source_quote": "from a", "target_quote": "from b"}
     answer = await librarian.link(namespace, edge(**given))
     made = answer.edge
@@ -103,7 +103,7 @@ async def test_an_ingested_edge_accepts_its_proposal_too(ingest: Any, librarian:
 
 
 async def test_an_edge_without_an_id_gives_way(librarian: Librarian, executor: Executor, namespace: str, draw: Any):
-    """What somebody drew in the Browser is not doubled by a link; other types between the two are left alone."""
+    """An edge that somebody drew in the Browser is not doubled by a link; other types between the two stay."""
     await draw("a", "CAUSES", "b", mood="certain")
     await draw("a", "CAUSES", "b")
     await draw("a", "ENABLES", "b")

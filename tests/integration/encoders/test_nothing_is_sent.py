@@ -1,4 +1,4 @@
-"""What the encoder's library would tell its makers."""
+"""The telemetry that the encoder's library would send to its makers."""
 
 import os
 import subprocess

@@ -155,7 +155,7 @@ def conversations(tmp_path, namespace):
 
 
 async def test_conversations_are_apart_and_their_questions_are_also_asked_elsewhere(librarian, conversations):
-    """What one conversation answers is unanswerable in the next; the folder above stands for the data set too."""
+    """A question that one conversation answers is unanswerable in the next; the folder above names the data set too."""
     (dataset,) = (await Lab(librarian).retrieval(Evaluation([str(conversations.parent)], ("hybrid",)))).datasets
     assert dataset.corpora == {"namespaces": 2, "smallest": 2, "largest": 2}
     assert dataset.categories == {"asked elsewhere": 4, "category 1": 2, "category 4": 2, "unanswerable": 1}

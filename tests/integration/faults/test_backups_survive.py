@@ -219,7 +219,7 @@ async def test_a_dump_drains_and_comes_back(filled, cli, serve, ready, http, hea
     item = f"{service.url}/v1/items/m00001"
 
     async def during(*args):
-        """What the service says while a command runs: phases, and answers to a read."""
+        """Records the service's phases, and its answers to a read, while a command runs."""
         command = asyncio.create_task(cli(*args, LIBRARIAN_BACKUP_DIR=str(folder)))
         seen = []
         while not command.done():

@@ -31,7 +31,7 @@ async def test_nothing_is_lost_half_applied_or_foreign(environment, tmp_path):
     ],
 )
 def test_the_ledger_tells_what_is_wrong(status, found, wrong):
-    """What was acknowledged has to be there; what was not, whole or not at all; and nothing else."""
+    """Acknowledged writes have to be there; others whole or not at all; and nothing else."""
     ledger = Ledger()
     wanted = {("n", "a"): "1", ("n", "b"): "2"}
     ledger.begins(wanted)

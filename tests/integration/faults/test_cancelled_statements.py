@@ -89,7 +89,7 @@ async def test_a_cancelled_statement_ends_on_the_server(small, running, eventual
 
 
 async def test_a_cancelled_transaction_leaves_nothing(small, graph, running, eventually, namespace):
-    """What it had written is rolled back, and the connection can be used again."""
+    """Its writes are rolled back, and the connection can be used again."""
     wrote = asyncio.Event()
 
     async def work(transaction):

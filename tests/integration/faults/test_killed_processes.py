@@ -49,7 +49,7 @@ async def test_two_services_started_at_once_share_one_database(server, serve, ht
 
 
 async def _the_other_goes_on(leaver, stayer, server, http, headers):
-    """What the one stored before it stopped is answered by the other, from the same JVM."""
+    """Items that the one stored before it stopped are found by the other, from the same JVM."""
     pid = server.status().pid
     row = {"kind": "message", "uid": f"by-{leaver.process.pid}", "text": "x"}
     assert (await http.post(f"{leaver.url}/v1/items", json=row, headers=headers)).status_code == 200

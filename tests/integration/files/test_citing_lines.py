@@ -26,7 +26,7 @@ def keep(librarian, namespace):
 
 @pytest.fixture
 def stale(librarian, namespace):
-    """What does not stand: (path, first line, last line, state)."""
+    """Return the citations that do not stand: (path, first line, last line, state)."""
 
     async def run():
         found = (await librarian.stale_evidence(namespace, StaleQuery())).stale
@@ -135,7 +135,7 @@ async def test_another_reference_replaces_the_first(ingest, store, stale, eviden
 
 
 async def test_an_edit_of_something_else_does_not_hide_stale_evidence(ingest, store, stale):
-    """What was cited stays what it was."""
+    """Cited lines stay what they were."""
     await store(CODE)
     await ingest({**FACT, "evidence": [CITED]})
     await store(CODE.replace("30", "60"))

@@ -1,4 +1,4 @@
-"""What has expired is not found, unless it is asked for; what is pinned does not expire."""
+"""Expired items are not found unless they are asked for; pinned ones do not expire."""
 
 from datetime import UTC, datetime, timedelta
 

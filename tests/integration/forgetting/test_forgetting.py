@@ -1,4 +1,4 @@
-"""What was forgotten does not come back, whichever way it tries, and whoever brings it hears of that."""
+"""Forgotten items do not come back, whichever way they try, and whoever brings one hears of that."""
 
 import io
 from typing import Any

@@ -1,4 +1,4 @@
-"""What goes wrong on a bad day: strange namespaces, keys of others, deleting beside searching, bodies without end, and
+"""Trouble on a bad day: strange namespaces, keys of others, deleting beside searching, bodies without end, and
 searches that ask for next to nothing.
 """
 

@@ -1,4 +1,4 @@
-"""What each kind of change is told as, and following over HTTP: to the end of streams, keys and processes."""
+"""The entry of the change feed for each kind of change, and following: to the end of streams, keys and processes."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""What happens in the graph when nobody waits any more."""
+"""The end of work in the graph when nobody waits for it any more."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ async def idle(client):
 
 
 async def test_a_client_that_goes_away_stops_the_writing(client, headers, executor, namespace):
-    """What was stored stays, whole batches only; nothing more is written."""
+    """Stored rows stay, whole batches only; nothing more is written."""
     body = [{"kind": "message", "uid": f"g{n}", "text": f"text {n}"} for n in range(ROWS)]
     leaving = asyncio.create_task(client.post("/v1/items", json=body, headers=headers))
     while await items(executor, namespace) == 0:

@@ -32,7 +32,7 @@ async def test_an_id_that_cannot_be_one_is_refused_or_not_found(client, headers,
 
 @pytest.mark.parametrize("uid", ["a b", "x" * 201, "a\nb", "\u2028"])
 async def test_no_item_is_made_with_an_impossible_uid(client, headers, uid):
-    """What a row may not have as uid, a path may not either."""
+    """A uid that a row may not have, a path may not have either."""
     answer = await client.put(
         f"/v1/items/{quote(uid, safe='')}", json={"kind": "message", "text": "x"}, headers=headers
     )

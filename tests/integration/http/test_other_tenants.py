@@ -1,4 +1,4 @@
-"""What one tenant can learn of another: nothing by a moment that it asks for, nothing by the time of an answer."""
+"""One tenant learns nothing of another: neither by a moment that it asks for, nor by the time of an answer."""
 
 import statistics
 import time

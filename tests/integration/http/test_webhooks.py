@@ -36,7 +36,7 @@ MOVED = "MATCH (w:Webhook {namespace: $ns}) SET w.next_at = w.next_at - duration
 
 @dataclass
 class Receiver:
-    """What came, in its order; `answers` are the statuses of the next requests, 0 for none at all."""
+    """Collects deliveries in order; `answers` are the statuses of the next requests, 0 for none at all."""
 
     url: str = ""
     came: list = field(default_factory=list)
@@ -52,7 +52,7 @@ class Receiver:
 
 
 def verify(secret, headers, body):
-    """What the specification tells receivers to do."""
+    """Check a signature as the specification tells receivers to."""
     stamp = headers["webhook-timestamp"]
     assert abs(time.time() - int(stamp)) < 60
     signed = f"{headers['webhook-id']}.{stamp}.{body.decode()}".encode()
@@ -237,7 +237,7 @@ async def test_what_is_not_kept_any_more_pauses_too(ingest, librarian, executor,
 
 
 async def test_a_webhook_tells_of_the_kinds_that_it_was_registered_for(ingest, librarian, namespace, receiver, sending):
-    """What is of another kind is passed over, and no request is made for it."""
+    """Changes of other kinds are passed over, and no request is made for them."""
     made = await librarian.add_webhook(namespace, WebhookIn(url=receiver.url, kinds=["fact"]))
     for n in range(3):
         await ingest(note(f"m{n}"), embed=False)

@@ -99,7 +99,7 @@ async def test_workers_end_when_the_process_that_watches_them_is_killed(service)
 
 
 async def test_a_worker_that_ends_at_once_ends_all(start):
-    """What fails at once would fail again: the service says so by its exit code."""
+    """A worker that fails at once would fail again: the service says so by its exit code."""
     service = await start(LIBRARIAN_WORKERS="2")
     async with asyncio.timeout(60):
         while len(workers(service)) < 2:

@@ -45,7 +45,7 @@ async def writer(client, headers, keys, namespace):
     ],
 )
 async def test_answers_to_a_writer_hold_nothing_that_is_stored(writer, method, path, body):
-    """What was done is said, by counts, uids and versions; no text, name, property, author or quotation is."""
+    """Answers give counts, uids and versions; no text, name, property, author or quotation."""
     answer = await writer(method, path, body)
     assert answer.status_code in (200, 201), answer.text
     assert not [word for word in TOLD if word in answer.text], answer.text

@@ -38,7 +38,7 @@ async def stored(librarian: Librarian, namespace: str, found: Any) -> IngestRepo
 async def test_an_export_is_found_and_importing_it_again_changes_nothing(
     librarian: Librarian, namespace: str, name: str, added: int, failed: int, query: str, text: str
 ):
-    """What can be taken is stored and found first; the second run reports every row as unchanged."""
+    """Readable records are stored and found first; the second run reports every row as unchanged."""
     with opened(EXPORTS / name) as source:
         first = await stored(librarian, namespace, rows("auto", source))
         second = await stored(librarian, namespace, rows("auto", source))

@@ -1,4 +1,4 @@
-"""What a coding agent's hooks keep is found in the graph, and given back at the start of the next session."""
+"""Turns that a coding agent's hooks keep are found in the graph, and given back at the start of the next session."""
 
 from librarian.cli.hooks.commands import _recalled
 from librarian.items.capture import turn

@@ -63,7 +63,7 @@ async def test_a_writer_that_commits_late_gets_the_later_number(executor, namesp
 
 
 async def test_a_cursor_of_another_history_is_refused(ingest, executor, namespace):
-    """What a restored graph has seen since is other than what the cursor's owner has seen."""
+    """A restored graph has seen other changes since than the cursor's owner."""
     await ingest({"kind": "memory", "uid": "a", "text": "one"}, embed=False)
     known = await feed.head(executor, namespace)
     await feed.check(executor, namespace, known)

@@ -189,7 +189,7 @@ async def test_vectors_stay_while_the_text_does(librarian, ingest, executor, nam
 
 
 async def test_vectors_of_an_older_version_are_not_stored(librarian, ingest, executor, namespace):
-    """What was encoded before a patch, and comes after it, is left out; the item stays pending."""
+    """Vectors of a text from before a patch that come after it are left out; the item stays pending."""
     await ingest(POOL)
     await librarian.patch_item(namespace, "pool", {"text": "something else"})
     space = librarian.parts.space

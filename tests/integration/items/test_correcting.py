@@ -75,7 +75,7 @@ async def test_a_corrected_fact_becomes_history(librarian, executor, ingest, nam
     ids=["text alone drops the object", "both as given", "the text follows the triple", "only the confidence"],
 )
 async def test_text_and_triple_of_a_correction_agree(librarian, ingest, namespace, correction, text, triple):
-    """What is given without the other makes the other follow."""
+    """The part that is not given follows the given one."""
     await ingest(LIVES, embed=False)
     item = (await librarian.correct(namespace, "old", correction)).item
     assert item.text == text

@@ -43,7 +43,7 @@ _FILTERS = {
 
 
 def matches(row: dict[str, Any], query: dict[str, Any]) -> bool:
-    """What the filters mean, read off the rows."""
+    """The meaning of the filters, read off the rows."""
     when = row.get("sent_at") or row.get("valid_from")
     equal = ("conversation_id", "session_id", "person_id", "domain", "agent")
     return all(

@@ -1,4 +1,4 @@
-"""What rests on what: marks that follow when a source ends, is corrected or forgotten, and that go with its return."""
+"""Support of items by others: marks that follow when a source ends or is forgotten, and go with its return."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -32,7 +32,7 @@ async def forget(librarian: Any, namespace: str, uid: str) -> Any:
 
 
 async def test_a_corrected_fact_takes_its_followers_with_it(librarian, ingest, namespace):
-    """What cites it, however far, is marked with the way there; deleting the correction restores all."""
+    """Items that cite it, however far, are marked with the way there; deleting the correction restores all."""
     await ingest(*WORLD, embed=False)
     assert await marks(librarian, namespace) == {}
     new = (await librarian.correct(namespace, "f1", Correction(object="PostgreSQL 17"))).item
@@ -141,7 +141,7 @@ async def test_what_is_cited_no_more_supports_no_more(librarian, ingest, namespa
 
 
 async def test_impact_says_beforehand_what_rests_on_an_item(librarian, ingest, namespace):
-    """What nothing would support, what keeps other support, and where edges lead; nothing is changed."""
+    """Items that would lose all support, items that keep some, and where edges lead; nothing is changed."""
     await ingest(
         *WORLD,
         {"kind": "memory", "uid": "k4", "text": "The upgrade is late."},

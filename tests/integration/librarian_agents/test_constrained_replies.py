@@ -99,7 +99,7 @@ async def test_a_server_without_schemas_is_asked_without_and_not_tried_again(ser
 
 
 async def test_a_server_that_refuses_everything_is_not_taken_for_one_without_schemas(server, model):
-    """What is refused with and without a schema says nothing of schemas."""
+    """A refusal both with and without a schema says nothing of schemas."""
     server.refuses_all = True
     with pytest.raises(ChatModelRejected):
         await model.complete([], QUERIES)

@@ -30,12 +30,12 @@ ROWS = [
 
 
 def text_of(result):
-    """What a tool says to the model."""
+    """Return a tool's answer to the model."""
     return "".join(part.text for part in result.content)
 
 
 def problem_of(result):
-    """What a tool has against a call."""
+    """Return the reason why a tool refuses a call."""
     assert result.is_error
     return json.loads(text_of(result))
 

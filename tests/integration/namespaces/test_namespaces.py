@@ -160,7 +160,7 @@ async def change_edge(librarian: Librarian, ingest: Any, namespace: str) -> None
 async def test_a_write_makes_a_token_stale(
     change: Any, filled: str, ingest: Any, librarian: Librarian, executor: Executor
 ):
-    """What was previewed is not what would go: nothing is deleted until it has been looked at again."""
+    """The preview is out of date: nothing is deleted until it has been looked at again."""
     token = (await librarian.delete_namespace(filled, None)).confirm_token
     await change(librarian, ingest, filled)
     before = await snapshot(executor, filled)

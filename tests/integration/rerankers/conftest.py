@@ -119,7 +119,7 @@ def loading_model(tmp_path) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def plus_rules() -> ProbeRules:
-    """What the tiny model can be asked: a text of plus signs is relevant to everything."""
+    """The tiny model's one skill: a text of plus signs is relevant to everything."""
     return ProbeRules([KnownPair("Which text is it?", "+" * 80, "a text without any")], min_gap=0.1)
 
 

@@ -109,7 +109,7 @@ async def test_the_probe_finds_a_lie_out(liar, opened, body, says):
     ],
 )
 async def test_each_status_has_its_error_without_the_server_s_words(liar, opened, status, error):
-    """What a refusal means is said in our words: the server's may quote texts."""
+    """The meaning of a refusal is said in our words: the server's may quote texts."""
     liar.answer = lambda document: JSONResponse({"error": {"message": document}}, status, {"Retry-After": "7"})
     with pytest.raises(error) as refused:
         await opened(RerankerConfig(liar.url)).score_pair("q", "private words")

@@ -73,5 +73,5 @@ async def test_a_command_to_the_judge_is_no_answer(reranker):
 
 
 async def test_the_start_up_probe_passes(reranker):
-    """What is good enough for these tests is good enough for the service."""
+    """A model that is good enough for these tests is good enough for the service."""
     assert (await examine(reranker)).relevant > 0.5

@@ -1,4 +1,4 @@
-"""What is declared, compared with the run's migrated server and with what ingest stores there."""
+"""The declared graph, compared with the run's migrated server and with what ingest stores there."""
 
 from datetime import UTC, datetime, timedelta, timezone
 

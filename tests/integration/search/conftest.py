@@ -43,7 +43,7 @@ class Expected:
     own: Mapping[str, Any]
 
     def told(self, name: str) -> Any:
-        """What a filter of this name would ask for to find the item; None or empty if nothing could."""
+        """Return the value of a filter of this name that finds the item; None or empty if nothing could."""
         if name in ("occurred_from", "occurred_to", "as_of"):
             return self.occurred_at if self.occurred_at > UNKNOWN else None
         field = {"kinds": "kind", "types": "type", "authors": "author", "path_prefix": "path"}.get(name, name)
@@ -154,7 +154,7 @@ def _chunks() -> list[dict[str, Any]]:
 
 
 def _expected_items(original: Sequence[dict[str, Any]]) -> dict[str, Expected]:
-    """What the filters see of rows and chunks, by uid."""
+    """Return the rows and chunks as the filters see them, by uid."""
     superseded: dict[str, list[datetime]] = {}
     for row in original:
         for older in row.get("supersedes", []):

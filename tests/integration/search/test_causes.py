@@ -1,4 +1,4 @@
-"""What accepted edges say led to a hit, and questions that ask why."""
+"""The causes of hits by accepted edges, and questions that ask why."""
 
 import pytest
 

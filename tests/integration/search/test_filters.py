@@ -213,7 +213,7 @@ async def test_as_of_shows_what_held_and_had_happened(
 
 
 async def test_as_of_shows_nothing_of_another_tenant(ingest: Any, librarian: Librarian, namespace: str):
-    """What another namespace knew then, under the same uids and about the same person, does not show, nor supersede."""
+    """Facts that another namespace knew then, of the same uids and person, neither show nor supersede."""
     others = [{**row, "text": f"{row['text']} elsewhere"} for row in FACTS]
     await ingest(*others, into=f"{namespace}s")
     await ingest(FACTS[0])

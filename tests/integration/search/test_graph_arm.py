@@ -1,4 +1,4 @@
-"""What stands beside the best hits in the graph, as a third arm."""
+"""The neighbours of the best hits in the graph, as a third arm."""
 
 from dataclasses import replace
 from typing import Any
@@ -52,7 +52,7 @@ def asking(namespace: str, arms: frozenset[str] = BOTH_ARMS | {GRAPH}, **where: 
 
 
 async def test_the_accepted_neighbour_of_a_hit_comes_in(librarian: Librarian, harbor: str):
-    """What an accepted edge joins to a hit is found although no word or vector leads there; a proposed edge leads
+    """An item that an accepted edge joins to a hit is found although no word or vector leads there; a proposal leads
     nowhere. Its share and similarity are told.
     """
     without = await narrow(librarian).search(asking(harbor, BOTH_ARMS))

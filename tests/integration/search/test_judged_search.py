@@ -1,4 +1,4 @@
-"""What a search finds at all, and what held at the time that is asked for."""
+"""The hits of a search: those that answer, and those that held at the time that is asked for."""
 
 from typing import Any
 

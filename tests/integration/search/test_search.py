@@ -203,7 +203,7 @@ async def test_lucene_accepts_every_generated_query(librarian: Librarian, query:
 
 
 async def test_several_namespaces_are_searched_together(librarian: Librarian, namespace: str, ingest: Any) -> None:
-    """What answers best stands first wherever it is, says where that is, and nothing of others is found."""
+    """The best answer stands first wherever it is, says where that is, and nothing of others is found."""
     other, third = f"{namespace}:other", f"{namespace}:third"
     await ingest({"kind": "memory", "uid": "own", "text": "The canteen serves noodles on Mondays."})
     await ingest({"kind": "memory", "uid": "there", "text": "The crane inspection is on 4 May."}, into=other)

@@ -1,4 +1,4 @@
-"""What a search tells about itself: timings, metrics, one log line, and what could not run."""
+"""Reports of a search about itself: timings, metrics, one log line, and arms that could not run."""
 
 from dataclasses import replace
 from typing import Any

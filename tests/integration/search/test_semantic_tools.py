@@ -185,7 +185,7 @@ async def test_a_query_that_repeats_another_counts_once(ingest: Any, librarian: 
 
 
 async def test_japanese_keeps_its_hits_and_says_why(ingest: Any, librarian: Librarian, namespace: str):
-    """What no encoder can read is not judged by similarity, nor is it thrown away."""
+    """Texts that no encoder can read are not judged by similarity, nor thrown away."""
     await ingest({"kind": "memory", "uid": "ja", "text": "請求書の不具合は丸め処理が原因だった。"})
     found = await librarian.semantic_search_memories(namespace, wanted("請求書の不具合"))
     assert ([hit.uid for hit in found.results], found.threshold, found.iterations) == (["ja"], None, 0)

@@ -67,7 +67,7 @@ async def test_a_filter_that_keeps_it_out_is_named_alone(name, ingest, why_not, 
 
 
 async def test_it_passes_the_filters_that_fit(ingest, why_not):
-    """What the row says is what the filter wants."""
+    """The filter wants the value that the row has."""
     await ingest(memory("keeper", **ROW))
     given = {"types": ["Problem"], "domain": "harbour", "tags": ["sea"], "agent": "keeper", "kinds": ["memory"]}
     times = {"occurred_from": "2026-02-01T00:00:00Z", "occurred_to": "2026-02-01T00:00:00Z"}

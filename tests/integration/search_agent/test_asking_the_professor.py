@@ -1,4 +1,4 @@
-"""What the Professor is sent, and what becomes of the work when nobody waits for it any more."""
+"""The requests that the Professor gets, and the end of the work when nobody waits for it any more."""
 
 import asyncio
 import contextlib

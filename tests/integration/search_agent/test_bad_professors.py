@@ -99,7 +99,7 @@ async def test_a_professor_that_drips_is_slow_too(serving, professor, asked):
 
 
 async def test_the_request_s_own_time_counts(client, professor, asked):
-    """What is left of it goes to the Professor with each search, and the answer comes before it is up."""
+    """The time left of it goes to the Professor with each search, and the answer comes before it is up."""
 
     async def behave(_asked):
         await asyncio.sleep(600)
@@ -214,7 +214,7 @@ async def test_nothing_is_ever_found(client, professor, asked):
 
 
 async def test_a_professor_that_fails_later_leaves_the_best_so_far(client, professor, asked):
-    """What was found counts: PARTIAL, with the reason."""
+    """The evidence found so far counts: PARTIAL, with the reason."""
     asked["task"]["target_items"] = ["formula", "proof by induction"]
 
     async def behave(body):

@@ -1,4 +1,4 @@
-"""What the search agent takes and gives over HTTP, to the letter."""
+"""The search agent's requests and answers over HTTP, to the letter."""
 
 import json
 

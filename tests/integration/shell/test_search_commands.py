@@ -94,7 +94,7 @@ async def test_a_replaced_threshold_is_told_to_who_sent_it(client, headers, inge
 async def test_a_plain_search_has_no_threshold_and_finds_nothing_about_something_else(
     client, headers, ingest, namespace
 ):
-    """What a question's words or meaning back is found without a threshold; nothing backs a question about something
+    """A hit that words or meaning back is found without a threshold; nothing backs a question about something
     else (docs/decisions/0017).
     """
     await ingest(*ROWS)

@@ -15,7 +15,7 @@ def ndjson(*rows):
 
 
 async def test_items_go_in_and_are_found(client, headers, librarian):
-    """What one request stored, the next ones see: by uid, by words, and, once encoded, by meaning."""
+    """Rows stored by one request are seen by the next ones: by uid, by words, and, once encoded, by meaning."""
     rows = [
         message("m1", "The ferry to Lisbon leaves at nine.", author="Ana"),
         message("m2", "Bring bread and cheese."),

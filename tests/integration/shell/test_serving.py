@@ -126,7 +126,7 @@ async def refused(url):
 
 
 async def test_two_services_on_one_home_share_the_database(serve, http, cli, namespace, settings):
-    """What one stores the other one finds; stopping one leaves the other, and the server, alone."""
+    """Items that one stores the other one finds; stopping one leaves the other, and the server, alone."""
     first, second = await serve(), await serve()
     headers = await admin(cli, namespace)
     row = {"kind": "message", "uid": "m1", "text": "x"}

@@ -38,7 +38,7 @@ async def test_a_plan_changes_nothing_and_counts_what_there_is_to_do(original, m
 
 
 async def test_a_build_goes_on_where_it_stopped_and_searches_go_on_meanwhile(original, mirrored, mirror, store, ask):
-    """What is encoded already is not encoded again, and the active space answers as before."""
+    """Encoded items are not encoded again, and the active space answers as before."""
     await store(original, ferry=TEXTS["ferry"])
     await original.embed_pending()
     async with mirrored() as other:

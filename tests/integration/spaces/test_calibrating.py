@@ -1,4 +1,4 @@
-"""What cosines mean: measured on the graph's own vectors, per space, kept up to date."""
+"""The meaning of cosines: measured on the graph's own vectors, per space, kept up to date."""
 
 import asyncio
 import json
@@ -69,7 +69,7 @@ async def test_noise_is_that_of_the_probes_and_the_stored_texts_of_the_language(
 
 
 async def test_a_sample_of_a_larger_space_is_no_larger_than_asked(original, store):
-    """What a start costs does not grow with the graph: a few vectors are drawn, and another few the next time."""
+    """The cost of a start does not grow with the graph: a few vectors are drawn, and another few the next time."""
     await fill(original, store)
     parts = original.parts
     queries = (await parts.encoder.encode_query(["What is the capital of Mongolia?"])).tolist()

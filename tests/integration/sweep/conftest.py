@@ -151,7 +151,7 @@ def shape(stored):
 
 @pytest.fixture
 async def uninterrupted(many, sweep, shape, namespace):
-    """What a sweep makes of the same memories when nothing disturbs it."""
+    """Return the outcome of a sweep of the same memories when nothing disturbs it."""
     await many(into=f"{namespace}-twin")
     report = await sweep(into=f"{namespace}-twin")
     return report, await shape(f"{namespace}-twin")

@@ -38,7 +38,7 @@ def reader(librarian):
 
 @pytest.fixture
 def known(librarian, namespace):
-    """What is stored as facts, and what waits for a human: (message, state of the review)."""
+    """Return the stored facts, and those that wait for a human: (message, state of the review)."""
 
     async def read():
         facts = (await librarian.list_items(namespace, ItemQuery(kinds=["fact"]))).items
@@ -50,7 +50,7 @@ def known(librarian, namespace):
 
 
 async def test_new_messages_are_read_once_and_taken_back_together(items, reader, known, librarian, namespace):
-    """What is sure is stored, the rest proposed, in one run a day; undone, it stays away until a message changes."""
+    """Sure facts are stored, the rest proposed, in one run a day; undone, they stay away until a message changes."""
     await items.keep_rows(namespace, SAID)
     assert await known() == (set(), set())
     await reader().propose_pending()

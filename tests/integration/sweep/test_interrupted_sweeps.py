@@ -17,7 +17,7 @@ PARTS = 6
 
 @pytest.fixture
 def twice(executor, namespace):
-    """What a run has done more than once: revisions of a memory, entries of its list."""
+    """Return the work that a run has done twice: revisions of a memory, entries of its list."""
 
     async def read(sweep_id: str):
         return await executor.run_migration(

@@ -85,7 +85,7 @@ async def test_a_human_s_edge_that_came_between_stands(sweep, plan, librarian, n
 
 
 async def test_a_plan_is_applied_once(sweep, plan, stored):
-    """What it would do is done, and so refused as changed since."""
+    """All of its changes are made already, and so refused as changed since."""
     await sweep(plan=plan)
     after = await stored()
     again = await sweep(plan=plan)

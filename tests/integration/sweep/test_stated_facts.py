@@ -75,7 +75,7 @@ async def test_a_sweep_stores_what_is_sure_and_undo_takes_it_back(sweep, said, f
 
 
 async def test_a_plan_of_facts_is_applied_and_a_changed_message_is_refused(sweep, said, ingest, facts):
-    """What a message no longer says is not stored."""
+    """A fact that a message no longer states is not stored."""
     plan = decode(msgspec.json.encode(await sweep(dry_run=True, facts=True)), SweepReport)
     await ingest(
         {
@@ -126,7 +126,7 @@ async def test_a_newer_value_supersedes(sweep, said, ingest, facts):
 
 
 async def test_a_forgotten_message_takes_its_proposal_along(sweep, said, librarian, namespace):
-    """What it quotes is nowhere any more."""
+    """Its quote is nowhere any more."""
     await sweep(facts=True)
     asked = DeleteInput(uids=["bought"])
     preview = await librarian.delete_items(namespace, asked)

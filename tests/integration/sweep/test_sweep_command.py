@@ -108,7 +108,7 @@ async def test_a_plan_that_cannot_be_kept_is_not_made(cli, memories, plans):
 
 
 async def test_a_report_that_does_not_fit_leaves_a_sweep_that_goes_on(cli, memories, stored, tmp_path):
-    """What was done until then is kept whole and can be resumed, and then taken back; without a report to keep, nothing
+    """Changes made until then are kept whole and can be resumed, and then taken back; without a report to keep, nothing
     is written, and the sweep needs no room.
     """
     before = await stored()

@@ -89,7 +89,7 @@ async def test_a_model_that_is_trusted_types_what_the_rules_leave_open(mixed, ad
 
 @pytest.mark.parametrize("types", [BAD, ONE_SIDED], ids=["wrong", "always the same"])
 async def test_a_model_that_is_not_trusted_applies_nothing(mixed, advised, types, memory, stored):
-    """What is applied is what the rules alone apply: a bad model costs no precision. Its words are proposals."""
+    """Only changes of the rules alone are applied: a bad model costs no precision. Its words are proposals."""
     _, changes, report = await advised(Model(types))
     assert not report.llm.trusted
     assert report.llm.agreed < AGREEMENT * report.llm.examined
@@ -122,7 +122,7 @@ async def test_a_model_that_is_away_stops_the_sweep_before_it_begins(mixed, advi
 
 
 async def test_a_model_that_goes_away_leaves_a_sweep_to_resume(mixed, advised, executor, namespace):
-    """What was done is kept with the model's examination, and the run goes on when the model is back."""
+    """Finished changes are kept with the model's examination, and the run goes on when the model is back."""
     with pytest.raises(ChatModelUnavailable):
         await advised(Model(GOOD, ChatModelUnavailable(), calls=KNOWN + 1))
     (run,) = await executor.run_migration(

@@ -66,7 +66,7 @@ async def test_what_is_found_is_counted(sweep, memories, librarian):
 
 
 async def test_a_second_sweep_finds_nothing_to_do(sweep, memories, stored):
-    """What is typed, written and connected is left alone, and what was proposed is not proposed again."""
+    """Typed, written and connected memories are left alone, and no proposal is repeated."""
     await sweep()
     after = await stored()
     again = await sweep()

@@ -130,7 +130,7 @@ async def test_skip_keeps_what_is_there_and_adds_the_rest(everything, exported, 
 
 
 async def test_replace_leaves_nothing_of_what_was(everything, exported, imported, ingest):
-    """What came after the export is gone, and the namespace is as it was."""
+    """Items added after the export are gone, and the namespace is as it was."""
     first = await exported(everything)
     await ingest({"kind": "memory", "uid": "later", "text": "Came later."}, embed=False)
     await imported(first, existing="replace")
@@ -256,7 +256,7 @@ async def test_an_export_amid_an_ingest_holds_whole_batches_and_no_loose_ends(
 
 @pytest.mark.parametrize(("changes", "exact", "text"), [(1, True, "new 1"), (99, False, "new 2")])
 async def test_a_change_amid_an_export_is_noticed(librarian, ingest, namespace, monkeypatch, changes, exact, text):
-    """What was there and changes while it is read makes the export begin anew; when that never ends, it says so, and
+    """A change of something that was there makes the export begin anew; when that never ends, it says so, and
     the file is whole all the same.
     """
     await ingest(*({"kind": "memory", "uid": f"k{n}", "text": f"text {n}"} for n in range(5)), embed=False)

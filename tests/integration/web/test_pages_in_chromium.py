@@ -1,4 +1,4 @@
-"""What people see and do on the web page, in a real Chromium over the shipped sample.
+"""The web page as people see and use it, in a real Chromium over the shipped sample.
 
 TEST_ARTEFACTS names a folder that keeps a picture of every page, light and dark, of a desktop and a phone.
 """
@@ -123,7 +123,7 @@ async def test_a_message_leads_through_its_conversation(opened, key):
 
 
 async def test_a_phone_shows_the_head_in_one_row_and_nothing_beside_the_page(opened, key):
-    """What does not fit scrolls by itself."""
+    """Content that does not fit scrolls by itself."""
     async with opened(key, "/?q=deploy", viewport={"width": 375, "height": 700}) as page:
         head = await page.locator("header").bounding_box()
         assert head is not None
@@ -134,7 +134,7 @@ async def test_a_phone_shows_the_head_in_one_row_and_nothing_beside_the_page(ope
 
 
 async def test_filters_narrow_a_search(opened, key):
-    """What the form says is what the search does, and the form keeps it."""
+    """The search does what the form says, and the form keeps it."""
     async with opened(key) as page:
         await page.locator(".search summary").click()
         await page.locator("[name=kinds][value=fact]").check()

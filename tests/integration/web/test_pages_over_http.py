@@ -1,4 +1,4 @@
-"""What protects the web page: cookies, tokens, headers, rights, and what programs are told."""
+"""The protection of the web page: cookies, tokens, headers, rights, and answers to programs."""
 
 import json
 import re
@@ -89,7 +89,7 @@ async def test_an_altered_or_foreign_cookie_is_no_session(client, logged_in, key
 
 
 async def test_an_expired_key_ends_its_sessions(client, logged_in, keys, shelf):
-    """What the key file says counts with every request."""
+    """The key file decides about every request."""
     entry, key = keys.create("guest", namespaces=[shelf], scopes=["read"])
     await logged_in(key)
     assert (await client.get("/health")).status_code == 200
@@ -244,7 +244,7 @@ async def test_a_humans_edge_is_not_to_be_decided(client, logged_in, key, librar
 
 
 async def test_merges_and_types_are_decided_in_the_list(client, logged_in, keys, librarian, ingest, namespace):
-    """What a sweep proposes beside edges has its form in the list; the decision takes the list's state along."""
+    """Proposals of a sweep other than edges have their form in the list; the decision takes the list's state along."""
     text = "TIL: the cache of the search page is warmed by the deploy hook at 06:00 every day"
     await ingest(
         {"kind": "memory", "uid": "fuller", "text": f"{text}, too."},
@@ -333,7 +333,7 @@ async def test_decisions_are_revised_on_pages_and_many_taken_at_once(
 
 
 async def test_a_page_leads_to_this_service_only(client, key):
-    """What an address says about where to go next is a path of ours, or nothing."""
+    """The next page that an address names is a path of ours, or nothing."""
     for target in ("//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "/a\nb", ""):
         form = await client.get("/login", params={"next": target})
         assert 'name="next" value="/"' in form.text, target

@@ -28,7 +28,7 @@ def test_rewordings_are_recognised(how, least):
 
 
 def test_synonyms_are_other_words():
-    """What is documented as not recognised: no promise."""
+    """Rewordings documented as not recognised: no promise."""
     assert 0.05 <= recognised([each["rewordings"]["synonym"] for each in WORLD]) <= 0.3
 
 

@@ -1,4 +1,4 @@
-"""What a file is for, by its path, and which roles a query asks for."""
+"""The role of a file, by its path, and the roles that a query asks for."""
 
 import pytest
 

@@ -51,7 +51,7 @@ def test_the_keyword_score_speaks_for_what_was_not_read_of_a_text():
 
 @pytest.mark.parametrize(("score", "support", "stays"), [(0.79, 0.1, False), (0.81, 0.1, True), (0.1, 0.25, True)])
 def test_what_answers_nearly_as_well_as_the_best_needs_no_other_backing(score, support, stays):
-    """What asks, or knows nothing, is no best one."""
+    """A text that asks, or knows nothing, is no best one."""
     best = Judgement("best", 1.0, 0.9, Verdict.ANSWERS, "")
     asks = Judgement("asks", 2.0, 0.9, Verdict.REPEATS, "")
     other = Judgement("other", score, support, Verdict.SHARES_TOPIC, "")

@@ -1,4 +1,4 @@
-"""What words mean, beside which of them are the same."""
+"""The meanings of words, beside which of them are the same."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What every match of a regular expression must hold."""
+"""Literals that every match of a regular expression must hold."""
 
 import re
 

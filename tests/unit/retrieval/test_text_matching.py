@@ -100,7 +100,7 @@ def test_globs_of_paths(glob, path, matches):
 
 @given(st.text("ab…", max_size=40), st.integers(0, 40), st.integers(0, 5), st.integers(6, 20))
 def test_a_long_line_is_cut_around_the_match(line, start, length, width):
-    """What is shown holds the match, and is no longer than asked but for the marks."""
+    """The shown part holds the match, and is no longer than asked but for the marks."""
     start = min(start, len(line))
     end = min(start + length, len(line))
     shown = cut_around(line, start, end, width)

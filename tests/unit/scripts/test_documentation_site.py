@@ -19,7 +19,7 @@ LOADING = {"script": "src", "link": "href", "img": "src", "iframe": "src", "sour
 
 
 class Reading(HTMLParser):
-    """What a page loads, and the text of its paragraphs."""
+    """Collects the addresses that a page loads, and the text of its paragraphs."""
 
     def __init__(self):
         super().__init__()

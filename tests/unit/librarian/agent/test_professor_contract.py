@@ -1,4 +1,4 @@
-"""What the Professor's answer must be, and that each violation is named by its place and rule."""
+"""The contract of the Professor's answer: each violation is named by its place and rule."""
 
 import json
 

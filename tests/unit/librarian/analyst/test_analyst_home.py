@@ -19,7 +19,7 @@ def analysts(tmp_path):
 
 @pytest.fixture
 def home(tmp_path):
-    """What a server leaves behind."""
+    """The files that a server leaves behind."""
     folder = tmp_path / "analyst"
     (folder / "data").mkdir(parents=True)
     (folder / "neo4j.password").write_text("old\n")

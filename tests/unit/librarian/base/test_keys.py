@@ -67,7 +67,7 @@ def test_a_revoked_key_is_refused_at_once_by_a_process_that_knew_it(keys):
 
 
 def expire(keys, key_id):
-    """What a day that has passed does to a key."""
+    """Let a key expire, as if a day had passed."""
     content = json.loads(keys.path.read_text())
     next(key for key in content["keys"] if key["id"] == key_id)["expires_at"] = "2020-01-01T00:00:00Z"
     keys.path.write_text(json.dumps(content))

@@ -23,7 +23,7 @@ class Outer(Struct):
 
 
 def test_inlined_schemas_refer_to_nothing():
-    """What a struct refers to stands where it is used, described beside `anyOf`."""
+    """Structs that a struct refers to stand where they are used, described beside `anyOf`."""
     schema = inlined_schema(Outer)
     assert "$" not in str(schema)
     assert schema["properties"]["inner"]["description"] == "Of two lines,\n\neach with its own."

@@ -65,7 +65,7 @@ def settings(environment):
 
 @pytest.fixture
 def service(settings, home):
-    """What a service of the home answers, and what it was asked."""
+    """A service of the home: its answer, and the requests it got."""
     (home / "admin.key").write_text("lib_secret\n")
     with socketserver.UnixStreamServer(str(socket_of(settings)), _Answer) as server:
         server.requests = []

@@ -110,7 +110,7 @@ def test_every_contract_of_the_command_line_is_in_the_table_above():
     "operation", [operation for operation in OPERATIONS if operation.cli], ids=lambda each: each.name
 )
 def test_every_command_of_an_operation_is_there(operation):
-    """What the table says can be asked at the terminal, here and of a service."""
+    """Every row of the table can be asked at the terminal, here and of a service."""
     name, _, below = operation.cli.partition(" ")
     command = load(name)
     assert not below or below in command.commands
@@ -126,7 +126,7 @@ def test_a_command_without_an_operation_asks_no_service():
 
 
 def test_every_tool_is_a_command_and_a_route_with_its_very_struct():
-    """What an agent can do, a person and a program can do too, in the same words."""
+    """An agent can do nothing that a person and a program cannot do too, in the same words."""
     bodies = {operation.path: operation.body.schema for operation in DOCUMENTED if operation.body}
     for tool in TOOLS:
         assert tool.input.__name__ in OPTIONS, tool.name

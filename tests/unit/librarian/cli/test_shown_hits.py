@@ -1,4 +1,4 @@
-"""What searches print of a hit."""
+"""The output of searches about a hit."""
 
 from librarian.cli.search import show_context, show_hits, show_relevant
 from librarian.search.contracts import Cause, ContextOutput, Hit, MemoryHit, RelevantOutput, SearchOutput

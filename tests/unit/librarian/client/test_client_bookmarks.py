@@ -1,4 +1,4 @@
-"""What a client remembers of its writes, seen by a server that notes what it is sent."""
+"""A client's memory of its writes, seen by a server that notes what it is sent."""
 
 from types import SimpleNamespace
 

@@ -88,7 +88,7 @@ def test_what_cannot_be_read_is_said(tmp_path):
 
 
 def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
-    """What was read is stored without a time, so that the next run looks at the file again."""
+    """A changed file is stored without a time, so that the next run looks at it again."""
     file = tmp_path / "log.txt"
     file.write_text("begin\n")
     stat = Path.stat

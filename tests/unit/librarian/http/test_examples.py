@@ -18,7 +18,7 @@ SHOWN = [
 
 @pytest.mark.parametrize(("type_", "value"), SHOWN)
 def test_every_example_is_one(type_, value):
-    """What the documentation shows can be sent, and is what is answered: nothing unknown, nothing out of range."""
+    """Each example of the documentation can be sent, or is answered: nothing unknown, nothing out of range."""
     read = msgspec.convert(value, type_)
     written = msgspec.to_builtins(read)
     assert _without_nothing(value) == _without_nothing(_as_sent(value, written))

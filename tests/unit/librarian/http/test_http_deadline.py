@@ -25,7 +25,7 @@ from librarian.http.server import Server, listen
 
 
 class Handlers:
-    """What happened inside."""
+    """Return the events inside."""
 
     def __init__(self):
         self.started, self.cancelled = asyncio.Event(), asyncio.Event()

@@ -154,7 +154,7 @@ async def test_a_slot_is_free_again_whatever_happens(while_running):
 
 
 async def test_a_closed_service_finishes_what_waits_and_takes_nothing_new():
-    """What was accepted before the end began is done."""
+    """Accepted requests are done, although the end has begun."""
     capacity, done = Capacity(running=1, queued=5), []
 
     async def work():

@@ -161,7 +161,7 @@ async def test_a_damaged_key_file_lets_nobody_in_and_keeps_its_path_to_itself(cl
 
 
 async def raw(client, data):
-    """What the service answers to bytes that no client library would send."""
+    """Return the service's answer to bytes that no client library would send."""
     reader, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
     writer.write(data)
     answer = await reader.read()

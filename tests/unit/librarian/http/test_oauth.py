@@ -160,7 +160,7 @@ async def ask(service):
 
 
 class Kept:
-    """What the SDK's client remembers."""
+    """Storage of the SDK's client."""
 
     def __init__(self):
         self.tokens = self.client = None

@@ -1,4 +1,4 @@
-"""What replaces what: by the words of a predicate, by the data, as declared and as decided."""
+"""Replacement of values: by the words of a predicate, by the data, as declared and as decided."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -21,7 +21,7 @@ def fact(uid: str, object_: str, since: datetime | None, predicate: str = "lives
 
 @pytest.fixture
 def successions(monkeypatch):
-    """What becomes of new facts beside stored ones; of a predicate the subjects, and those with several values."""
+    """Return the outcome for new facts beside stored ones; of a predicate the subjects, and those with several."""
 
     async def run(*items: Any, stored: Any = (), habit: tuple[int, ...] = (1, 0), declared: Any = None) -> Any:
         async def open_facts(*_: Any) -> OpenFacts:

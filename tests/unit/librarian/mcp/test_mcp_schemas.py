@@ -18,7 +18,7 @@ def outputs():
 
 
 def agree(schema, value):
-    """What the schema says of a value, in both forms."""
+    """Return the schema's verdict on a value, in both forms."""
     verdicts = {jsonschema.Draft202012Validator(entry).is_valid(value) for entry in (schema, quickly_checked(schema))}
     assert len(verdicts) == 1, value
     return verdicts.pop()

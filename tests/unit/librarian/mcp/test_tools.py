@@ -70,7 +70,7 @@ def test_unknown_arguments_are_refused(tool):
 
 @every_tool
 def test_the_examples_fit_the_schemas(tool):
-    """What readers validate with lets through what the service takes and answers."""
+    """The validators of readers let through what the service takes and answers."""
     reported = declared(tool, "mcp")
     assert examples_of(tool.input)
     for type_, schema in ((tool.input, reported["inputSchema"]), (tool.output, reported["outputSchema"])):

@@ -1,4 +1,4 @@
-"""What a Librarian says of itself before its graph is there, and after it went away."""
+"""The answers of a Librarian before its graph is there, and after it went away."""
 
 import asyncio
 from typing import Any, cast

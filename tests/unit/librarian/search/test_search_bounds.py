@@ -1,4 +1,4 @@
-"""What follows from each way to ask for a threshold."""
+"""The outcome of each way to ask for a threshold."""
 
 import msgspec
 import pytest

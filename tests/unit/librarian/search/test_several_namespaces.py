@@ -29,7 +29,7 @@ def test_the_better_of_what_comes_next_stands_first():
 
 
 def test_the_order_within_a_namespace_stays():
-    """What a namespace put above a similar text counts as much as that: words or time spoke for it."""
+    """A hit that a namespace put above a similar text counts as much as that: words or time spoke for it."""
     assert order(answer("a", 0.2, 0.8), answer("b", 0.7)) == ["a0", "a1", "b0"]
     assert order(answer("a", None, 0.3), answer("b", 0.7)) == ["b0", "a0", "a1"]
 

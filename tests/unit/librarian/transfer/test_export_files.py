@@ -184,7 +184,7 @@ def test_portions_are_bounded(monkeypatch):
 
 
 def test_a_file_appears_when_it_is_whole(tmp_path):
-    """What was there stays until then; others cannot read it, and nothing else is left."""
+    """The file of before stays until then; others cannot read it, and nothing else is left."""
     target = tmp_path / "x.jsonl"
     target.write_text("before")
     with pytest.raises(ZeroDivisionError), whole_file(target) as file:
@@ -221,7 +221,7 @@ def test_only_a_file_is_replaced(target):
 
 
 def test_what_killed_processes_left_goes_after_a_day(tmp_path):
-    """What is being written now stays."""
+    """A file that is being written now stays."""
     old, new = tmp_path / ".a.part", tmp_path / ".b.part"
     for part in (old, new):
         part.touch()

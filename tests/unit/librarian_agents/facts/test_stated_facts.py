@@ -1,4 +1,4 @@
-"""What is read off a message, and what is not."""
+"""Facts read off a message, and messages that state none."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the agent reads in a task, and what it asks the search for."""
+"""The agent's reading of a task, and its queries for the search."""
 
 import pytest
 

@@ -302,7 +302,7 @@ def test_a_heading_is_quoted_where_there_is_nothing_else():
 
 @pytest.mark.parametrize("name", TOLD)
 def test_sections_do_not_hide_what_a_memory_says(name):
-    """What a sweep has written around the texts changes no verdict of the next sweep."""
+    """Sections that a sweep has written around the texts change no verdict of the next sweep."""
     first, second, relation, direction = TOLD[name]
     written = [Note(apply_template(text, MemoryType.PROBLEM)) for text in (first, second)]
     verdict = infer_relationship(*written)

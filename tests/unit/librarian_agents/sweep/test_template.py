@@ -46,7 +46,7 @@ PIECES = st.sampled_from(
 
 
 def sections_of(text):
-    """What stands under each heading."""
+    """Return the text below each heading."""
     parts = text.split("## ")[1:]
     return {part.partition("\n")[0]: part.partition("\n")[2].strip() for part in parts}
 
@@ -173,7 +173,7 @@ def test_a_text_with_nothing_to_divide_is_left_alone_without_a_word(type_):
 @example("a\n```", D)
 @example(" ## Decision\nWe chose Qdrant because it is fast.", D)
 def test_twice_is_once_and_nothing_is_lost(text, type_):
-    """What was templated is left alone from then on, and holds every token of the text."""
+    """A templated text is left alone from then on, and holds every token of the original."""
     made = templated(text, type_, KNOWN)
     assert made.losses == ()
     assert losses(text, made.text.replace(CIRCUMSTANCES, "")) == []

@@ -130,7 +130,7 @@ async def test_a_reranker_that_fails_at_all_texts_is_given_up_soon(batch_size):
 
 @pytest.mark.parametrize("texts", [["0.1", "0.9"], ["0.1", "break"], ["wait", "0.9"], ["bad", "bad"]])
 async def test_all_candidates_given_to_the_reranker_count(texts):
-    """What fails was asked for all the same."""
+    """A failed call was asked for all the same."""
     assert (await run(texts, limit=1, deadline_s=0.05)).pool == 2
 
 

@@ -1,4 +1,4 @@
-"""What answers mean: the order of the fallbacks, and that no bytes raise anything but our errors."""
+"""The meaning of answers: the order of the fallbacks, and that no bytes raise anything but our errors."""
 
 import contextlib
 import json

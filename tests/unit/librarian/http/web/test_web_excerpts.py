@@ -1,4 +1,4 @@
-"""What a page shows of a hit, and whom a typed name means."""
+"""The excerpt of a hit on a page, and the people whom a typed name means."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the search page asks, without a graph."""
+"""The questions of the search page, without a graph."""
 
 import asyncio
 from types import SimpleNamespace

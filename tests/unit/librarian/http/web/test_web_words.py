@@ -46,7 +46,7 @@ def test_japanese_has_a_word_for_everything_pages_say():
 
 
 def test_japanese_has_no_word_that_no_page_says():
-    """What a template no longer says goes."""
+    """A text that no template holds any more goes."""
     file = files("librarian.http.web") / "catalogues" / "ja.json"
     reported = re.search(r'"pages": \{(.*?)\n  \}', file.read_text(encoding="utf-8"), re.DOTALL)
     assert reported is not None
@@ -54,7 +54,7 @@ def test_japanese_has_no_word_that_no_page_says():
 
 
 def test_translations_keep_the_values():
-    """What stands in braces stands in both languages."""
+    """Names in braces stand in both languages."""
     assert [english for english, word in catalogue("ja").items() if braces(english) != braces(word)] == []
 
 

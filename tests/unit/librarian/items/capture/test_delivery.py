@@ -1,4 +1,4 @@
-"""What hooks kept comes to the graph, whatever fails on the way."""
+"""Captured turns come to the graph, whatever fails on the way."""
 
 import asyncio
 import json

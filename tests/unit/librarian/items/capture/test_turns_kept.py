@@ -1,4 +1,4 @@
-"""What hooks keep of a session: every turn, once, without secrets and without what was recalled."""
+"""Hooks capture every turn of a session once, without secrets and without recalled text."""
 
 import json
 import os
