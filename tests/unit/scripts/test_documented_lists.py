@@ -11,6 +11,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 PATH = re.compile(
     r"(?<![\w/.{-])((?:benchmarks|cypher|deploy|examples|graph|librarian|librarian_agents|migrations|retrieval|scripts|tests|training)/[\w./-]*\w)(?![\w*{-]|\.\w)"
 )
+HEADINGS = re.compile(r"^(#+) (.+)\n+(#+) .+$", re.MULTILINE)
 ACTION = re.compile(r'(?:\baudit|\b_changed)\(\s*"([a-z.]+)"')
 
 
@@ -24,6 +25,15 @@ def test_every_action_of_the_audit_log_is_told():
     actions = {action for source in sources for action in ACTION.findall(source)}
     assert {"ingest", "item.put", "sweep"} <= actions
     assert {action for action in actions if f"`{action}`" not in page("operations.md")} == set()
+
+
+def test_every_heading_has_something_below_it():
+    """A heading directly before another one of its level, or a higher one, is a leftover."""
+    pages = [PROJECT / "README.md", *(PROJECT / "docs").rglob("*.md")]
+    assert len(pages) > 50
+    found = ((path, HEADINGS.finditer(path.read_text(encoding="utf-8"))) for path in pages)
+    empty = [(path.name, two[2]) for path, pairs in found for two in pairs if len(two[1]) >= len(two[3])]
+    assert empty == []
 
 
 def test_every_decision_is_in_the_index():
