@@ -2,7 +2,7 @@
 
 // name: search_neighbours
 // purpose: for each of some items those that pass the filters and that an accepted edge or an evidence link joins to it, the surest first
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, uids, limit (neighbours an item)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, held_from, held_to, expired, resembling, uids, limit (neighbours an item)
 // returns: seed, uid, relation, confidence (0..1)
 // access: read
 // scope: namespace
@@ -19,7 +19,7 @@ RETURN seed, uid, relation, confidence ORDER BY seed, confidence DESC, uid, rela
 
 // name: causes_of_items
 // purpose: for each of some items those that pass the filters and that an accepted edge says led to it, the surest first
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, uids, limit (causes an item)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, held_from, held_to, expired, resembling, uids, limit (causes an item)
 // returns: seed, uid, relation, confidence (0..1)
 // access: read
 // scope: namespace

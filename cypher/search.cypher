@@ -53,6 +53,7 @@ CASE WHEN $known_at IS NULL THEN m.text ELSE coalesce(head(COLLECT {
 {{item_conditions}}
     AND (NOT m:Fact OR CASE
       WHEN $as_of IS NOT NULL THEN coalesce(m.valid_from, $unknown_time) <= $as_of AND {{valid_to_then}} > $as_of
+      WHEN $held_from IS NOT NULL AND coalesce(m.valid_from, $unknown_time) < $held_to AND {{valid_to_then}} > $held_from THEN true
       WHEN $known_at IS NULL THEN NOT EXISTS { (newer:Fact)-[:SUPERSEDES]->(m) WHERE newer.namespace = $namespace }
       ELSE NOT EXISTS { (newer:Fact)-[closing:SUPERSEDES]->(m) WHERE newer.namespace = $namespace
         AND coalesce(closing.created_at, newer.created_at) <= $known_at } END)
@@ -102,7 +103,7 @@ RETURN collect(CASE WHEN keep THEN [ranks, {{pool_traits}}, COLLECT {
 
 // name: search_hybrid
 // purpose: candidates of both arms for one query with their ranking data, filtered in the vector index by namespace and kind only
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, vector (list of float of the space's dimension), vectors (list of vectors to measure; the first is `vector`), k (rows an arm), english, cjk, files (Lucene text or null to skip)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, held_from, held_to, expired, resembling, vector (list of float of the space's dimension), vectors (list of vectors to measure; the first is `vector`), k (rows an arm), english, cjk, files (Lucene text or null to skip)
 // returns: found (list of [ranks] of each item that fails a filter, and of [ranks, …as pool_traits_only, cosines] of the others; ranks: list of [arm, score: cosine -1..1, or BM25]; cosines: of each of its vectors those to `vectors`, where the vector arm did not give them)
 // access: read
 // scope: namespace
@@ -117,7 +118,7 @@ CALL () {
 
 // name: search_hybrid_filtered
 // purpose: candidates of both arms for one query with their ranking data, using all filters of the vector index
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, vectors, k, english, cjk, files
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, held_from, held_to, expired, resembling, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, vectors, k, english, cjk, files
 // returns: found (list of [ranks] of each item that fails a filter, and of [ranks, …as pool_traits_only, cosines] of the others; ranks: list of [arm, score: cosine -1..1, or BM25]; cosines: of each of its vectors those to `vectors`, where the vector arm did not give them)
 // access: read
 // scope: namespace
@@ -132,7 +133,7 @@ CALL () {
 
 // name: search_vector
 // purpose: candidates of the vector arm alone, when the keyword arm cannot run
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, held_from, held_to, expired, resembling, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k
 // returns: found (list of [uid, ranks, keep]; ranks: list of [arm, score: cosine -1..1])
 // access: read
 // scope: namespace
@@ -146,7 +147,7 @@ RETURN collect([m.uid, ranks, keep]) AS found
 
 // name: search_keyword
 // purpose: candidates of the keyword arm alone, when there is no vector or the vector arm cannot run
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, k, english, cjk, files
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, held_from, held_to, expired, resembling, k, english, cjk, files
 // returns: found (list of [uid, ranks, keep]; ranks: list of [arm, score: BM25, unbounded])
 // access: read
 // scope: namespace
@@ -159,7 +160,7 @@ RETURN collect([m.uid, ranks, keep]) AS found
 
 // name: search_vector_deeper
 // purpose: the best items that pass all filters among the k nearest embeddings, judged where they lie
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k (rows of the index; it gives 10,000 at most), limit (items)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, held_from, held_to, expired, resembling, author_from, author_to, conversation_from, conversation_to, domain_from, domain_to, valid_after, vector, k (rows of the index; it gives 10,000 at most), limit (items)
 // returns: found (list of [arm, uid, score: cosine -1..1, keep: true])
 // access: read
 // scope: namespace
@@ -173,7 +174,7 @@ RETURN collect(['vector', uid, score, true]) AS found
 
 // name: search_vector_exact
 // purpose: the nearest of all items that pass the filters, measured one by one without the vector index
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, vector, limit (items)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, held_from, held_to, expired, resembling, vector, limit (items)
 // returns: found (list of [arm, uid, score: cosine -1..1, keep: true])
 // access: read
 // scope: namespace
@@ -190,7 +191,7 @@ RETURN collect(['vector', uid, score, true]) AS found
 
 // name: search_keyword_deeper
 // purpose: the best items that pass all filters among the first k rows of each full-text index, judged where they lie
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, k (rows an index), english, cjk, files, limit (items an index)
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, held_from, held_to, expired, resembling, k (rows an index), english, cjk, files, limit (items an index)
 // returns: found (list of [arm, uid, score: BM25, unbounded, keep: true])
 // access: read
 // scope: namespace
@@ -323,7 +324,7 @@ RETURN collect([{{pool_traits}}]) AS found
 
 // name: items_of_small_namespace
 // purpose: all items of a namespace that pass the filters, where it holds few
-// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, expired, resembling, limit
+// params: namespace, kinds, types, authors, conversation_id, session_id, person_id, domain, tags, agent, path_prefix, occurred_from, occurred_to, unknown_time, as_of, known_at, held_from, held_to, expired, resembling, limit
 // returns: found (list: how many items the namespace holds as text, counted up to the limit, then the uids)
 // access: read
 // scope: namespace

@@ -220,6 +220,13 @@ def held_at(item: Item, moment: datetime) -> bool:
     return (item.valid_from or UNKNOWN_TIME) <= moment < (item.valid_to or FOREVER)
 
 
+def held_between(item: Item, first: datetime | None, last: datetime | None) -> bool:
+    """Return whether `item` is a fact that held at some time between `first` and `last`, if these are given."""
+    if not isinstance(item, Fact) or first is None or last is None:
+        return False
+    return (item.valid_from or UNKNOWN_TIME) < last and (item.valid_to or FOREVER) > first
+
+
 def expired_at(item: Item, moment: datetime) -> bool:
     """Return whether an item has expired at `moment`."""
     return item.expires_at is not None and item.expires_at <= moment

@@ -76,7 +76,7 @@ async def hybrid_candidates(
     """Return up to `k` rows of the vector arm and of each queried full-text index, in one statement; cosines are those
     to `vector` and to `beside`, another vector of the same space.
     """
-    params = filter_params(where) | _keyword_params(where, keyword) | {"vector": list(vector.vector), "k": k}
+    params = _params(where) | _keyword_params(where, keyword) | {"vector": list(vector.vector), "k": k}
     params["vectors"] = [params["vector"]] if beside is None else [params["vector"], list(beside.vector)]
     name = "search_hybrid"
     if _needs_index_filters(where):
@@ -101,13 +101,13 @@ def _measured_row(*described: Any) -> PoolRow | None:
 
 async def vector_candidates(executor: Executor, where: ItemFilter, vector: VectorQuery, k: int) -> list[Candidate]:
     """Return up to `k` rows of the vector arm."""
-    params = filter_params(where) | _index_params(where) | {"vector": list(vector.vector), "k": k}
+    params = _params(where) | _index_params(where) | {"vector": list(vector.vector), "k": k}
     return _ranked(await executor.fetch_list("search_vector", params, space=vector.space))
 
 
 async def keyword_candidates(executor: Executor, where: ItemFilter, keyword: KeywordQuery, k: int) -> list[Candidate]:
     """Return up to `k` rows of each queried full-text index."""
-    params = filter_params(where) | _keyword_params(where, keyword) | {"k": k}
+    params = _params(where) | _keyword_params(where, keyword) | {"k": k}
     return _ranked(await executor.fetch_list("search_keyword", params))
 
 
@@ -115,7 +115,7 @@ async def vector_candidates_deeper(
     executor: Executor, where: ItemFilter, vector: VectorQuery, *, k: int, limit: int
 ) -> list[Candidate]:
     """Return the best `limit` items that pass `where` among the `k` (at most INDEX_ROWS) nearest embeddings."""
-    params = filter_params(where) | _index_params(where) | {"vector": list(vector.vector), "k": k, "limit": limit}
+    params = _params(where) | _index_params(where) | {"vector": list(vector.vector), "k": k, "limit": limit}
     return _candidates(await executor.fetch_list("search_vector_deeper", params, space=vector.space))
 
 
@@ -123,7 +123,7 @@ async def vector_candidates_exact(
     executor: Executor, where: ItemFilter, vector: VectorQuery, *, limit: int
 ) -> list[Candidate]:
     """Return the best `limit` of all items that pass `where` and have a vector, found without the vector index."""
-    params = filter_params(where) | {"vector": list(vector.vector), "limit": limit}
+    params = _params(where) | {"vector": list(vector.vector), "limit": limit}
     dimension = len(vector.vector)
     return _candidates(
         await executor.fetch_list("search_vector_exact", params, space=vector.space, dimension=dimension)
@@ -136,7 +136,7 @@ async def keyword_candidates_deeper(
     """Return for each queried full-text index the best `limit` items that pass `where` among its first `k` rows; with
     ALL_ROWS among all its items that contain a word of the query.
     """
-    params = filter_params(where) | _keyword_params(where, keyword) | {"k": k, "limit": limit}
+    params = _params(where) | _keyword_params(where, keyword) | {"k": k, "limit": limit}
     return _candidates(await executor.fetch_list("search_keyword_deeper", params))
 
 
@@ -211,7 +211,7 @@ async def pool_rows(
 
 async def items_of_small_namespace(executor: Executor, where: ItemFilter, limit: int) -> list[str] | None:
     """Return the uids of all items that pass `where`; None for a namespace of `limit` items or more."""
-    params = filter_params(where) | {"limit": limit}
+    params = _params(where) | {"limit": limit}
     held, *uids = await executor.fetch_list("items_of_small_namespace", params)
     return None if int(held) >= limit else uids
 
@@ -222,8 +222,13 @@ async def list_authors(executor: Executor, namespace: str, limit: int) -> list[s
     return [row["author"] for row in rows]
 
 
+def _params(where: ItemFilter) -> dict[str, Any]:
+    """Return parameters of the fragment `item_filters`."""
+    return filter_params(where) | {"held_from": where.held_from, "held_to": where.held_to}
+
+
 def filter_params(where: ItemFilter) -> dict[str, Any]:
-    """Return parameters of the fragments `item_filters` and `item_conditions`."""
+    """Return parameters of the fragment `item_conditions`, and `as_of`."""
     return {
         "namespace": where.namespace,
         "kinds": [kind.value for kind in where.kinds],
@@ -380,13 +385,13 @@ class Neighbour:
 
 async def neighbours(executor: Executor, where: ItemFilter, seeds: Sequence[str], *, limit: int) -> list[Neighbour]:
     """Return for each seed at most `limit` neighbours that pass `where`, most confident first."""
-    params = filter_params(where) | {"uids": list(seeds), "limit": limit}
+    params = _params(where) | {"uids": list(seeds), "limit": limit}
     rows = await executor.fetch_all("search_neighbours", params)
     return [Neighbour(row["seed"], row["uid"], row["relation"], float(row["confidence"])) for row in rows]
 
 
 async def causes(executor: Executor, where: ItemFilter, effects: Sequence[str], *, limit: int) -> list[Neighbour]:
     """Return for each effect (`seed`) at most `limit` items that pass `where` and led to it, most confident first."""
-    params = filter_params(where) | {"uids": list(effects), "limit": limit}
+    params = _params(where) | {"uids": list(effects), "limit": limit}
     rows = await executor.fetch_all("causes_of_items", params)
     return [Neighbour(row["seed"], row["uid"], row["relation"], float(row["confidence"])) for row in rows]

@@ -100,7 +100,11 @@ class Cascade:
 
 @dataclass(frozen=True, slots=True)
 class ItemFilter:
-    """Items that may be found; None means any. Times are UTC. Expired items only with `expired`."""
+    """Items that may be found; None means any. Times are UTC. Expired items only with `expired`.
+
+    Without `as_of`, superseded facts are found only by a search, and only those that held at some time between
+    `held_from` and `held_to` (exclusive), if given.
+    """
 
     namespace: str
     kinds: Sequence[Kind] = tuple(Kind)
@@ -117,6 +121,8 @@ class ItemFilter:
     occurred_to: datetime | None = None
     as_of: datetime | None = None
     known_at: datetime | None = None
+    held_from: datetime | None = None
+    held_to: datetime | None = None
     expired: bool = False
     resembling: bool | None = None
 

@@ -12,7 +12,7 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from graph.types import UNKNOWN_TIME
 from retrieval import cues
 from retrieval.answerness import is_question
 from retrieval.cues import Wanted
@@ -188,6 +189,22 @@ def question(text: str, now: datetime) -> Question:
         keywords=not _GRAMMAR.search(text) and not any(word in ENGLISH for word in text.casefold().split()),
         kind=_kind(text),
     )
+
+
+def past_asked(text: str, now: datetime) -> tuple[datetime, datetime] | None:
+    """Return the time that a question is about, from and until (exclusive), if that is over at the moment `now`; None
+    if it asks about now, what comes, or no time.
+    """
+    text = text[:MAX_QUESTION_CHARS]
+    over = [span for span in spans(text, now.date()) if span.last < now.date()]
+    if over:
+        first, last = min(span.first for span in over), max(span.last for span in over)
+        return _midnight(first), _midnight(last) + timedelta(days=1)
+    return (UNKNOWN_TIME, now) if cues.ASKS_OF_THE_PAST.search(text) else None
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
 def _kind(text: str) -> frozenset[str]:
@@ -445,10 +462,13 @@ class Jury:
         return said
 
     def _outdated(self, index: int) -> tuple[float, str | None]:
-        """Return how surely (0..1) a later, equally good statement replaces this one, and its uid."""
+        """Return how surely (0..1) a later, equally good statement replaces this one, and its uid.
+
+        Where the past is asked for, what still holds gives way to what has ended about the same.
+        """
         mine, read = self.candidates[index], self.readings[index]
         if self.asked.of_the_past or self.asked.spans:
-            return 0.0, None
+            return float(not self.asked.spans and self._succeeds(mine)), None
         if (holder := self._holder_of(mine)) is not None:
             return 1.0, holder
         if mine.when is None:
@@ -467,18 +487,20 @@ class Jury:
                 surest = (shared, other.uid)
         return surest
 
+    def _succeeds(self, mine: Candidate) -> bool:
+        """Return whether this fact holds now in place of an ended one about the same thing."""
+        about = [other for other in self.candidates if mine.attribute is not None and other.attribute == mine.attribute]
+        return self._is_current(mine) and not all(self._is_current(other) for other in about)
+
     def _holder_of(self, mine: Candidate) -> str | None:
         """Return the fact that now holds in place of an ended one about the same thing."""
-        if mine.attribute is None or mine.ends is None or mine.ends > self.now:
+        if mine.attribute is None or self._is_current(mine):
             return None
-        return next(
-            (
-                other.uid
-                for other in self.candidates
-                if other.attribute == mine.attribute and (other.ends is None or other.ends > self.now)
-            ),
-            None,
-        )
+        about = (other for other in self.candidates if other.attribute == mine.attribute)
+        return next((other.uid for other in about if self._is_current(other)), None)
+
+    def _is_current(self, candidate: Candidate) -> bool:
+        return candidate.ends is None or candidate.ends > self.now
 
     def features(self) -> list[list[float]]:
         """Return the features of each candidate, in the order of FEATURES."""

@@ -122,7 +122,7 @@ NAMES_A_KIND = _any(
 ASKS_OF_THE_PAST = _any(
     r"\b(?:used to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initially|at first|before that|back then"
     r"|in the past)\b",
-    r"\b(?:old|earlier|history)\b",
+    r"\b(?:(?<!how )(?<!days )(?<!weeks )(?<!months )(?<!years )(?<!year-)(?<!day-)old|earlier|history)\b",
     "以前|前は|前の|昔|元々|もともと|かつて|当時|最初|旧|これまで|経緯|履歴|従来",
 )
 DENIES = _any(

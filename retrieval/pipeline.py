@@ -17,7 +17,7 @@ from graph.item import Item, loss_of, replaced_by
 from graph.search import KeywordQuery, VectorQuery, as_known, hydrate
 from graph.types import ItemFilter, Noise
 from retrieval.abstention import Near, Remaining, remaining
-from retrieval.answering import Judgement, asks_why, best_of
+from retrieval.answering import Judgement, asks_why, best_of, past_asked
 from retrieval.arms import OK, ArmResults, Depth, Effort, PlannedQuery, run_arms
 from retrieval.causes import Chains, chain_first, with_causes
 from retrieval.dedupe import deduplicate
@@ -136,6 +136,7 @@ class SearchPipeline:
         `arms` instead.
         """
         clock = self._stopwatch()
+        request = of_its_time(request)
         with clock.stage("encode"):
             queries = await self.plan(request)
         times = 1
@@ -180,7 +181,7 @@ class SearchPipeline:
             with clock.stage("graph"):
                 found, linked[GRAPH] = await with_neighbours(self._executor, request.where, queries, fused, found)
                 fused = _fused(request, found.pools)
-        if linear and request.weights is None:
+        if _judges(request):
             with clock.stage("judge"):
                 judged, found = await self._judge(request, queries, fused, found)
         else:
@@ -357,6 +358,23 @@ def _beside(judgement: Judgement | None, *, least: float, unjudged: bool) -> boo
 def _is_narrow(where: ItemFilter) -> bool:
     """Return whether the filters name what the query is about, which it need not repeat."""
     return any(value is not None for value in (where.conversation_id, where.session_id, where.person_id))
+
+
+def of_its_time(request: SearchRequest) -> SearchRequest:
+    """Return `request`, which also finds the superseded facts of the time in the past that its queries are about."""
+    if request.where.as_of is not None or not _judges(request):
+        return request
+    moment = _moment(request)
+    asked = [past for query in request.queries if (past := past_asked(normalise(query), moment)) is not None]
+    if not asked:
+        return request
+    first, last = min(begin for begin, _ in asked), max(end for _, end in asked)
+    return replace(request, where=replace(request.where, held_from=first, held_to=last))
+
+
+def _judges(request: SearchRequest) -> bool:
+    """Return whether candidates are ordered by how well they answer."""
+    return request.fusion_method == "linear" and request.weights is None
 
 
 def _replaced(judgement: Judgement | None) -> bool:

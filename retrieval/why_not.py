@@ -7,11 +7,11 @@ from enum import StrEnum
 from typing import Any
 
 from graph.executor import Executor
-from graph.item import Fact, FileChunk, Item, Memory, Message, expired_at, held_at
+from graph.item import Fact, FileChunk, Item, Memory, Message, expired_at, held_at, held_between
 from graph.search import INDEX_ROWS, Standing, hydrate, standing_of
 from graph.types import UNKNOWN_TIME, ItemFilter
 from retrieval.arms import OK, ArmResults, Depth, PlannedQuery, run_arms
-from retrieval.pipeline import SearchPipeline
+from retrieval.pipeline import SearchPipeline, of_its_time
 from retrieval.types import KEYWORD, VECTOR, SearchRequest, SearchResult
 
 # Ranks are reported up to here; the server returns no more rows of a vector index.
@@ -67,13 +67,15 @@ async def diagnose(executor: Executor, pipeline: SearchPipeline, request: Search
 
     An item of another namespace looks like one that does not exist.
     """
+    request = of_its_time(request)
     found = await hydrate(executor, request.where.namespace, [uid])
     standing = await standing_of(executor, request.where.namespace, uid)
     if not found or standing is None:
         return None
     if failing := failing_filters(found[0], request.where):
         return Diagnosis(Verdict.FILTERED, filters=failing, superseded_by=standing.superseded_by)
-    if standing.superseded_by and request.where.as_of is None and request.where.known_at is None:
+    replaced = standing.superseded_by and request.where.as_of is None and request.where.known_at is None
+    if replaced and not held_between(found[0], request.where.held_from, request.where.held_to):
         return Diagnosis(Verdict.SUPERSEDED, superseded_by=standing.superseded_by)
     arms = await _standings(executor, pipeline, request, uid, standing)
     result = await pipeline.search(replace(request, spare=_WHOLE_POOL))

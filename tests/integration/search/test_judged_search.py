@@ -59,6 +59,26 @@ async def test_a_fact_that_has_ended_is_no_hit_where_another_holds(
     assert (then[0], "bergen" in then) == ("oslo", False)
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (HOME, ["bergen"]),
+        ("How old is Tomas, and where does he live?", ["bergen"]),
+        ("Where did Tomas live in 2018?", ["oslo", "bergen"]),
+        ("2018年にTomasはどこに住んでいましたか？", ["oslo", "bergen"]),
+        ("Where did Tomas live originally?", ["oslo", "bergen"]),
+        ("Where did Tomas live in 2022?", ["bergen"]),
+    ],
+)
+async def test_a_question_about_the_past_finds_the_superseded_facts_of_that_time(
+    query: str, expected: list[str], ingest: Any, librarian: Librarian, namespace: str
+) -> None:
+    """What held then comes first; a superseded fact of another time is no hit."""
+    oslo, bergen, _ = ROWS
+    await ingest({**oslo, "valid_to": None}, {**bergen, "supersedes": ["oslo"]})
+    assert await found(librarian, namespace, query, filters={"kinds": ["fact"]}) == expected
+
+
 @pytest.mark.parametrize("threshold", [None, 0.99])
 async def test_a_question_about_something_else_finds_nothing(
     ingest: Any, librarian: Librarian, namespace: str, threshold: float | None

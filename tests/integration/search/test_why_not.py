@@ -86,6 +86,8 @@ async def test_a_fact_that_was_replaced_names_the_new_one(ingest, why_not):
     found = await why_not("old", "who keeps the foghorn?")
     assert (found.verdict, found.superseded_by) == ("superseded", ["new"])
     assert (await why_not("old", filters=filters({"as_of": "2026-02-01T00:00:00Z"}))).verdict == "found"
+    assert (await why_not("old", "who kept the foghorn in February 2026?")).verdict == "found"
+    assert (await why_not("old", "who kept the foghorn in April 2026?")).verdict == "superseded"
     assert (await why_not("old", filters=filters({"as_of": "2025-02-01T00:00:00Z"}))).filters == ["as_of"]
 
 

@@ -5,7 +5,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from retrieval.answering import FEATURES, Candidate, Jury, Verdict, gives_orders, judge, model, question, reading
+from retrieval.answering import (
+    FEATURES,
+    Candidate,
+    Jury,
+    Verdict,
+    gives_orders,
+    judge,
+    model,
+    past_asked,
+    question,
+    reading,
+)
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 
@@ -83,6 +94,24 @@ def test_what_has_ended_stands_below_what_holds_unless_the_past_is_asked_for():
         NOW,
     )
     assert old.score >= new.score
+
+
+@pytest.mark.parametrize(
+    ("query", "years"),
+    [
+        ("Where did Tomas live in 2018?", (2018, 2019)),
+        ("Where did Tomas live in 2018 and in 2020?", (2018, 2021)),
+        ("Where did Tomas live originally?", (1, NOW.year)),
+        ("What is the old price?", (1, NOW.year)),
+        ("How old is Tomas?", None),
+        ("Is bread from 2 days old flour safe?", None),
+        ("Where does Tomas live today?", None),
+        ("Where does Tomas work next year?", None),
+    ],
+)
+def test_a_question_is_about_the_past_if_its_time_is_over(query, years):
+    past = past_asked(query, NOW)
+    assert (past and tuple(moment.year for moment in past)) == years
 
 
 def test_the_later_of_two_statements_about_the_same_replaces_the_other():
