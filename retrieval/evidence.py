@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from graph.types import Noise
-from retrieval.answering import FEATURES, Candidate, Jury, question
 from retrieval.calibration import calibrated, probe_noise
 from retrieval.encoders.base import Encoder
 from retrieval.encoders.language_probe import encode_probes
+from retrieval.jury import FEATURES, Candidate, Jury
+from retrieval.readings import question
 from retrieval.stopwords import ENGLISH
 from retrieval.text import has_cjk, language, normalise
 

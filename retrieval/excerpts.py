@@ -1,6 +1,6 @@
 """Excerpts of long texts: the answering sentence, with as much around it as fits."""
 
-from retrieval.answering import sentences_of
+from retrieval.readings import sentences_of
 
 CUT = "…"
 

@@ -12,18 +12,9 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from retrieval import cues
-from retrieval.answering import (
-    Question,
-    Verdict,
-    asks_for_all,
-    asks_why,
-    held,
-    question,
-    reading,
-    sentences_of,
-    terms_of,
-)
+from retrieval.answering import Verdict
 from retrieval.excerpts import excerpt
+from retrieval.readings import Question, asks_for_all, asks_why, held, question, reading, sentences_of, terms_of
 from retrieval.text import has_cjk
 from retrieval.times import spans
 from retrieval.tokens import tokens

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from graph.types import Kind
-from retrieval.answering import Candidate, Judgement, judge, question
+from retrieval.answering import Judgement, judge
 from retrieval.fusion import Fused, SignalShare, in_order
+from retrieval.jury import Candidate
 from retrieval.linear import Pool
+from retrieval.readings import question
 from retrieval.signals import Traits
 
 ANSWER = "answer"

@@ -17,7 +17,7 @@ from graph.item import Item, loss_of, replaced_by
 from graph.search import KeywordQuery, VectorQuery, as_known, hydrate
 from graph.types import ItemFilter, Noise
 from retrieval.abstention import Near, Remaining, remaining
-from retrieval.answering import Judgement, asks_why, best_of, past_asked
+from retrieval.answering import Judgement, best_of
 from retrieval.arms import OK, ArmResults, Depth, Effort, PlannedQuery, run_arms
 from retrieval.causes import Chains, chain_first, with_causes
 from retrieval.dedupe import deduplicate
@@ -30,6 +30,7 @@ from retrieval.linear import Pool, default_weights, linear_fusion
 from retrieval.lucene import keyword_query
 from retrieval.names import NameBook, authors_named, without_names
 from retrieval.pool import Nearness, Pooled, pooled
+from retrieval.readings import asks_why, past_asked
 from retrieval.signals import query_traits
 from retrieval.stopwatch import Stopwatch
 from retrieval.text import language, normalise

@@ -20,8 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from retrieval.answering import FEATURES, Jury, Model, judged, middle, question
+from retrieval.answering import Model, judged, middle
 from retrieval.judging import JUDGED
+from retrieval.jury import FEATURES, Jury
+from retrieval.readings import question
 from retrieval.whole import SMALL
 from training.scenarios import Case, cases_of, conversations_of, faults, worlds_of
 

@@ -21,7 +21,7 @@ from graph.types import Kind, Noise
 from librarian.base.settings.settings import Settings
 from librarian.runtime.assembly import open_encoder
 from librarian.search.contracts import Cause, MemoryHit
-from retrieval.answering import Candidate, Judgement, Verdict, best_of
+from retrieval.answering import Judgement, Verdict, best_of
 from retrieval.calibration import calibrated, probe_noise
 from retrieval.distinctive import distinctive, holds_distinctive
 from retrieval.encoders.language_probe import encode_probes
@@ -29,6 +29,7 @@ from retrieval.evaluation.bm25 import Bm25
 from retrieval.extractive import extracts, supporting
 from retrieval.fusion import Ranking
 from retrieval.judging import READ_CHARS, candidate_of, turns_of
+from retrieval.jury import Candidate
 from retrieval.linear import Pool, default_weights, linear_fusion
 from retrieval.names import authors_named, without_names
 from retrieval.passages import embedding_text, readable

@@ -5,18 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from retrieval.answering import (
-    FEATURES,
-    Candidate,
-    Jury,
-    Verdict,
-    gives_orders,
-    judge,
-    model,
-    past_asked,
-    question,
-    reading,
-)
+from retrieval.answering import Verdict, judge, model
+from retrieval.jury import FEATURES, Candidate, Jury
+from retrieval.readings import gives_orders, past_asked, question, reading
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 

@@ -6,8 +6,8 @@ import pytest
 
 from librarian import MemoryHit
 from librarian.search.contracts import Cause
-from retrieval.answering import asks_for_all
 from retrieval.extractive import extracts, supporting
+from retrieval.readings import asks_for_all
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.answering import sentences_of
 from retrieval.excerpts import excerpt
 from retrieval.pack import HEAD, NEAR, NOTHING, Block, Line, only_asks, packed, says_too_little
+from retrieval.readings import sentences_of
 from retrieval.tokens import tokens
 
 WHEN = datetime(2026, 2, 18, 5, 22, tzinfo=UTC)
