@@ -29,6 +29,7 @@ from librarian.base.settings.values import (
     checked_namespace,
     encoder_name,
     file_text,
+    heap_size,
     host_names,
     http_url,
     interval,
@@ -108,7 +109,7 @@ class ServerSettings:
 
     java: Annotated[str | None, Env("LIBRARIAN_JAVA")] = None
     maven_url: Annotated[str | None, Env("LIBRARIAN_MAVEN_URL"), http_url] = None
-    heap_mb: Annotated[int | None, Env("LIBRARIAN_HEAP_MB"), Meta(ge=128, le=1_000_000)] = None
+    heap_mb: Annotated[int | None, Env("LIBRARIAN_HEAP_MB"), heap_size] = None
     pagecache_mb: Annotated[int | None, Env("LIBRARIAN_PAGECACHE_MB"), Meta(ge=8, le=10_000_000)] = None
 
 

@@ -19,6 +19,7 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 
 MASK = "••••••"
 
+_SMALLEST_HEAP_MB, _LARGEST_HEAP_MB = 256, 1_000_000
 _NEO4J_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 _ENCODERS = re.compile(r"onnx|none|sentence-transformers:.+|https?:.+")
 _NAMESPACE = re.compile(r"[\w.:@-]{1,128}")
@@ -146,6 +147,17 @@ def neo4j_uri(raw: str) -> str:
     if parts.password is not None:
         raise ValueError("the password belongs in NEO4J_PASSWORD")
     return raw
+
+
+def heap_size(raw: str) -> int:
+    """Return a heap size in MB in which files can be indexed."""
+    size = int(raw) if raw.isascii() and raw.isdigit() else 0
+    if not _SMALLEST_HEAP_MB <= size <= _LARGEST_HEAP_MB:
+        raise ValueError(
+            f"it must be a number of MB from {_SMALLEST_HEAP_MB} to {_LARGEST_HEAP_MB}: a transaction may use a "
+            "quarter of the heap, and storing a batch of files takes more than 32 MB"
+        )
+    return size
 
 
 def http_url(raw: str) -> str:

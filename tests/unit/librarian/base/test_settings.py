@@ -52,6 +52,12 @@ def test_credentials_inside_addresses_never_show():
     assert "s3cret" not in str(caught.value)
 
 
+def test_a_heap_that_cannot_index_files_is_refused_with_the_reason():
+    assert Settings.from_env({"LIBRARIAN_HEAP_MB": "256"}).server.heap_mb == 256
+    with pytest.raises(SettingsError, match="from 256 to 1000000: a transaction may use a quarter of the heap"):
+        Settings.from_env({"LIBRARIAN_HEAP_MB": "128"})
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -72,6 +78,8 @@ def test_credentials_inside_addresses_never_show():
         ("RERANKER_TRAFFIC", "1.5"),
         ("NEO4J_URI", "http://host:7474"),
         ("LIBRARIAN_MAVEN_URL", "file:///tmp"),
+        ("LIBRARIAN_HEAP_MB", "255"),
+        ("LIBRARIAN_HEAP_MB", "1g"),
     ],
 )
 def test_a_bad_value_names_key_value_and_remedy(name, value):
