@@ -108,8 +108,9 @@ async def differences(executor: Executor, names: Collection[str] | None = None) 
 
     With `names` only those rules are compared. Additions by others are ignored.
     """
-    constraints = await executor.fetch_all("show_constraints")
-    indexes = await executor.fetch_all("show_indexes")
+    constraints, indexes = await asyncio.gather(
+        executor.fetch_all("show_constraints"), executor.fetch_all("show_indexes")
+    )
     found: list[str] = []
     for rule in CONSTRAINTS:
         if names is None or rule.name in names:

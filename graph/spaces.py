@@ -32,6 +32,11 @@ _DELETED_AT_ONCE = 5_000
 
 async def ensure_space(executor: Executor, space: NewSpace) -> SpaceRecord:
     """Record `space` and its index unless they exist. The very first space becomes active."""
+    # At a start, two reads at once cost far less than a schema command and a write that change nothing.
+    known, state = await asyncio.gather(list_spaces(executor), index_state(executor, space.space))
+    record = next((record for record in known if record.space == space.space), None)
+    if record is not None and state == "ONLINE":
+        return record
     await executor.run_schema("create_space_index", space=space.space, dimension=space.dimension)
     record = await _put_space(executor, space)
     await await_index(executor, space.space)

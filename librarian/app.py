@@ -28,6 +28,7 @@ from librarian.runtime.assembly import ONE_OFF_LINGER_S, Assembly
 from librarian.runtime.contracts import Readiness
 from librarian.runtime.language_model import chat_model
 from librarian.runtime.lifecycle import Lifecycle, Parts
+from librarian.runtime.managed import Leased
 from librarian.runtime.supervisor import Supervisor, cancel
 from librarian.search.answer import Chat
 from librarian.search.room import SearchRoom
@@ -48,6 +49,8 @@ else:
     FacadeVerbs = object
 
 log = logging.getLogger("librarian.app")
+
+_FIRST_REQUESTS_S = 1.0
 
 BeforeReady = Callable[["Librarian"], Awaitable[None]]
 
@@ -160,11 +163,12 @@ async def _opened(
     wait: bool = True,
     progress: Progress | None = None,
     before_ready: BeforeReady | None = None,
+    leasing: asyncio.Task[Leased] | None = None,
 ) -> AsyncIterator[None]:
     """Give `librarian` its parts for the block."""
     async with AsyncExitStack() as stack:
         stack.push_async_callback(librarian.aclose)
-        assembly = Assembly(librarian.settings, librarian.lifecycle, stack, purpose, linger_s, progress)
+        assembly = Assembly(librarian.settings, librarian.lifecycle, stack, purpose, linger_s, progress, leasing)
         if wait:
             librarian.lifecycle.connected(await assembly.build())
         else:
@@ -183,8 +187,12 @@ async def _opened(
 
 
 async def _once_ready(librarian: Librarian, work: Callable[[], Awaitable[None]]) -> None:
-    """Work to do once the graph is available for the first time, such as storing what hooks captured."""
+    """Work to do once the graph is available for the first time, such as storing what hooks captured.
+
+    It starts a little later: until then the server, which plans every statement anew, has time for the first requests.
+    """
     if await caught(librarian.ready()) is None:
+        await asyncio.sleep(_FIRST_REQUESTS_S)
         await work()
 
 
@@ -197,16 +205,23 @@ async def open_librarian(
     wait: bool = True,
     progress: Progress | None = None,
     before_ready: BeforeReady | None = None,
+    leasing: asyncio.Task[Leased] | None = None,
 ) -> AsyncIterator[Librarian]:
     """One Librarian for `settings`, closed on leaving.
 
     With `wait` it is usable when this yields, and any obstacle is raised. Without (the service) it connects in the
     background, retries until that succeeds, follows a database that moves, and encodes pending items as they arrive;
-    `before_ready` runs on the graph before it reports ready.
+    `before_ready` runs on the graph before it reports ready. `leasing` is the result of `managed.head_start`.
     """
     librarian = Librarian(settings)
     async with _opened(
-        librarian, purpose=purpose, linger_s=linger_s, wait=wait, progress=progress, before_ready=before_ready
+        librarian,
+        purpose=purpose,
+        linger_s=linger_s,
+        wait=wait,
+        progress=progress,
+        before_ready=before_ready,
+        leasing=leasing,
     ):
         yield librarian
 

@@ -29,6 +29,7 @@ _ADMIN_TIMEOUT_S = 60.0
 _ADMIN_HEAP_MB = 512
 _ADMIN_LINES = 20
 _POLL_S = 0.1
+_CONNECT_TIMEOUT_S = 5.0
 # Start times come from the kernel's clock ticks and may differ in the last digits between two readings.
 _SAME_START_S = 1.0
 # In the words of the Bolt server and of the HTTP server.
@@ -81,6 +82,8 @@ class Jvm:
 
     def listens_on(self, port: int) -> bool:
         """Return whether this process listens on `port`. If another server does, its users must not be tried."""
+        if not _accepts_connections(port):  # far cheaper than to list its sockets
+            return False
         try:
             sockets = self._process.net_connections("tcp")
         except psutil.NoSuchProcess:
@@ -280,6 +283,12 @@ def _is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def _accepts_connections(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(_CONNECT_TIMEOUT_S)
+        return probe.connect_ex((LOOPBACK, port)) == 0
 
 
 def _any_free() -> int:

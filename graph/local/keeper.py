@@ -19,7 +19,7 @@ from graph.local.errors import ServerStartFailed
 from graph.local.filelock import attempt, try_acquire
 from graph.local.home import Home, write_secret
 from graph.local.jvm import EXIT_REASONS, Jvm
-from graph.local.login import PasswordRefused, answers, prepare_password
+from graph.local.login import PasswordRefused, answers, load_driver, prepare_password
 from graph.local.logtail import tail
 from graph.local.state import Launch, Phase, ServerState, read_launch, read_state, write_state
 
@@ -35,6 +35,7 @@ _PORT_ATTEMPTS = 4
 _STABLE_S = 30.0
 _BACKOFF_S = 0.5
 _POLL_S = 0.2
+_START_POLL_S = 0.05
 _REFUSALS_S = 15.0
 _REFUSED_POLL_S = 2.0
 """Three refusals lock an account for five seconds, so a refused password is retried slowly."""
@@ -129,12 +130,13 @@ class Keeper:
         self._await_answer(RECOVERY_BUDGET_S if phase is Phase.RECOVERING else START_BUDGET_S)
 
     def _await_answer(self, budget_s: float) -> None:
+        load_driver()
         deadline = time.monotonic() + budget_s
         while not self._answers(until=time.monotonic() + _REFUSALS_S):
             self._refuse_dead()
             if time.monotonic() > deadline:
                 raise ServerStartFailed(f"Neo4j did not answer within {budget_s:.0f} s of its start.")
-            self._pause(_POLL_S)
+            self._pause(_START_POLL_S)
         write_secret(self._home.server_version, self._launch.version)
         self._ready_at = time.monotonic()
         self._publish_process(Phase.READY)

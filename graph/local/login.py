@@ -2,10 +2,7 @@
 
 import logging
 import secrets
-import socket
-
-from neo4j import GraphDatabase
-from neo4j.exceptions import AuthError, DriverError, Neo4jError
+from importlib import import_module
 
 from graph.local.errors import ServerStartFailed
 from graph.local.home import Home, write_secret
@@ -32,6 +29,11 @@ def prepare_password(home: Home, launch: Launch) -> None:
     set_first_password(home, launch, _first_password(home))
 
 
+def load_driver() -> None:
+    """Load the database driver, which takes longer than this process to start; meanwhile the server starts."""
+    import_module("neo4j")
+
+
 class PasswordRefused(ServerStartFailed):
     """Neo4j does not accept the password of its home."""
 
@@ -43,8 +45,8 @@ def answers(home: Home, bolt_port: int) -> bool:
     Raises PasswordRefused if the server expects another password. A starting server may do so for a moment, before it
     has read its users.
     """
-    if not _accepts_connections(bolt_port):
-        return False
+    from neo4j.exceptions import AuthError, DriverError, Neo4jError
+
     try:
         if home.first_password_file.exists():
             _replace_first_password(home, bolt_port)
@@ -67,6 +69,8 @@ def _replace_first_password(home: Home, bolt_port: int) -> None:
     A stale one must not be retried: refusals lock the account, and after five seconds of that lock the server allows a
     single attempt, which must be with the real password.
     """
+    from neo4j.exceptions import AuthError
+
     first = _first_password(home)
     try:
         _run(bolt_port, first, _CHANGE, database="system", old=first, new=home.password())
@@ -77,6 +81,8 @@ def _replace_first_password(home: Home, bolt_port: int) -> None:
 
 
 def _run(bolt_port: int, password: str, statement: str, *, database: str | None = None, **values: str) -> None:
+    from neo4j import GraphDatabase
+
     with GraphDatabase.driver(
         f"bolt://{LOOPBACK}:{bolt_port}",
         auth=(USER, password),
@@ -89,9 +95,3 @@ def _run(bolt_port: int, password: str, statement: str, *, database: str | None 
 
 def _first_password(home: Home) -> str:
     return home.first_password_file.read_text(encoding="utf-8").strip()
-
-
-def _accepts_connections(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(_CONNECT_TIMEOUT_S)
-        return probe.connect_ex((LOOPBACK, port)) == 0

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from librarian.http import workers as http_workers
     from librarian.http.web import session as web_session
     from librarian.items import room as items
+    from librarian.runtime import managed
 else:
     graph_errors, homes = deferred("graph.errors"), deferred("graph.local.home")
     loops = deferred("uvicorn.loops.auto")
@@ -46,12 +47,14 @@ else:
     local_socket = deferred("librarian.base.settings.local_socket")
     http_app, http_server, http_workers = (deferred(f"librarian.http.{name}") for name in ("app", "server", "workers"))
     web_session = deferred("librarian.http.web.session")
+    managed = deferred("librarian.runtime.managed")
 
 app = new_app()
 
 _MAIN = "from librarian.cli import main; main()"
 EXAMPLE = "why did the deploy fail?"
 _LIMIT = 5
+_PURPOSE = "serve"
 
 Opening: TypeAlias = "AbstractAsyncContextManager[Librarian]"
 Greet: TypeAlias = "Callable[[Librarian], Awaitable[None]]"
@@ -142,7 +145,11 @@ async def _serve_at(
         if with_sample:
             await _sweep_sample(librarian)
 
-    opening = service.open_agent(settings, progress=_say_download) if agent_only else _opening(settings, with_sample)
+    opening = (
+        service.open_agent(settings, progress=_say_download)
+        if agent_only
+        else _opening(settings, with_sample, await managed.head_start(settings, _PURPOSE, 0, _say_download))
+    )
     application = http_app.build_app(
         settings.http,
         keys,
@@ -158,15 +165,16 @@ async def _serve_at(
         await server.serve(sockets=[listening])
 
 
-def _opening(settings: "Settings", with_sample: bool) -> Opening:
+def _opening(settings: "Settings", with_sample: bool, leasing: "asyncio.Task[managed.Leased] | None") -> Opening:
     """Return the service, which connects in the background."""
     return service.open_librarian(
         settings,
-        purpose="serve",
+        purpose=_PURPOSE,
         linger_s=0,
         wait=False,
         progress=_say_download,
         before_ready=_load_sample if with_sample else None,
+        leasing=leasing,
     )
 
 

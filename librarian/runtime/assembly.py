@@ -1,5 +1,6 @@
 """Builds the parts of one Librarian in order, and rebuilds them when the database has moved."""
 
+import asyncio
 import os
 import socket
 from collections.abc import AsyncIterator
@@ -13,7 +14,7 @@ from graph.driver import open_driver, reach, verify
 from graph.errors import SchemaMismatch
 from graph.executor import Executor
 from graph.local.artifacts import Progress, encoder_model
-from graph.local.server import Endpoint, ManagedServer, ServerOptions
+from graph.local.server import ManagedServer
 from graph.local.state import Phase
 from graph.spaces import ensure_space
 from graph.types import NewSpace, SpaceRecord
@@ -22,6 +23,7 @@ from librarian.base.settings.settings import Settings
 from librarian.base.tracing import TracedStopwatch
 from librarian.runtime.calibration import prepared
 from librarian.runtime.lifecycle import Lifecycle, Parts
+from librarian.runtime.managed import Leased, lease_server
 from librarian.runtime.query_observer import QueryObserver
 from librarian.runtime.reranking import Reranking, open_reranking
 from migrations.runner import Migrator
@@ -39,7 +41,10 @@ ONE_OFF_LINGER_S = 600.0
 
 @dataclass(slots=True)
 class Assembly:
-    """Builds the parts in order; the stack closes what was opened, newest first."""
+    """Builds the parts in order; the stack closes what was opened, newest first.
+
+    `leasing` is a lease of the managed server that is under way already.
+    """
 
     settings: Settings
     lifecycle: Lifecycle
@@ -47,6 +52,7 @@ class Assembly:
     purpose: str
     linger_s: float
     progress: Progress | None
+    leasing: asyncio.Task[Leased] | None = None
     server: ManagedServer | None = None
     config: GraphConfig | None = None
     executor: Executor | None = None
@@ -54,10 +60,21 @@ class Assembly:
     reranking: Reranking | None = None
 
     async def build(self) -> Parts:
-        """Return all parts, ready for use. May be called again after a failure or a loss of the database."""
-        executor = await self.connect()
-        await self._migrate(self.migrator(executor))
-        self.lifecycle.unavailable("starting", "loading the encoder")
+        """Return all parts, ready for use. May be called again after a failure or a loss of the database.
+
+        The encoder loads while the server starts.
+        """
+        if not self.settings.neo4j.uri:
+            await self._lease()
+        loading = asyncio.create_task(self.load_encoder())
+        try:
+            executor = await self.connect()
+            await self._migrate(self.migrator(executor))
+            self.lifecycle.unavailable("starting", "loading the encoder")
+            await loading
+        finally:
+            loading.cancel()
+            await asyncio.gather(loading, return_exceptions=True)
         return await self.parts(executor)
 
     async def parts(self, executor: Executor) -> Parts:
@@ -79,7 +96,8 @@ class Assembly:
         async with AsyncExitStack() as on_failure:
             driver = await on_failure.enter_async_context(open_driver(config))
             await verify(driver)
-            await check_server(Executor(driver, database=config.database))
+            if self.server is None:  # the managed server is of a known version
+                await check_server(Executor(driver, database=config.database))
             on_failure.pop_all()
         if self.executor is None:
             observer = QueryObserver(self.settings.log.slow_query_ms)
@@ -109,26 +127,22 @@ class Assembly:
             return GraphConfig(
                 neo4j.uri, neo4j.username, neo4j.password, neo4j.database, retry_window_s=_RETRY_WINDOW_S
             )
-        endpoint = await self._managed()
+        server = await self._lease()
+        endpoint = await server.wait_ready()
         return GraphConfig(endpoint.uri, endpoint.username, endpoint.password, retry_window_s=_RETRY_WINDOW_S)
 
-    async def _managed(self) -> Endpoint:
-        """Return the managed server's endpoint. The lease is released last; it outlives a stop of the server, so that
-        any restart serves us too.
+    async def _lease(self) -> ManagedServer:
+        """Lease the managed server, once. The lease is released last; it outlives a stop of the server, so that any
+        restart serves us too.
         """
-        if self.server is None:
-            options = ServerOptions(
-                heap_mb=self.settings.server.heap_mb,
-                pagecache_mb=self.settings.server.pagecache_mb,
-                java=self.settings.server.java,
-                maven_url=self.settings.server.maven_url,
-            )
-            server = ManagedServer(self.settings.home, self.settings.cache, options)
-            await server.prepare(self.progress)
-            await self.stack.enter_async_context(await server.lease(self.purpose, linger_s=self.linger_s))
-            self.server = server
-            self.lifecycle.watch(server)
-        return await self.server.wait_ready()
+        if self.server is not None:
+            return self.server
+        leasing, self.leasing = self.leasing, None
+        leased = await (leasing or lease_server(self.settings, self.purpose, self.linger_s, self.progress))
+        await self.stack.enter_async_context(leased.lease)
+        self.server = leased.server
+        self.lifecycle.watch(leased.server)
+        return leased.server
 
     async def _migrate(self, migrator: Migrator) -> None:
         """Apply pending migrations to a managed server; only check any other, whose operator decides."""

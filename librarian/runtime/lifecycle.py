@@ -3,7 +3,6 @@
 import asyncio
 from dataclasses import dataclass
 
-from graph.capability import ping
 from graph.errors import GraphError
 from graph.executor import Executor
 from graph.local.server import ManagedServer
@@ -163,7 +162,6 @@ class Lifecycle:
     async def _check_graph(self, executor: Executor) -> tuple[Phase, str]:
         try:
             async with asyncio.timeout(_READINESS_TIMEOUT_S):
-                await ping(executor)
                 faults = await differences(executor)
         except TimeoutError:
             return self.silence(f"the database did not answer within {_READINESS_TIMEOUT_S:.0f} s")

@@ -118,6 +118,18 @@ async def test_two_programs_that_make_one_space_at_the_same_time_share_it(origin
     assert await active(original) == before
 
 
+async def test_opening_a_recorded_space_writes_nothing(original):
+    asked = "MATCH (lock:Lock {name: 'embedding_spaces'}) RETURN lock.asked_at"
+    executor, own = original.parts.executor, original.parts.encoder.space
+    before = (await executor.driver.execute_query(asked)).records
+    record = await ensure_space(
+        executor, NewSpace(own.id, own.model, own.dimension, own.text_form, own.normalised, own.revision)
+    )
+    assert record == original.parts.space
+    assert before
+    assert (await executor.driver.execute_query(asked)).records == before
+
+
 async def test_of_many_first_spaces_at_once_one_becomes_active(original):
     """On a graph without a space, encoders that start side by side do not both become the one to search with."""
     executor = original.parts.executor
