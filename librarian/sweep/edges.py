@@ -58,9 +58,8 @@ class Relations:
     lessons: Lessons = field(default_factory=dict)
     planned: set[str] = field(default_factory=set)
 
-    async def plan(self, page: Sequence[SweptMemory]) -> list[Edge | Merge]:
-        """Return the edges and merges that start at the memories of a page."""
-        read = await self._read(page)
+    async def plan(self, read: "ReadPage") -> list[Edge | Merge]:
+        """Return the edges and merges that start at the memories of a page as `read`."""
         near = [pair for pair in read.pairs if {pair.first, pair.second} & read.own.keys()]
         found = await asyncio.to_thread(read_relations, list(read.notes.values()), near, read.own.keys())
         pairs, verdicts = [pair for pair, _ in found], [verdict for _, verdict in found]
@@ -73,10 +72,10 @@ class Relations:
             for pair, verdict in zip(pairs, verdicts, strict=True)
             if verdict.relation is not None and frozenset((pair.first, pair.second)) not in merged
         ]
-        named = await file_mentions(self.executor, self.namespace, page)
+        named = await file_mentions(self.executor, self.namespace, list(read.own.values()))
         return [*self._new([*await self._drawable(edges), *named]), *merges]
 
-    async def _read(self, page: Sequence[SweptMemory]) -> "_Read":
+    async def read(self, page: Sequence[SweptMemory]) -> "ReadPage":
         """Return the memories of a page, possibly related memories, and the pairs to compare."""
         own = {memory.item.uid: memory for memory in page}
         texts = {uid: memory.item.text[:MAX_CHARS] for uid, memory in own.items()}
@@ -87,7 +86,7 @@ class Relations:
         others = {other for found in near.values() for other, _ in found}
         others |= {other for _, other in [*links, *namesakes]}
         read = await graph.notes(self.executor, self.namespace, sorted(others | own.keys()), MAX_CHARS, StoredNote)
-        return _Read(own, {note.uid: note for note in read}, candidate_pairs(read, links, near))
+        return ReadPage(own, {note.uid: note for note in read}, candidate_pairs(read, links, near))
 
     async def _namesakes(self, texts: Mapping[str, str]) -> list[tuple[str, str]]:
         """Return pairs of a memory and another that contains a name of it, or words of its stated cause or effect."""
@@ -154,7 +153,9 @@ class Relations:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class ReadPage:
+    """The memories of a page, those that may be related to them, and the pairs to compare."""
+
     own: Mapping[str, SweptMemory]
     notes: Mapping[str, StoredNote]
     pairs: Sequence[CandidatePair]
@@ -176,7 +177,7 @@ def _few_related(edges: Sequence[Edge]) -> list[Edge]:
     return kept
 
 
-def _merge(pair: CandidatePair, read: _Read) -> Merge | None:
+def _merge(pair: CandidatePair, read: ReadPage) -> Merge | None:
     """Return the merge of the shorter of two equivalent memories into the fuller one, at the shorter one."""
     fuller, shorter = sorted(
         (read.notes[pair.first], read.notes[pair.second]), key=lambda note: (-len(note.text), note.uid)

@@ -4,7 +4,8 @@
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -13,12 +14,13 @@ from graph.executor import Executor
 from graph.sweep import ReadMessage, Scope, SweptMemory
 from graph.types import Kind, SpaceRecord
 from librarian.base.errors import InvalidInput
+from librarian.base.overlap import one_ahead
 from librarian.items.filters import item_filter
 from librarian.items.succession import NOTHING_DECLARED, Declared
 from librarian.sweep.apply import CHUNK
 from librarian.sweep.changes import Change
 from librarian.sweep.contracts import SweepConfig, SweepLlm, SweepProgress, SweepRequest
-from librarian.sweep.edges import Relations
+from librarian.sweep.edges import ReadPage, Relations
 from librarian.sweep.facts import asked_chars, plan_facts
 from librarian.sweep.lessons import Lessons, learned, lowered
 from librarian.sweep.llm import AT_ONCE, CHARS_PER_TOKEN, EXAMINED, Adviser, Known, Llm, timed
@@ -81,14 +83,18 @@ async def planned_pages(
 ) -> AsyncGenerator[Planned, None]:
     """Yield the plan page by page from where `state` left off; facts of messages come last.
 
+    A page of memories is planned while the changes of the page before are applied: these change no text that is still
+    to be read, and no edge is drawn twice. Facts depend on those of the pages before.
     `drawn` says that the edges of a page are drawn before the next page is requested, so they need not be remembered.
     Items that are `ending` are skipped, as they are once expired.
     """
     lessons = await learned(context.executor, context.namespace)
     state.findings.lessons = dict(lessons)
     if state.stage != "facts":
-        async for part in _memories(context, scope, config, state, adviser, lessons, drawn=drawn, ending=ending):
-            yield part
+        memories = _memories(context, scope, config, state, adviser, lessons, drawn=drawn, ending=ending)
+        async with aclosing(one_ahead(lambda: anext(memories, None))) as ahead:
+            async for part in ahead:
+                yield part
     if config.facts:
         after, done = (state.after, state.done) if state.stage == "facts" else (graph.FIRST, 0)
         async for part in _facts(context, config, after, done, lessons, adviser, ending):
@@ -111,14 +117,14 @@ async def _memories(
     relations = Relations(context.executor, context.namespace, context.space, adviser, lessons)
     stage, after, done = state.stage, state.after, state.done
     if stage == "edges":
-        async for page, done in pages(context, scope, after, done, config.limit):  # noqa: B020 - it goes on counting
-            lasting = _lasting(page, ending)
-            changes = await relations.plan(lasting)
-            yield Planned(
-                "edges", lasting, page[-1].position, changes, SweepProgress(stage="edges", done=done, total=total)
-            )
-            if drawn:
-                relations.planned.clear()
+        reads = _read(relations, pages(context, scope, after, done, config.limit), ending)
+        async with aclosing(one_ahead(lambda: anext(reads, None))) as ahead:
+            async for read, position, done in ahead:
+                changes = await relations.plan(read)
+                progress = SweepProgress(stage="edges", done=done, total=total)
+                yield Planned("edges", list(read.own.values()), position, changes, progress)
+                if drawn:
+                    relations.planned.clear()
         after, done = state.start, 0
     async for page, done in pages(context, scope, after, done, config.limit):  # noqa: B020 - as above
         lasting = _lasting(page, ending)
@@ -126,6 +132,14 @@ async def _memories(
         left = max(0, most - state.swept_before - done)
         progress = SweepProgress(stage="texts", done=done, total=total)
         yield Planned("texts", lasting, page[-1].position, rewrites, progress, refused, left)
+
+
+async def _read(
+    relations: Relations, found: AsyncIterator[tuple[list[SweptMemory], int]], ending: Collection[str]
+) -> AsyncGenerator[tuple[ReadPage, graph.Position, int], None]:
+    """Yield the pages found as read for their relations, each with its last position and the memories so far."""
+    async for page, done in found:
+        yield await relations.read(_lasting(page, ending)), page[-1].position, done
 
 
 async def _facts(
@@ -230,7 +244,7 @@ async def surveyed(context: SweepContext, llm: Llm, scope: Scope, config: SweepC
     most = min(SURVEYED, config.limit or SURVEYED)
     seen = 0
     async for page, seen in pages(context, scope, graph.FIRST, 0, most):  # noqa: B007 - it counts on
-        await relations.plan(page)
+        await relations.plan(await relations.read(page))
         verdicts = await verdicts_on(context, page)
         found = [_known(memory, verdict) for memory, verdict in zip(page, verdicts, strict=True)]
         known += [pair for pair in found if pair is not None]

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -15,9 +16,9 @@ from graph.namespaces import exists
 from graph.tombstones import forgetful_namespaces
 from graph.types import native
 from librarian.base.errors import NotFound
+from librarian.base.overlap import one_ahead
 from librarian.transfer.atomic import whole_file
 from librarian.transfer.contracts import FORMAT, VERSION, ExportReport, HeaderRow, Holding, NamespaceRow, SpaceRow
-from librarian.transfer.overlap import one_ahead
 from librarian.transfer.reading import latest_schema
 from librarian.transfer.writing import ExportWriter
 
@@ -123,11 +124,10 @@ class _Export:
         return sorted({*await all_namespaces(self._executor), *forgetful})
 
     async def _rows(self, source: AsyncIterator[Page], total: int) -> None:
-        async def write(page: Page) -> None:
-            await asyncio.to_thread(self._writer.rows, *page)
-            self._progress(page[0], len(page[1]), total)
-
-        await one_ahead(lambda: anext(source, None), write)
+        async with aclosing(one_ahead(lambda: anext(source, None))) as ahead:
+            async for page in ahead:
+                await asyncio.to_thread(self._writer.rows, *page)
+                self._progress(page[0], len(page[1]), total)
 
     async def _marks(self, names: Sequence[str], moment: Any) -> dict[str, Marks]:
         return {name: await read_marks(self._executor, name, moment) for name in names}

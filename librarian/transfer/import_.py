@@ -6,6 +6,7 @@ import os
 import socket
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -19,9 +20,9 @@ from graph.namespaces import delete_namespace, exists
 from graph.spaces import built_at_once, count_pending
 from graph.types import NewSpace
 from librarian.base.errors import Conflict, InvalidExport, InvalidInput
+from librarian.base.overlap import one_ahead
 from librarian.base.settings.values import checked_namespace
 from librarian.transfer.contracts import Existing, ImportReport
-from librarian.transfer.overlap import one_ahead
 from librarian.transfer.reading import ExportFacts, Portion, examine, portions
 
 Counted = Callable[[int, int], None]
@@ -167,7 +168,9 @@ class _Work:
         """Write the remaining rows, then those that span chunks."""
         self.settled = sum(job.done for job in self.jobs.values())
         source = portions(file)
-        await one_ahead(lambda: asyncio.to_thread(next, source, None), self._write)
+        async with aclosing(one_ahead(lambda: asyncio.to_thread(next, source, None))) as ahead:
+            async for portion in ahead:
+                await self._write(portion)
         for name in self.names.values():
             if self.held_back:
                 await clear_empty_groups(self.executor, name)

@@ -7,10 +7,11 @@ words, rare ones weighing more, if no other memory holds nearly as many.
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from itertools import pairwise
+from operator import and_
 
 from librarian_agents.sweep.causal_terms import MAX_CHARS, nearest_by, sentences, state, terms
 from librarian_agents.sweep.causal_types import Note
@@ -36,6 +37,7 @@ _POINTING, _UNDATED, _OPPOSITE = 0.6, 0.85, 0.4
 
 It is undated if the speaker has a time, and opposite if it reports a defect where the clause says that something works.
 """
+_SHORTEST_NAME = 5
 _ROUNDED = 0.002
 """Strengths may be this much higher since their factors are rounded."""
 
@@ -89,6 +91,15 @@ class ReadNote:
         return alone + [one | other for one, other in pairwise(alone)]
 
     @cached_property
+    def places(self) -> dict[str, int]:
+        """The places of each term in `sentence_terms`, as bits."""
+        found: dict[str, int] = {}
+        for place, part in enumerate(self.sentence_terms):
+            for term in part:
+                found[term] = found.get(term, 0) | 1 << place
+        return found
+
+    @cached_property
     def told(self) -> list[tuple[str, dict[str, float]]]:
         """Each sentence with its terms."""
         return list(zip(self.sentences, self.sentence_terms, strict=False))
@@ -135,30 +146,44 @@ class _Term:
     unsaid: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Clause:
     """A clause, read once for all memories that it may refer to.
 
-    `terms` are all its terms, `known` those of some weight; `dated` says that its speaker has a time, and `state` is
-    that of causal_terms. `names` are those of the known terms, `shares` what `share` has computed.
+    `terms` are all its terms, `known` those of some weight; sets of these are numbers, with the bit `1 << place` for
+    each. `uids` are the memories that it names; `dated` says that its speaker has a time, and `state` is that of
+    causal_terms.
     """
 
     text: str
     terms: Mapping[str, float]
     known: Sequence[_Term]
     tickets: frozenset[str]
+    uids: frozenset[str]
     state: int
     dated: bool
-    names: frozenset[str]
-    shares: dict[tuple[frozenset[str], frozenset[str]], float] = field(default_factory=dict)
+    shares: dict[tuple[int, int], float] = field(default_factory=dict)
+    masses: dict[int, tuple[float, tuple[str, ...]]] = field(default_factory=dict)
 
-    def share(self, said: frozenset[str], whole: frozenset[str]) -> float:
+    def share(self, said: int, whole: int) -> float:
         """Return the share of its weight in `said`, its terms in a part of a memory that holds `whole` of them."""
         if (said, whole) not in self.shares:
-            have = sum(term.weight for term in self.known if term.name in said)
-            lack = sum(term.unsaid if term.name in whole else term.lost for term in self.known if term.name not in said)
+            have = lack = 0.0
+            for place, term in enumerate(self.known):
+                if said >> place & 1:
+                    have += term.weight
+                else:
+                    lack += term.unsaid if whole >> place & 1 else term.lost
             self.shares[said, whole] = have / (have + lack) if have else 0.0
         return self.shares[said, whole]
+
+    def mass(self, held: int) -> tuple[float, tuple[str, ...]]:
+        """Return the weight of the terms `held`, and their names, the weightiest first."""
+        if held not in self.masses:
+            terms = [term for place, term in enumerate(self.known) if held >> place & 1]
+            terms.sort(key=lambda term: -term.weight)
+            self.masses[held] = sum(term.weight for term in terms), tuple(term.name for term in terms)
+        return self.masses[held]
 
 
 class Memories:
@@ -168,6 +193,7 @@ class Memories:
         self.read: Mapping[str, ReadNote] = {note.uid: read_note(note) for note in notes}
         self._holders: defaultdict[str, set[str]] = defaultdict(set)
         self._naming: defaultdict[str, set[str]] = defaultdict(set)
+        self._like_names = [uid for uid in self.read if len(uid) >= _SHORTEST_NAME]
         for uid, read in self.read.items():
             for term in read.terms:
                 self._holders[term].add(uid)
@@ -190,7 +216,8 @@ class Memories:
         Memories are matched in the order of the strength that they can reach, until none can reach the second best.
         """
         clause = self._clause(text, speaker, awaited=awaited)
-        bounds = self._bounds(clause)
+        held = self._held(clause)
+        bounds = self._bounds(clause, held)
         bounds.pop(speaker, None)
         best: list[Match] = []
         for uid in sorted(bounds, key=bounds.__getitem__, reverse=True):
@@ -198,7 +225,7 @@ class Memories:
             if bounds[uid] < least:
                 break
             other = self.read[uid]
-            if possible(other.note) and (match := self._match(clause, other, least)):
+            if possible(other.note) and (match := _match(clause, other, held.get(uid, 0), least)):
                 best = sorted([*best, match], key=lambda match: (-match.strength, match.uid))[:2]
         if not best:
             return None
@@ -217,56 +244,64 @@ class Memories:
                 lost, unsaid = (weight * (_ELSEWHERE if more else _NOWHERE) for more in (others > 0, others > 1))
                 known.append(_Term(name, weight, lost, unsaid))
         dated = self.read[speaker].note.occurred_at is not None
-        names = frozenset(term.name for term in known)
-        return _Clause(text, said, known, tickets(text), 0 if awaited else state(text), dated, names)
+        uids = frozenset(uid for uid in self._like_names if names_uid(text, uid))
+        return _Clause(text, said, known, tickets(text), uids, 0 if awaited else state(text), dated)
 
-    def _bounds(self, clause: _Clause) -> dict[str, float]:
-        """Return the strength that each memory with something of the clause can reach at most."""
-        bounds = dict.fromkeys((uid for uid in self.read if names_uid(clause.text, uid)), 1.0)
-        if clause.tickets:
-            naming = (uid for ticket in clause.tickets for uid in self._naming.get(ticket, ()))
-            return bounds | dict.fromkeys(naming, 1.0)
-        held: defaultdict[str, float] = defaultdict(float)
-        spared: defaultdict[str, float] = defaultdict(float)
-        for term in clause.known:
+    def _held(self, clause: _Clause) -> dict[str, int]:
+        """Return the terms of a clause without a ticket that each memory holds, if any."""
+        held: defaultdict[str, int] = defaultdict(int)
+        for place, term in enumerate(() if clause.tickets else clause.known):
             for uid in self._holders.get(term.name, ()):
-                held[uid] += term.weight
-                spared[uid] += term.lost
-        lost = sum(term.lost for term in clause.known)
-        for uid, mass in held.items():
-            share = mass / (mass + max(0.0, lost - spared[uid])) * _fitness(clause, self.read[uid])
-            bounds.setdefault(uid, share * min(1.0, mass) + _ROUNDED)
+                held[uid] |= 1 << place
+        return held
+
+    def _bounds(self, clause: _Clause, held: Mapping[str, int]) -> dict[str, float]:
+        """Return the strength that each memory with something of the clause can reach at most."""
+        naming = (uid for ticket in clause.tickets for uid in self._naming.get(ticket, ()))
+        bounds = dict.fromkeys((*clause.uids, *naming), 1.0)
+        for uid, terms_ in held.items():
+            reached = clause.share(terms_, 0) * min(1.0, clause.mass(terms_)[0])
+            bounds.setdefault(uid, reached * _fitness(clause, self.read[uid]) + _ROUNDED)
         return bounds
 
-    def _match(self, clause: _Clause, other: ReadNote, least: float) -> Match | None:
-        """Return how well the memory fits, without a quote; None if its strength is below `least`."""
-        uid = other.note.uid
-        if names_uid(clause.text, uid):
-            return Match(uid, _ABOUT, 3.0, 1.0, (uid,), "")
-        if clause.tickets:
-            shared = tuple(sorted(clause.tickets & other.tickets))
-            share = _ABOUT if clause.tickets & other.about else _MENTIONED
-            return Match(uid, share, 3.0, 0.0, shared, "")
-        whole = clause.names.intersection(other.terms)
-        parts = {clause.names.intersection(part) for part in other.sentence_terms}
-        best = max((clause.share(part, whole) for part in parts), default=0.0)
-        share = max(best, _WHOLE_TEXT * clause.share(whole, whole)) * _fitness(clause, other)
-        held = sorted((term for term in clause.known if term.name in whole), key=lambda term: -term.weight)
-        mass = sum(term.weight for term in held)
-        if share * min(1.0, mass) + _ROUNDED < least:
-            return None
-        if clause.state and clause.state * state(nearest_by(other.told, clause.terms)) < 0:
-            share *= _OPPOSITE
-        return Match(uid, round(share, 3), round(mass, 3), 0.0, tuple(term.name for term in held), "")
+
+def _match(clause: _Clause, other: ReadNote, held: int, least: float) -> Match | None:
+    """Return how well a memory with the terms `held` fits, without a quote; None if its strength is below `least`."""
+    uid = other.note.uid
+    if uid in clause.uids:
+        return Match(uid, _ABOUT, 3.0, 1.0, (uid,), "")
+    if clause.tickets:
+        shared = tuple(sorted(clause.tickets & other.tickets))
+        share = _ABOUT if clause.tickets & other.about else _MENTIONED
+        return Match(uid, share, 3.0, 0.0, shared, "")
+    best = max(clause.share(part, held) for part in _parts(clause, other, held))
+    share = max(best, _WHOLE_TEXT * clause.share(held, held)) * _fitness(clause, other)
+    mass, words = clause.mass(held)
+    if share * min(1.0, mass) + _ROUNDED < least:
+        return None
+    if clause.state and clause.state * state(nearest_by(other.told, clause.terms)) < 0:
+        share *= _OPPOSITE
+    return Match(uid, round(share, 3), round(mass, 3), 0.0, words, "")
+
+
+def _parts(clause: _Clause, other: ReadNote, held: int) -> Iterable[int]:
+    """Return which of the terms `held` stand together in a part of the memory; all of them, if they do in one."""
+    placed = [(1 << at, other.places.get(term.name, 0)) for at, term in enumerate(clause.known) if held >> at & 1]
+    if reduce(and_, (bits for _, bits in placed), -1):
+        return (held,)
+    together: dict[int, int] = {0: 0}
+    for term, bits in placed:
+        while bits:
+            place = bits & -bits
+            together[place] = together.get(place, 0) | term
+            bits ^= place
+    return set(together.values())
 
 
 def _fitness(clause: _Clause, other: ReadNote) -> float:
     """Return the factor for a memory that reports no event, or lacks a time that the speaker has."""
     undated = clause.dated and other.note.occurred_at is None
     return (_POINTING if other.points_elsewhere else 1.0) * (_UNDATED if undated else 1.0)
-
-
-_SHORTEST_NAME = 5
 
 
 def names_uid(clause: str, uid: str) -> bool:

@@ -89,6 +89,8 @@ class Ties:
                 for term, weight in sentence.items():
                     if weight:
                         self._holders[term].add(uid)
+        count = 1 + len(self.read)
+        self._rarity = {term: math.log(count / len(held)) / math.log(count) for term, held in self._holders.items()}
         self.ties = {uid: dict(self._of(uid)) for uid in self.read}
         self.close = {uid: {other: self._closeness(uid, other) for other in self._tied(uid)} for uid in self.read}
         self._order = {uid: sorted(near, key=lambda other: (-near[other], other)) for uid, near in self.close.items()}
@@ -183,7 +185,7 @@ class Ties:
         read = self.read[uid]
         best: dict[str, Tie] = {}
         for sentence, said in read.told:
-            weights = {term: weight * self._rarity(term) for term, weight in said.items() if weight}
+            weights = {term: weight * self._rarity[term] for term, weight in said.items() if weight}
             whole = sum(weights.values()) + _SMOOTHED
             masses: defaultdict[str, float] = defaultdict(float)
             counts: defaultdict[str, int] = defaultdict(int)
@@ -202,10 +204,6 @@ class Ties:
                     best[other] = Tie(known.share, known.mass, known.count, widest, known.sentence)
         best.pop(uid, None)
         yield from best.items()
-
-    def _rarity(self, term: str) -> float:
-        count = 1 + len(self.read)
-        return math.log(count / len(self._holders[term])) / math.log(count)
 
     def _tied(self, uid: str) -> list[str]:
         return [other for other in self.ties[uid] if uid in self.ties[other]]

@@ -7,20 +7,18 @@ statements; suppositions and hearsay are marked as such.
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from itertools import groupby
 from typing import Any, Literal
 
 from librarian_agents.sweep.causal_terms import sentences, state, terms
 from librarian_agents.sweep.causal_types import Relation
-from librarian_agents.sweep.phrases import compiled, lower_case
+from librarian_agents.sweep.phrases import WORD_BORDER, any_of, lower_case
 
 Argument = Literal["cause", "effect"]
 
-_WORD_BORDER = r"\b"
 _KANA = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LEAD = re.compile(r"^(?:[\s>*•+-]|#+(?=\s)|\d{1,2}[.)]\s|\[[ xX]\]|\*\*)+")
 # A clause after the cue ends here, one before it begins here.
@@ -135,7 +133,7 @@ def forms_of_statements() -> tuple[Form, ...]:
             weak=entry.get("weak", False),
             needs=entry.get("needs", ""),
             japanese=all(_KANA.search(phrase) for phrase in entry["phrases"]),
-            pattern=_any_of(entry["phrases"]),
+            pattern=any_of(map(_bordered, entry["phrases"])),
         )
         for entry in _table()["form"]
     )
@@ -153,22 +151,7 @@ def _effect_words(kind: str, text: str) -> re.Match[str] | None:
 
 @cache
 def _effects(kind: str) -> re.Pattern[str]:
-    return _any_of(_table()["effects"][kind])
-
-
-def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern of the phrases between borders, for text in lower case.
-
-    Phrases in a row that begin at a word share one border, so that they are tried at the beginnings of words only.
-    """
-    parts: list[str] = []
-    for opens, group in groupby(map(_bordered, phrases), key=lambda phrase: phrase.startswith(_WORD_BORDER)):
-        alternatives = list(group)
-        if opens:
-            parts.append(f"{_WORD_BORDER}(?:{'|'.join(each.removeprefix(_WORD_BORDER) for each in alternatives)})")
-        else:
-            parts.extend(alternatives)
-    return compiled("|".join(parts))
+    return any_of(map(_bordered, _table()["effects"][kind]))
 
 
 def _bordered(phrase: str) -> str:
@@ -177,8 +160,8 @@ def _bordered(phrase: str) -> str:
         return f"(?:{phrase})"
     if phrase.startswith("(?<"):
         return f"(?:{phrase})"
-    opening = _WORD_BORDER if phrase[0].isalnum() or phrase.startswith("(?:") else ""
-    closing = _WORD_BORDER if phrase[-1].isalnum() or phrase[-1] in ")?" else ""
+    opening = WORD_BORDER if phrase[0].isalnum() or phrase.startswith("(?:") else ""
+    closing = WORD_BORDER if phrase[-1].isalnum() or phrase[-1] in ")?" else ""
     return f"{opening}{phrase}{closing}" if phrase.isalnum() else f"{opening}(?:{phrase}){closing}"
 
 

@@ -7,6 +7,7 @@ trained head does. A type below ACCEPTED is a guess for human review.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from librarian_agents.sweep.causal_terms import terms
@@ -111,4 +112,4 @@ def _weighed(seen: Features, embedding: Embedding | None) -> Verdict:
 def _readable(names: Sequence[str]) -> tuple[str, ...]:
     """Return the first three of a head's features that are content words found in the text."""
     words = (name for name in names if ":" not in name and PLACEHOLDERS.isdisjoint(name.split()) and terms(name))
-    return tuple(words)[:3]
+    return tuple(islice(words, 3))

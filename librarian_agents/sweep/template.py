@@ -20,6 +20,7 @@ from librarian_agents.sweep.components import components, specs
 from librarian_agents.sweep.losses import Loss, losses
 from librarian_agents.sweep.markdown import Form, Unit, open_fence, units
 from librarian_agents.sweep.memory_types import MemoryType
+from librarian_agents.sweep.phrases import any_of, lower_case
 
 
 class Section(StrEnum):
@@ -111,10 +112,18 @@ _INDIVISIBLE = {MemoryType.REFERENCE}
 
 
 @cache
-def _words(kind: str) -> re.Pattern[str]:
-    """Return the pattern of a sentence's function, from template.toml."""
-    text = files("librarian_agents.sweep").joinpath("template.toml").read_text(encoding="utf-8")
-    return re.compile("|".join(tomllib.loads(text)["does"][kind]), re.IGNORECASE)
+def _patterns() -> Mapping[str, re.Pattern[str]]:
+    """Return the patterns of the functions of sentences in template.toml, for text in lower case."""
+    table = tomllib.loads(files("librarian_agents.sweep").joinpath("template.toml").read_text(encoding="utf-8"))
+    # Whether any matches is all that counts: those that begin at a word come first.
+    return {
+        kind: any_of(sorted(said, key=lambda each: not each.startswith(r"\b"))) for kind, said in table["does"].items()
+    }
+
+
+def _says(kind: str, text: str) -> bool:
+    """Return whether a sentence has this function, by its words."""
+    return _patterns()[kind].search(lower_case(text)) is not None
 
 
 def apply_template(content: str, type_: MemoryType, circumstances: Sequence[str] = ()) -> str:
@@ -207,7 +216,7 @@ def _cut(unit: Unit) -> tuple[int, int, bool] | None:
     sentence = unit.text
     if unit.form is Form.ITEM:
         found = _EXPLAINED.match(sentence)
-        return (found.end("point"), found.end(), False) if found and _words("decided").search(found["point"]) else None
+        return (found.end("point"), found.end(), False) if found and _says("decided", found["point"]) else None
     if unit.form is not Form.SENTENCE or "`" in sentence or "://" in sentence:
         return None
     label = _JAPANESE_LABEL.match(sentence)
@@ -225,11 +234,11 @@ def _point(all_units: Sequence[Unit], type_: MemoryType) -> int | None:
     prose = [index for index, unit in enumerate(all_units) if unit.form in (Form.SENTENCE, Form.ITEM)]
     if type_ not in _POINT_FIRST:
         return prose[0] if prose else None
-    says = _words("rule" if type_ is MemoryType.PATTERN else "decided")
-    decided = next((index for index in prose if says.search(all_units[index].text)), None)
+    does = "rule" if type_ is MemoryType.PATTERN else "decided"
+    decided = next((index for index in prose if _says(does, all_units[index].text)), None)
     if decided is not None:
         return decided
-    described = (index for index in prose if not _words("situation").search(all_units[index].text))
+    described = (index for index in prose if not _says("situation", all_units[index].text))
     return next(described, prose[0] if prose else None)
 
 
@@ -307,10 +316,10 @@ def _own(
         return _around_the_point(unit, index, point, found, said)
     if index == point:
         return (Section.REASONING if _STATES_CAUSE.match(unit.text) else Section.CONTEXT), False
-    if _AFTERWARDS.match(unit.text) or _words("settled").search(unit.text):
+    if _AFTERWARDS.match(unit.text) or _says("settled", unit.text):
         return Section.OUTCOME, False
-    does = _does(unit.text) or (Section.REASONING if _words("earlier").search(unit.text) else None)
-    explains = before is Section.CONTEXT and bool(_words("reason").search(said))
+    does = _does(unit.text) or (Section.REASONING if _says("earlier", unit.text) else None)
+    explains = before is Section.CONTEXT and _says("reason", said)
     return does or (Section.REASONING if explains else before), does is None
 
 
@@ -323,21 +332,23 @@ def _around_the_point(
     does = _does(unit.text)
     if point is not None and index < point:
         return (Section.REASONING if does is Section.REASONING else Section.CONTEXT), False
-    if _words("situation").search(unit.text):
+    if _says("situation", unit.text):
         return Section.CONTEXT, False
     if does is None and said.endswith(";"):
         return found[-1], False
-    detail = unit.form is Form.ITEM or Section.REASONING in found or _words("leans_back").match(unit.text)
+    detail = (
+        unit.form is Form.ITEM or Section.REASONING in found or _patterns()["leans_back"].match(lower_case(unit.text))
+    )
     return does or (Section.OUTCOME if detail else Section.REASONING), does is None
 
 
 def _does(text: str) -> Section | None:
     """Return the section of a sentence by its function: result, reason or action; None if its words do not tell."""
-    if _words("result").search(text):
+    if _says("result", text):
         return Section.OUTCOME
-    if _words("reason").search(text):
+    if _says("reason", text):
         return Section.REASONING
-    return Section.OUTCOME if _words("action").search(text) or _words("decided").search(text) else None
+    return Section.OUTCOME if _says("action", text) or _says("decided", text) else None
 
 
 def _named(name: str) -> Section | None:
