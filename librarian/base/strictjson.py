@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from librarian.base.errors import InvalidInput, PayloadTooLarge
+from librarian.base.remedies import remedy_for
 
 T = TypeVar("T")
 
@@ -40,7 +41,7 @@ def decode(body: bytes, type_: type[T], *, most_chars: int | None = None) -> T:
     except msgspec.ValidationError as error:
         if limit is not None:  # a better message than that of the type's own limit
             refuse_long_texts(msgspec.json.decode(body), limit)
-        raise _invalid(str(error)) from None
+        raise _invalid(str(error), type_) from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise _malformed(body, error) from None
     refuse_deep_nesting(body)
@@ -58,7 +59,7 @@ def convert(value: object, type_: type[T], *, strict: bool = True) -> T:
     try:
         return msgspec.convert(value, type_, strict=strict)
     except msgspec.ValidationError as error:
-        raise _invalid(str(error)) from None
+        raise _invalid(str(error), type_) from None
 
 
 @cache
@@ -146,12 +147,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return names
 
 
-def _invalid(message: str) -> InvalidInput:
+def _invalid(message: str, type_: Any) -> InvalidInput:
     found = _PATH_IN_MESSAGE.match(message)
     path = (found and found["path"]) or "$"
     text = found["message"] if found else message
     named = _UNKNOWN_FIELD.search(text) or _MISSING_FIELD.search(text)
-    return InvalidInput(text, field=f"{path}.{named['name']}" if named else path)
+    field = f"{path}.{named['name']}" if named else path
+    return InvalidInput(text, field=field, remedy=remedy_for(type_, path, text))
 
 
 def _malformed(body: bytes, error: Exception) -> InvalidInput:

@@ -420,7 +420,7 @@ def struct_of(contract: type[S], values: Mapping[str, Any]) -> S:
         return convert(fields, contract)
     except InvalidInput as error:
         named = name_option(error, contract)
-        error.remedy = error.remedy or (named.help if named else None)
+        error.remedy = (named.help if named else None) or error.remedy
         raise
 
 

@@ -37,7 +37,8 @@ def values_of(sent: Iterable[tuple[str, str]], type_: type[T]) -> T:
     try:
         return convert(values, type_, strict=False)
     except InvalidInput as error:
-        raise InvalidInput(str(error), field=(error.field or "").removeprefix("$.") or None) from None
+        error.field = (error.field or "").removeprefix("$.") or None
+        raise
 
 
 def _list_fields(type_: type[object]) -> frozenset[str]:
