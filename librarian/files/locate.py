@@ -8,7 +8,7 @@ from graph.file_lines import Lines, lines_by_place
 from graph.files import Symbol, chunks_at, find_by_outline
 from graph.item import FileChunk
 from graph.types import ItemFilter, Kind
-from librarian.files.contracts import ChunkHit, LocateInput, LocateOutput, Place, SearchTextInput
+from librarian.files.contracts import ChunkHit, LineHit, LocateInput, LocateOutput, Place, SearchTextInput
 from librarian.files.find import found_files
 from librarian.files.text import MAX_SHOWN_CHARS, hit_lines, search_text
 from librarian.search.definitions import definitions
@@ -43,7 +43,7 @@ async def _asked(
         _lines(executor, namespace, plan, wanted.limit),
         _parts(executor, pipeline, namespace, plan),
     )
-    places = _places(plan, (defined, lesser), files, parts)
+    places = _places(plan, (defined, lesser), files, lines, parts)
     return LocateOutput(
         namespace=namespace,
         query=wanted.query,
@@ -51,7 +51,9 @@ async def _asked(
         why=plan.why,
         places=places[: wanted.limit],
         paths=list(dict.fromkeys(place.path for place in places))[: wanted.limit],
-        lines=list(dict.fromkeys([*(_shown(place) for place in (*defined, *lesser)), *lines]))[: wanted.limit],
+        lines=list(dict.fromkeys([*(_shown(place) for place in (*defined, *lesser)), *_printed(lines)]))[
+            : wanted.limit
+        ],
         parts=[_hit(part.item, part.score) for part in parts if part.item is not None][: wanted.limit],
     )
 
@@ -84,11 +86,14 @@ async def _files(executor: Executor, namespace: str, plan: LookupPlan) -> list[F
     return [] if plan.path is None else await found_files(executor, namespace, plan.path)
 
 
-async def _lines(executor: Executor, namespace: str, plan: LookupPlan, limit: int) -> list[str]:
+async def _lines(executor: Executor, namespace: str, plan: LookupPlan, limit: int) -> Sequence[LineHit]:
     if plan.text is None:
         return []
-    found = await search_text(executor, namespace, SearchTextInput(query=plan.text, limit=limit))
-    return [line for hit in found.hits for line in hit_lines(hit)]
+    return (await search_text(executor, namespace, SearchTextInput(query=plan.text, limit=limit))).hits
+
+
+def _printed(hits: Sequence[LineHit]) -> list[str]:
+    return [line for hit in hits for line in hit_lines(hit)]
 
 
 async def _parts(
@@ -130,12 +135,13 @@ def _places(
     plan: LookupPlan,
     definitions: tuple[Sequence[Place], Sequence[Place]],
     files: Sequence[FoundFile],
+    lines: Sequence[LineHit],
     parts: Sequence[FilePart[FileChunk]],
 ) -> list[Place]:
     """Return the places of all layers, one per file without known lines.
 
-    In order: definitions, sources with that name if there are lesser definitions, lesser definitions, names, then
-    meaning.
+    In order: definitions, sources with that name if there are lesser definitions, lesser definitions, names, lines that
+    hold a phrase, then meaning.
     """
     defined, lesser = definitions
     named = [Place(path=file.path, line=None, text="", why=file.why) for file in files]
@@ -149,7 +155,8 @@ def _places(
         )
         for part in parts
     ]
-    names = [*defined, *called, *lesser, *named]
+    said = [Place(path=hit.path, line=hit.line, text=hit.text, why="it holds the words") for hit in lines]
+    names = [*defined, *called, *lesser, *named, *(said if plan.shape == "phrase" else [])]
     order = [*meant, *names] if plan.shape == "question" and not defined else [*names, *meant]
     first: dict[tuple[str, int | None], Place] = {}
     seen: set[str] = set()

@@ -55,6 +55,21 @@ async def test_a_name_that_nothing_defines_is_read_as_a_question(code, librarian
     assert (found.shape, found.paths[:1]) == ("question", ["src/paginator.py"])
 
 
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ('"PAGE = 20"', ("src/paginator.py", 1)),
+        ('"aclose closes"', ("CHANGELOG.md", 1)),
+        ("run(): void", ("src/Agent.ts", 1)),
+    ],
+)
+async def test_the_lines_that_hold_a_phrase_are_places(code, librarian, namespace, query, place):
+    """In quotation marks or without: the file of the line is named as well as the line."""
+    found = await librarian.locate(namespace, LocateInput(query=query))
+    assert (found.shape, (found.places[0].path, found.places[0].line), found.paths[0]) == ("phrase", place, place[0])
+    assert found.lines[0].startswith(f"{place[0]}:{place[1]}: ")
+
+
 async def test_tests_can_be_asked_for(code, librarian, namespace):
     """The same name in tests."""
     found = await librarian.locate(namespace, LocateInput(query="AsyncClientはテストのどこで定義されていますか"))
