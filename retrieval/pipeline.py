@@ -33,7 +33,7 @@ from retrieval.pool import Nearness, Pooled, pooled
 from retrieval.readings import asks_why, past_asked
 from retrieval.signals import query_traits
 from retrieval.stopwatch import Stopwatch
-from retrieval.text import language, normalise
+from retrieval.text import language, normalise, says_something
 from retrieval.thresholds import FixedBound
 from retrieval.types import BOTH_ARMS, GRAPH, KEYWORD, VECTOR, Overfetch, ScoredItem, SearchRequest, SearchResult
 from retrieval.whole import WHOLE, SmallNamespaces
@@ -272,8 +272,8 @@ class SearchPipeline:
     def _no_vector_reason(self, text: str) -> str:
         if self._arm.encoder is None:
             return self._arm.off_reason
-        if not text:
-            return "skipped: the query is empty after cleaning"
+        if not says_something(text):
+            return "skipped: the query has nothing but punctuation"
         if (spoken := language(text)) not in self._arm.noise:
             return f"skipped: encoder {self._arm.encoder.space.model} does not tell texts in {spoken!r} apart"
         return OK

@@ -30,6 +30,11 @@ def normalise(query: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", clean(query)).split())
 
 
+def says_something(text: str) -> bool:
+    """Return whether a text holds anything but punctuation, white space and control characters."""
+    return any(unicodedata.category(character)[0] not in "PZC" for character in text)
+
+
 def has_cjk(text: str) -> bool:
     """Return whether any letter is Chinese, Japanese or Korean, whose words have no blanks between them and need
     another index.

@@ -90,6 +90,16 @@ async def test_a_question_about_something_else_finds_nothing(
     assert await found(librarian, namespace, "日本で一番高い山は何ですか？", **fields) == []
 
 
+@pytest.mark.parametrize("query", ["…", "?!", "。。。", " \u200b "])
+async def test_a_query_without_a_word_finds_nothing(
+    query: str, ingest: Any, librarian: Librarian, namespace: str
+) -> None:
+    """Its vector is near to any text; an emoji says something."""
+    await ingest(*ROWS, {"kind": "memory", "uid": "bread", "text": "🍞🥐"})
+    assert await found(librarian, namespace, query) == []
+    assert "bread" in await found(librarian, namespace, "🍞🥐")
+
+
 async def test_within_a_conversation_a_question_need_not_say_what_it_is_about(
     ingest: Any, librarian: Librarian, namespace: str
 ) -> None:
