@@ -21,6 +21,8 @@ log = logging.getLogger("librarian.embed")
 
 # Enough texts for full batches sorted by length, few enough that an interruption repeats only a second of work.
 ITEMS_AT_ONCE = 256
+# The encoder rests while items are fetched, which includes those that are being stored.
+_FETCHED_AT_ONCE = 2 * ITEMS_AT_ONCE
 # How often to check whether another process has finished or stopped.
 _HELD_POLL_S = 0.2
 OnProgress = Callable[[int, int], None]
@@ -115,12 +117,15 @@ async def _encode_leased(
     including `done`.
     """
     held: set[tuple[str, str, int]] = set()
+    waiting: list[PendingItem] = []
     writing: asyncio.Task[int] | None = None
     try:
         while True:
-            items = await following(executor, space.space, ITEMS_AT_ONCE + len(held))
-            # Items being stored may be among them.
-            fresh = [item for item in items if _version(item) not in held][:ITEMS_AT_ONCE]
+            if not waiting:
+                items = await following(executor, space.space, _FETCHED_AT_ONCE + len(held))
+                # Items being stored may be among them.
+                waiting = [item for item in items if _version(item) not in held]
+            fresh, waiting = waiting[:ITEMS_AT_ONCE], waiting[ITEMS_AT_ONCE:]
             found = await _encode(space, encoder, fresh)
             if writing is not None:
                 done += await writing

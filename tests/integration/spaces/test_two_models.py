@@ -8,6 +8,7 @@ import pytest
 from graph.spaces import activate, count_pending, count_vectors, ensure_space, list_spaces
 from graph.types import NewSpace
 from librarian.app import open_librarian
+from librarian.embeddings import embed
 from librarian.embeddings.embed import fill_space
 
 pytestmark = pytest.mark.slow
@@ -147,3 +148,15 @@ async def test_of_many_first_spaces_at_once_one_becomes_active(original):
         await ensure_space(
             executor, NewSpace(own.id, own.model, own.dimension, own.text_form, own.normalised, own.revision)
         )
+
+
+async def test_items_of_one_fetch_are_encoded_in_several_batches_each_once(original, store, monkeypatch):
+    monkeypatch.setattr(embed, "ITEMS_AT_ONCE", 2)
+    monkeypatch.setattr(embed, "_FETCHED_AT_ONCE", 5)
+    await original.embed_pending()
+    executor, space = original.parts.executor, original.parts.space.space
+    before = await count_vectors(executor, space)
+    await store(original, **{f"numbered{number}": f"The ferry number {number} leaves at noon." for number in range(9)})
+    assert await original.embed_pending() == 9
+    assert await count_vectors(executor, space) == before + 9
+    assert await count_pending(executor) == 0
