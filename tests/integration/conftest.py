@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -52,6 +53,7 @@ HERE = Path(__file__).resolve().parent
 COMPOSE = HERE.parents[1] / "compose.yaml"
 IN_DOCKER = os.environ.get("LIBRARIAN_TEST_DOCKER") == "1" and not os.environ.get("NEO4J_URI")
 BOLT_PORT = 7687
+PATIENCE_S = 180
 
 Ingest = Callable[..., Any]
 CopyHome = Callable[[Path], None]
@@ -314,6 +316,26 @@ def start_command(programs: Path) -> StartCommand:
         return Command(int(await answer.readline()), answer, writer)
 
     return start
+
+
+@pytest.fixture
+def environment(settings: Settings) -> dict[str, str]:
+    """Of programs that share the run's home and server."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LIBRARIAN_")}
+    return {**inherited, "LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_CACHE": str(settings.cache)}
+
+
+@pytest.fixture(scope="session")
+def eventually() -> Callable[..., Awaitable[None]]:
+    """Waits for what must happen. Only its absence fails a test, never its pace."""
+
+    async def wait(condition: Callable[[], Awaitable[bool]]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not await condition():
+            assert time.monotonic() < deadline, "it never happened"
+            await asyncio.sleep(0.05)
+
+    return wait
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The real application over the run's graph, for clients in this process and for the installed command line."""
 
-import os
-
 import pytest
 
 from librarian.base.keys import KeyFile
@@ -32,18 +30,12 @@ async def remote(service_url, admin_key):
 
 
 @pytest.fixture
-def program_environment(settings, service_url, admin_key):
-    """Of programs that share the run's home and server, and know the service."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LIBRARIAN_")}
-    own = {"LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_CACHE": str(settings.cache)}
-    return {**inherited, **own, "LIBRARIAN_API_KEY": admin_key}
-
-
-@pytest.fixture
-def cli(finished, program, program_environment, librarian):
+def cli(finished, program, environment, admin_key, librarian):
     """Runs the command line to its end: (exit code, standard output, standard error)."""
 
     async def run(*args, stdin=b"", **variables):
-        return await finished(program, *args, stdin=stdin, env={**program_environment, **variables})
+        return await finished(
+            program, *args, stdin=stdin, env={**environment, "LIBRARIAN_API_KEY": admin_key, **variables}
+        )
 
     return run

@@ -1,12 +1,9 @@
 """A disposable home whose database and services are killed, and programs that use it."""
 
-import asyncio
 import itertools
 import os
 import signal
 import sys
-import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +19,6 @@ from graph.local.server import ManagedServer, ServerOptions
 from librarian.base.keys import KeyFile, ensure_admin_key
 
 SMALL = ServerOptions(heap_mb=512, pagecache_mb=256)
-PATIENCE_S = 180
 _OURS = ("LIBRARIAN_", "NEO4J_")
 
 
@@ -37,19 +33,6 @@ class Service:
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(number)
         return await self.process.wait()
-
-
-@pytest.fixture(scope="session")
-def eventually():
-    """Waits for what must happen. Only its absence fails a test, never its pace."""
-
-    async def wait(condition: Callable[[], Awaitable[bool]]) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while not await condition():
-            assert time.monotonic() < deadline, "it never happened"
-            await asyncio.sleep(0.05)
-
-    return wait
 
 
 @pytest.fixture(scope="session")

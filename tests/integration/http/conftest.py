@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,14 +68,8 @@ class Service:
 
 
 @pytest.fixture
-async def start(settings, keys, librarian, tmp_path):
+async def start(environment, keys, librarian, tmp_path):
     """Starts `librarian serve` on the run's graph as a process, with some variables set besides."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LIBRARIAN_")}
-    own = {
-        "LIBRARIAN_HOME": str(settings.home),
-        "LIBRARIAN_CACHE": str(settings.cache),
-        "LIBRARIAN_KEYS_FILE": str(keys.path),
-    }
     started = []
 
     async def run(**variables):
@@ -85,7 +78,7 @@ async def start(settings, keys, librarian, tmp_path):
             "serve",
             "--port",
             "0",
-            env={**inherited, **own, **variables},
+            env={**environment, "LIBRARIAN_KEYS_FILE": str(keys.path), **variables},
             cwd=tmp_path,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

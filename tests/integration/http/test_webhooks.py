@@ -5,7 +5,6 @@ import base64
 import hashlib
 import hmac
 import json
-import os
 import sys
 import threading
 import time
@@ -139,19 +138,17 @@ def note(uid):
 
 
 async def test_nothing_is_missing_when_receivers_refuse_and_a_service_is_killed(
-    ingest, librarian, executor, namespace, receiver, room, settings, database, moved, tmp_path
+    ingest, librarian, executor, namespace, receiver, room, environment, database, moved, tmp_path
 ):
     """A service is killed while the receiver holds a delivery, another one goes on: every change, in the order of the
     feed, doubles by the id and body that they had; and not a word of any text.
     """
     secret = (await librarian.add_webhook(namespace, WebhookIn(url=receiver.url))).secret
     receiver.answers = [503, 500, 302, 204, 0]
-    passed = {"LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_CACHE": str(settings.cache), **database}
-    passed |= {"LIBRARIAN_ENCODER": "none", "LIBRARIAN_WEBHOOKS_PRIVATE": "1"}
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LIBRARIAN_")}
+    passed = {**database, "LIBRARIAN_ENCODER": "none", "LIBRARIAN_WEBHOOKS_PRIVATE": "1"}
     with (tmp_path / "log").open("wb") as log:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", SERVICE, env={**inherited, **passed}, stdout=log, stderr=log
+            sys.executable, "-c", SERVICE, env={**environment, **passed}, stdout=log, stderr=log
         )
     await ingest(*(note(f"a{n}") for n in range(130)), embed=False)
     for refused in (1, 2, 3):

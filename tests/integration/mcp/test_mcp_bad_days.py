@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import os
 
 import httpx
 import pytest
@@ -20,12 +19,6 @@ CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
 def problem_of(answer):
     assert answer.is_error
     return json.loads(answer.content[0].text)
-
-
-@pytest.fixture
-def environment(settings):
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LIBRARIAN_")}
-    return {**inherited, "LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_CACHE": str(settings.cache)}
 
 
 @pytest.fixture
@@ -56,12 +49,7 @@ def held(executor, namespace):
     return hold
 
 
-async def until(condition):
-    while not await condition():
-        await asyncio.sleep(0.02)
-
-
-async def test_the_work_of_a_client_that_leaves_ends(connected, ingest, held, waiting, executor, namespace):
+async def test_the_work_of_a_client_that_leaves_ends(connected, ingest, held, waiting, executor, namespace, eventually):
     """Its statement on the database too, while it still waits for a lock; nothing of it happens afterwards."""
     await ingest({"kind": "memory", "uid": "m1", "text": "Backups run at four."}, embed=False)
     name = "change_item"
@@ -72,13 +60,13 @@ async def test_the_work_of_a_client_that_leaves_ends(connected, ingest, held, wa
 
     async with held():
         leaving = asyncio.create_task(call())
-        await until(lambda: _some(waiting(name)))
+        await eventually(lambda: _some(waiting(name)))
         leaving.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await leaving
-        await until(lambda: _none(waiting(name)))
+        await eventually(lambda: _none(waiting(name)))
     # Work that went on would get the lock now.
-    await until(_idle)
+    await eventually(_idle)
     async with connected() as session:
         (content,) = (await session.read_resource("librarian://items/m1")).contents
     assert json.loads(content.text)["text"] == "Backups run at four."

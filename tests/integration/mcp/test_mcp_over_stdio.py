@@ -1,7 +1,6 @@
 """`librarian mcp`: the SDK's own client over standard input and output of the installed command."""
 
 import json
-import os
 import subprocess
 import tomllib
 from pathlib import Path
@@ -9,13 +8,6 @@ from pathlib import Path
 import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
-
-
-@pytest.fixture
-def environment(settings):
-    """Of a program that shares the run's home and server."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LIBRARIAN_")}
-    return {**inherited, "LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_CACHE": str(settings.cache)}
 
 
 async def test_a_conversation_over_standard_input_and_output(program, environment, librarian, namespace, ingest):

@@ -1,7 +1,5 @@
 """The real application over the run's graph, and the command line in the run's home."""
 
-import os
-
 import httpx
 import pytest
 
@@ -26,13 +24,6 @@ async def client(serve_app, librarian, keys):
 def headers(keys, namespace):
     """Of a key for everything, bound to the test's namespace."""
     return {"Authorization": f"Bearer {keys.create('test', namespaces=[namespace], scopes=['admin'])[1]}"}
-
-
-@pytest.fixture
-def environment(settings):
-    """Of programs that share the run's home and server."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LIBRARIAN_")}
-    return {**inherited, "LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_CACHE": str(settings.cache)}
 
 
 @pytest.fixture

@@ -1,8 +1,5 @@
 """An embeddings server that is down, goes away, or refuses a text."""
 
-import asyncio
-import time
-
 import pytest
 
 from graph.spaces import count_pending
@@ -10,8 +7,6 @@ from librarian.app import open_librarian
 from retrieval.encoders.errors import EncoderUnavailable
 
 pytestmark = pytest.mark.slow
-
-PATIENCE_S = 120
 
 
 @pytest.fixture
@@ -21,15 +16,9 @@ async def switched(mirrored):
         await other.embeddings.switch()
 
 
-async def until(condition):
-    """Wait for what must happen. Only its absence fails a test, never its pace."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not await condition():
-        assert time.monotonic() < deadline, "it never happened"
-        await asyncio.sleep(0.05)
-
-
-async def test_a_service_waits_for_its_embeddings_server(switched, mirror, mirrored, mirrored_settings, store, ask):
+async def test_a_service_waits_for_its_embeddings_server(
+    switched, mirror, mirrored, mirrored_settings, store, ask, eventually
+):
     """While it is down a command fails with a retryable error, and a service is "unreachable" with the encoder as the
     reason; it becomes ready, by both arms, when the server comes.
     """
@@ -44,7 +33,7 @@ async def test_a_service_waits_for_its_embeddings_server(switched, mirror, mirro
             assert not said.ready
             return said.phase == "unreachable" and "embeddings server" in said.checks["graph"]
 
-        await until(says_why)
+        await eventually(says_why)
         await mirror.start()
         await service.ready()
         assert (await service.readiness()).ready
@@ -53,7 +42,7 @@ async def test_a_service_waits_for_its_embeddings_server(switched, mirror, mirro
         async def encoded():
             return await count_pending(service.parts.executor) == 0
 
-        await until(encoded)
+        await eventually(encoded)
         answer = await ask(service, "when does the ship depart?")
         assert (answer.arms["vector"], answer.results[0].uid) == ("ok", "ferry")
 

@@ -1,7 +1,6 @@
 """`librarian sweep` as an operator calls it."""
 
 import json
-import os
 import shlex
 import stat
 from pathlib import Path
@@ -13,17 +12,15 @@ SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "sweep-report.schema.jso
 
 
 @pytest.fixture
-def cli(finished, settings, librarian, program, installed, namespace):
+def cli(finished, environment, librarian, program, installed, namespace):
     """Runs `librarian sweep` in the test's namespace: (exit code, standard output, standard error). `limit` is what the
     shell does before, `into` where its output goes.
     """
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LIBRARIAN_")}
-    variables = {"LIBRARIAN_HOME": str(settings.home), "LIBRARIAN_NAMESPACE": namespace}
-    environment = {**inherited, **variables, "LIBRARIAN_CACHE": str(settings.cache)}
 
     async def run(*words, limit="", into="", **more):
         called = shlex.join([str(installed if limit else program), "sweep", *map(str, words)])
-        return await finished("bash", "-c", f"{limit} exec {called} {into}", env={**environment, **more})
+        variables = {**environment, "LIBRARIAN_NAMESPACE": namespace, **more}
+        return await finished("bash", "-c", f"{limit} exec {called} {into}", env=variables)
 
     return run
 
