@@ -24,7 +24,7 @@ from librarian.agent.reasoning import SemanticSimilarity
 from librarian.evaluation.evidence import EvidenceCase, Outcome, Store, ask, evidence_folders, read_cases
 from librarian.evaluation.lab import Lab
 from librarian_agents.search.ports import Scoring
-from librarian_agents.search.reasoners.chain import SetModel, SetQuestion, features
+from librarian_agents.search.reasoners.chain import SetModel, SetQuestion, features, separate_features
 from librarian_agents.search.reasoners.heuristic import HeuristicReasoner
 from librarian_agents.search.reasoners.passages import Passage, read_all
 from librarian_agents.search.types import Findings, Search
@@ -33,8 +33,8 @@ from retrieval.evidence import answering, terms
 
 WEIGHTS = Path(__file__).parents[1] / "librarian_agents" / "search" / "reasoners" / "evidence.json"
 POOLED = "documents"
-# Minimum probability of a further passage: the best of a few tried in cross-validation.
-ENOUGH = {"documents": 0.25, "messages": 0.12}
+# Minimum probability of a further passage: the best of a few tried in cross-validation. Messages are judged separately.
+ENOUGH = {"documents": 0.25, "messages": None}
 FOLDS = 5
 SCORING = Scoring(terms, is_question, answering)
 # Strength of the L2 penalty.
@@ -84,9 +84,13 @@ async def _question(case: EvidenceCase) -> Question:
     return Question(case, asked, {passage.index: tool.id_of(passage.index) for passage in passages}, case.group)
 
 
-def examples(question: Question) -> Iterator[Example]:
-    """Yield every passage with every possible set: nothing, parts of the evidence, and a wrong start."""
+def examples(question: Question, *, separate: bool) -> Iterator[Example]:
+    """Yield every passage: separately, or with every possible set (nothing, parts of the evidence, a wrong start)."""
     right = question.right
+    if separate:
+        for passage, values in zip(question.asked.passages, separate_features(question.asked), strict=True):
+            yield Example(values, passage in right, 1.0)
+        return
     wrong = [passage for passage in question.asked.passages if passage not in right]
     yield from _beside(question, (), 1.0)
     for size in range(1, len(right) + 1):
@@ -121,10 +125,10 @@ def fit(sample: Sequence[Example]) -> dict[str, float]:
     return dict(zip(names, found.round(3).tolist(), strict=True))
 
 
-async def left_out(questions: Sequence[Question], enough: float, scoring: Scoring) -> list[Outcome]:
+async def left_out(questions: Sequence[Question], enough: float | None, scoring: Scoring) -> list[Outcome]:
     """Run each question with an agent whose regression has not seen its group."""
     outcomes: list[Outcome] = []
-    samples = [list(examples(question)) for question in questions]
+    samples = [list(examples(question, separate=enough is None)) for question in questions]
     for fold in sorted({question.group for question in questions}):
         known = [
             each
@@ -171,7 +175,9 @@ async def trained(folders: Sequence[Path]) -> dict[str, Any]:
                 "trained_on": folder.name,
                 "left_out": measured(await left_out(own, enough, scoring)),
                 "enough": enough,
-                "weights": fit([each for question in questions for each in examples(question)]),
+                "weights": fit(
+                    [each for question in questions for each in examples(question, separate=enough is None)]
+                ),
             }
             print(name, models[name]["left_out"])
     return {"by": "training/evidence.py", "models": models}

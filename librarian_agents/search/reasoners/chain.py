@@ -4,7 +4,10 @@ A question that takes two documents names one and asks for something that only t
 compares two that it names. So the next member is scored by its relation to the question and to the chosen ones: whether
 they name it, whether it names them, whether it holds words of the question that they lack. A logistic regression over
 these features (evidence.json, which documents its training and results) gives the probability that a passage belongs to
-the set; the set grows while the best next one is likely enough. Pure functions.
+the set; the set grows while the best next one is likely enough.
+
+Messages rarely lead from one to the next: another regression judges each by itself, also by how well it answers, and
+the set has the size with the highest expected F1. Pure functions.
 """
 
 import json
@@ -17,6 +20,7 @@ from importlib.resources import files
 from typing import Any
 
 from librarian_agents.search.ports import Scoring
+from librarian_agents.search.reasoners.items import ANSWERING, MEANING
 from librarian_agents.search.reasoners.passages import Passage, plain, share, weights_of
 
 MOST = 5
@@ -39,14 +43,18 @@ _NAME = re.compile(rf"{_CAPITAL}(?: (?:of|the|de|da|von|van|and) {_CAPITAL}| {_C
 _LIKELY = 0.5
 _MAY_LACK = 0.15
 _LEAD_WORDS = 6
+_ANSWERS = (*ANSWERING, *MEANING, "lead_said", "lead_meaning", "lead_gist")
 
 
 @dataclass(frozen=True, slots=True)
 class SetModel:
-    """A trained regression: `weights` by feature, and the minimum probability of a further passage."""
+    """A trained regression: `weights` by feature, and the minimum probability of a further passage.
+
+    Without that minimum, passages are judged each by itself.
+    """
 
     weights: Mapping[str, float]
-    enough: float
+    enough: float | None = None
 
     def probability(self, values: Mapping[str, float]) -> float:
         """Return the probability (0..1) that a passage with these features belongs to the set."""
@@ -57,6 +65,7 @@ class SetModel:
 class SetQuestion:
     """A question about `passages`: its terms, their weights, its word prefixes, and the passages it names."""
 
+    text: str
     terms: frozenset[str]
     stems: frozenset[str]
     weights: Mapping[str, float]
@@ -76,6 +85,7 @@ class SetQuestion:
         held = [passage.held for passage in passages]
         plain_text = plain(text)
         return cls(
+            text=text,
             terms=words,
             stems=frozenset(word[:_STEM] for word in words if len(word) >= _STEM),
             weights=weights_of(words.union(*held), held),
@@ -94,18 +104,60 @@ class Link:
     probability: float
 
 
-def grow(question: SetQuestion, model: SetModel) -> list[Link]:
-    """Return the joint answer: the best start, and further passages while they are likely enough; empty if none."""
+def together(question: SetQuestion, models: Mapping[str, SetModel]) -> list[Link]:
+    """Return the joint answer by the regression for such texts; empty if there are no passages."""
+    model = models[kind_of_texts(question.passages)]
+    return _picked(question, model) if model.enough is None else _grown(question, model, model.enough)
+
+
+def _grown(question: SetQuestion, model: SetModel, enough: float) -> list[Link]:
+    """Return the best start, and further passages while they are likely enough."""
     chosen: list[Link] = []
     while len(chosen) < MOST:
         members = [link.passage for link in chosen]
         left = [passage for passage in question.passages if passage not in members]
         rated = [Link(passage, model.probability(features(question, passage, members))) for passage in left]
         best = max(rated, key=lambda link: link.probability, default=None)
-        if best is None or (chosen and best.probability < model.enough):
+        if best is None or (chosen and best.probability < enough):
             break
         chosen.append(best)
     return chosen
+
+
+def _picked(question: SetQuestion, model: SetModel) -> list[Link]:
+    """Return the most probable passages, as many as give the highest expected F1."""
+    rated = [
+        Link(passage, model.probability(values))
+        for passage, values in zip(question.passages, separate_features(question), strict=True)
+    ]
+    rated.sort(key=lambda link: -link.probability)
+    likely = [link.probability for link in rated]
+    sizes = range(1, min(MOST, len(rated)) + 1)
+    return rated[: max(sizes, key=lambda size: expected_f1(likely, size), default=0)]
+
+
+def expected_f1(likely: Sequence[float], size: int) -> float:
+    """Return the expected F1 (0..1) of the set of the first `size` passages.
+
+    `likely` holds each passage's probability of being right, independent of the others (Jansche, A maximum expected
+    utility framework for binary sequence labeling, ACL 2007).
+    """
+    right, missed = _counts(likely[:size]), _counts(likely[size:])
+    return sum(
+        found_chance * missed_chance * 2 * found / (size + found + lost)
+        for found, found_chance in enumerate(right)
+        for lost, missed_chance in enumerate(missed)
+    )
+
+
+def _counts(likely: Sequence[float]) -> list[float]:
+    """Return the probability of each number of right ones, from 0 to all."""
+    chances = [1.0]
+    for each in likely:
+        chances = [
+            (1 - each) * same + each * fewer for same, fewer in zip([*chances, 0.0], [0.0, *chances], strict=True)
+        ]
+    return chances
 
 
 def features(question: SetQuestion, passage: Passage, chosen: Sequence[Passage]) -> dict[str, float]:
@@ -114,6 +166,17 @@ def features(question: SetQuestion, passage: Passage, chosen: Sequence[Passage])
     if not chosen:
         return {f"first_{name}": value for name, value in own.items()} | {"first": 1.0}
     return own | _joined(question, passage, chosen)
+
+
+def separate_features(question: SetQuestion) -> list[dict[str, float]]:
+    """Return features for and against each passage by itself: its search scores, and how well it answers."""
+    answers = question.scoring.answering(question.text, [(each.source, each.text) for each in question.passages])
+    return [
+        _alone(question, passage)
+        | {name: signals[name] for name in _ANSWERS}
+        | {"said_by": float(not question.terms.isdisjoint(passage.source_terms)), "one": 1.0}
+        for passage, signals in zip(question.passages, answers, strict=True)
+    ]
 
 
 def settled(question: SetQuestion, links: Sequence[Link]) -> bool:

@@ -173,7 +173,7 @@ class HeuristicReasoner:
         A set that starts with an unrelated passage is no evidence.
         """
         question = SetQuestion.of(item, passages, self.scoring)
-        links = chain.grow(question, self.models[chain.kind_of_texts(passages)])
+        links = chain.together(question, self.models)
         if not links or not (
             question.terms & links[0].passage.held or similar.get(links[0].passage.index, 0) >= _RELATED
         ):

@@ -43,12 +43,15 @@ _SUBJECT = (
     *("about", "subject", "subject_held", "clause", "clause_held", "first_held"),
     *("clause_sentence", "clause_coverage"),
 )
-_ANSWERING = (
+ANSWERING = (
     *("sentence", "coverage", "named", "misnamed", "holds", "only_asks", "knows_not", "repeats"),
     *("in_span", "out_of_span", "exact"),
 )
-# Of the item with what it is about, further what words mean.
-_MEANING = ("meaning", "meant", "focus", "gist")
+"""Names of the answering model's signals that are read."""
+
+MEANING = ("meaning", "meant", "focus", "gist")
+"""Those that tell what words mean; of an item only together with what it is about."""
+
 _ANSWERS = ("item_sentence", "item_coverage", "clause_sentence", "clause_coverage", "whole_sentence", "whole_meaning")
 _SHORT_FACTS = frozenset({"date", "number", "deadline", "duration", "place", "person", "contact", "article"})
 
@@ -394,8 +397,8 @@ def _of_answering(spec: ItemSpec, readings: Sequence[PassageReading], answering:
     """Return how well each passage answers the item's own words, those of the clause asking for it, and both."""
     texts = [(reading.passage.source, reading.passage.text) for reading in readings]
     rows: list[Features] = [{} for _ in texts]
-    asked = (("item", spec.words, _ANSWERING), ("clause", spec.about, _ANSWERING))
-    for label, question, names in (*asked, ("whole", spec.whole, (*_ANSWERING, *_MEANING))):
+    asked = (("item", spec.words, ANSWERING), ("clause", spec.about, ANSWERING))
+    for label, question, names in (*asked, ("whole", spec.whole, (*ANSWERING, *MEANING))):
         for row, signals in zip(rows, answering(question, texts) if question.strip() else (), strict=False):
             row.update({f"{label}_{name}": signals[name] for name in names})
     return rows
