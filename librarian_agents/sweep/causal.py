@@ -229,7 +229,8 @@ class CausalReader:
 
     def _of(self, statement: Statement, read: ReadNote) -> Iterator[Claim]:
         readings = [reading for name in statement.told_by for reading in self._meaning(statement, name, read)]
-        readings.sort(key=lambda claim: -claim.confidence)
+        # Who explains a topic that another memory tells of has found its cause.
+        readings.sort(key=lambda claim: (not _finds(claim), -claim.confidence))
         if readings and (len(readings) == 1 or not _either_way(*readings)):
             yield readings[0]
 
@@ -328,6 +329,11 @@ def _name_alone(words: Sequence[str]) -> bool:
 def _rank(claim: Claim) -> tuple[float, str, str]:
     """Sort the surest last; ties do not depend on the reading order."""
     return claim.confidence, claim.statement.sentence, claim.statement.cue
+
+
+def _finds(claim: Claim) -> bool:
+    """Return whether a memory explains what the other tells, in a sentence with this as its topic."""
+    return claim.statement.form == "topic" and claim.argument == "effect" and claim.accepted
 
 
 def _either_way(surer: Claim, other: Claim) -> bool:

@@ -57,6 +57,11 @@ _SOUGHT = re.compile(
 )
 # "…のためである。": the effect is before such words, and the text after them belongs to another sentence.
 _FINAL = re.compile(r"(?:の|る)?(?:ため|せい|おかげ)(?:で、|で(?:ある|す)|だ|です|。)")
+# "XのはYのためだった。": the topic is the effect, and all behind it the cause.
+_TOPIC = re.compile(r"(?P<effect>[^。、：:]{3,40}?)(?:の|こと)?(?<![でにとへ])は、?(?P<cause>[^。]{3,})$")
+_ENDS = re.compile(r"(?:だ(?:った)?|った|です|でした|である|もの|から)*[。！]?\s*$")
+# "…を遅らせていたので。": what is held up there explains what was told before, and is not that.
+_GIVES_REASON = re.compile(r"(?<=[たるい])(?:ので|ため|から)(?:だ|です|である)?[。！]?\s*$")
 # A clause that ends in a conjunctive form, before the next.
 _JOINED = re.compile(r"(?P<clause>[^、。:：]{4,80}(?:て|で|し|り|うえ(?:に)?))、$")
 _LONGEST = 1_000
@@ -267,6 +272,9 @@ def _hits(sentence: str) -> list[tuple[Form, int, int]]:
 def _statement(form: Form, sentence: str, start: int, end: int, before: str) -> Statement | None:
     first, second = _arguments(form, sentence, start, end)
     cause, effect = (second, first) if form.behind == "cause" else (first, second)
+    topic = _TOPIC.match(sentence[:start]) if form.name == "ため" and _ENDS.match(sentence, end) else None
+    if topic is not None and terms(topic["effect"]) and terms(topic["cause"]):
+        return _about_topic(form, sentence, topic, sentence[start:end])
     rest = sentence.replace(cause, " ", 1) if cause else sentence
     kind, _, before_only = form.needs.partition(" ")
     if kind and not _effect_words(kind, sentence[:start] if before_only else rest):
@@ -278,19 +286,13 @@ def _statement(form: Form, sentence: str, start: int, end: int, before: str) -> 
     pointing = [name for name in ("cause", "effect") if not terms(cause if name == "cause" else effect)]
     told_by: list[Argument] = ["cause", "effect"] if form.speaks == "both" else [form.speaks]
     told_by = [name for name in told_by if name not in pointing]
-    if (
-        form.speaks != "both"
-        and pointing == [form.speaks]
-        and _POINTS.match(cause if form.speaks == "cause" else effect)
-    ):
+    alone = form.speaks != "both" and pointing == [form.speaks]
+    if alone and _POINTS.match(cause if form.speaks == "cause" else effect):
         told_by = ["effect" if form.speaks == "cause" else "cause"]
     if not told_by:
         return None
-    supposed = bool(
-        _stance("supposed").search(sentence[:start])
-        or _stance("passed_on").search(sentence[:start])
-        or _stance("supposed").search(_tail(sentence, end))
-    )
+    supposed = any(_stance(kind).search(sentence[:start]) for kind in ("supposed", "passed_on"))
+    supposed = supposed or bool(_stance("supposed").search(_tail(sentence, end)))
     return Statement(
         form.name,
         relation,
@@ -301,6 +303,17 @@ def _statement(form: Form, sentence: str, start: int, end: int, before: str) -> 
         sentence,
         supposed,
         form.weak,
+    )
+
+
+def _about_topic(form: Form, sentence: str, topic: re.Match[str], cue: str) -> Statement | None:
+    """Return the statement of a sentence that explains its topic, if it is asserted."""
+    if any(_stance(kind).search(sentence) for kind in ("asked", "doubted", "thought")):
+        return None
+    supposed = any(_stance(kind).search(sentence) for kind in ("supposed", "passed_on"))
+    cause, effect = _plain(topic["cause"]), _plain(topic["effect"])
+    return Statement(
+        "topic", form.relation, cause, effect, ("cause", "effect"), cue.strip(" 、"), sentence, supposed, form.weak
     )
 
 
@@ -358,6 +371,8 @@ def _stands(sentence: str, start: int, end: int, form: Form) -> bool:
     """Return whether the sentence makes the statement of its cue, and does not deny, doubt, imagine or correct it."""
     before, behind = sentence[:start], sentence[end:]
     hindrance = form.relation is Relation.BLOCKS
+    if hindrance and _GIVES_REASON.search(behind):
+        return False
     if _DENIED_BEFORE.search(before) and not (hindrance and form.needs):
         return False
     if form.behind == "effect" and _NOTHING.match(behind):

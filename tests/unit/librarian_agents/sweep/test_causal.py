@@ -56,6 +56,24 @@ TOLD = {
         CAUSES,
         FORWARD,
     ),
+    "a Japanese topic that is explained": (
+        "検査機が一日に何度も止まる。",
+        "検査機の停止は、新しい照明がまぶしすぎるせいだった。",
+        CAUSES,
+        BACKWARD,
+    ),
+    "a Japanese hindrance as the reason of a decision": (
+        "承認待ちが三日を占める。",
+        "見積もりは承認なしで出す。承認待ちが返事を遅らせていたので。",
+        CAUSES,
+        FORWARD,
+    ),
+    "a Japanese cause that makes possible": (
+        "倉庫の屋根の張り替えが終わった。",
+        "荷物をやっと戻せる。屋根の張り替えが終わったので、やっと戻せる。",
+        ENABLES,
+        FORWARD,
+    ),
     "to blame": (
         "The address book on mail-2 dates from last year.",
         "Forty parcels came back. The outdated address book on mail-2 is to blame.",
@@ -209,6 +227,11 @@ DENIED = {
         "回線を新しい会社へ切り替えた。",
         "回線の切替のせいだと思っていたが、実際は受信メモリがいっぱいだった。",
     ),
+    "a Japanese cause that another sentence denies": (
+        "校門の前の道が雨で冠水した。",
+        "回線が一時間切れた。冠水のせいではなく、工事業者がケーブルを切ったためである。",
+    ),
+    "waiting as such": ("課長の承認を五月から求める。", "返事の遅れは課長の承認待ちが三日を占める。"),
     "a date of then": ("The mast was painted.", "All has been fine since the mast was painted."),
     "an allowance": (
         "The crate is opened only after a day.",
