@@ -15,7 +15,7 @@ LOWERED = 0.25
 # A reason up to where it refers to specific memories.
 _KIND = re.compile(
     r'with "[^"]*"|stated as "[^"]*"|the texts are close|it reads like \w+|a language model reads it as \w+'
-    r"|the text says \w+|the two read like [^:]+|explaining what it tells before"
+    r"|the text says \w+|the two read like [^:]+"
 )
 _WEIGHT = {"rejected": 1, "accepted": -1}
 

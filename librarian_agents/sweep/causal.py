@@ -14,14 +14,13 @@ from librarian_agents.sweep.causal_arguments import ENOUGH_NOTES, Match, Memorie
 from librarian_agents.sweep.causal_candidates import CandidatePair
 from librarian_agents.sweep.causal_links import (
     PROPOSED_FROM,
-    SUPPORTED,
     Stated,
     Ties,
     Values,
     shared_words,
     trained_judge,
 )
-from librarian_agents.sweep.causal_statements import Argument, Statement, explanations, statements
+from librarian_agents.sweep.causal_statements import Argument, Statement, statements
 from librarian_agents.sweep.causal_terms import MAX_CHARS, reading, terms
 from librarian_agents.sweep.causal_types import ACCEPTED_FROM, NOTHING, Direction, Note, Relation, Verdict
 from librarian_agents.sweep.sections import without_sections
@@ -29,7 +28,7 @@ from librarian_agents.sweep.sections import without_sections
 RELATED_FROM = 0.6
 """Minimum calibrated similarity of related texts."""
 _SUPPOSED = ACCEPTED_FROM - 0.05
-_TYPED_FROM, _READ_FROM = PROPOSED_FROM, 0.3
+_TYPED_FROM, _UNTOLD, _READ_FROM = PROPOSED_FROM, PROPOSED_FROM - 0.05, 0.3
 _MOST = 0.97
 _SAME_STORY = 0.6
 _CLEARLY = 0.15
@@ -42,10 +41,6 @@ The first value, or slightly less if the memory holds all of it and no other doe
 words needs more than one word, unless that is a name, since any memory may hold one; and a clause of loose words needs
 the most, and must be short.
 """
-_CLEAR_LEAD, _CLEAR_SHARE = 0.6, 0.4
-"""Minimum lead and share of a clause that supports the judge of pairs."""
-_EXPLAINING = 3
-"""An explanation is among this many first sentences; a later one explains a part of the memory."""
 _NAMED_WORDS = 4
 _CLAUSE_CHARS = 80
 _SOON = timedelta(days=7)
@@ -157,8 +152,7 @@ class CausalReader:
         claims: dict[tuple[str, str], Claim] = {}
         for ends, claim in self.surest(speakers).items():
             pair = min(ends), max(ends)
-            enough = claim.accepted if claim.statement.weak else claim.confidence >= _TYPED_FROM
-            if enough and (pair not in claims or _rank(claims[pair]) < _rank(claim)):
+            if claim.confidence >= _TYPED_FROM and (pair not in claims or _rank(claims[pair]) < _rank(claim)):
                 claims[pair] = claim
         found = {pair: self.verdict(claim, pair[0]) for pair, claim in claims.items()}
         if len(self.memories.read) >= ENOUGH_NOTES:
@@ -177,25 +171,11 @@ class CausalReader:
                 continue
             pair = min(way.cause, way.effect), max(way.cause, way.effect)
             confidence = judge.confidence(sure)
-            verdict = self._by_judge(way, relation, confidence)
             if any(self.memories.read[uid].points_elsewhere for uid in pair):
-                verdict = replace(verdict, confidence=min(confidence, _SUPPOSED))
-            elif sure >= SUPPORTED and (claim := way.claim or self._explanation(way)) and supports(claim):
-                verdict = self.verdict(replace(claim, confidence=max(ACCEPTED_FROM, claim.confidence)), pair[0])
-            if pair not in found or found[pair].confidence < verdict.confidence:
-                found[pair] = verdict
+                confidence = min(confidence, _SUPPOSED)
+            if pair not in found or found[pair].confidence < confidence:
+                found[pair] = self._by_judge(way, relation, confidence)
         return found
-
-    def _explanation(self, way: Way) -> Claim | None:
-        """Return the claim of the effect's sentence that repeats the cause, told behind another without any cue."""
-        read, sentence = self.memories.read[way.effect], self.ties.tie(way.effect, way.cause).sentence
-        place = read.sentences.index(sentence) if sentence in read.sentences[:_EXPLAINING] else 0
-        before = read.sentences[place - 1] if place else ""
-        for statement in explanations(before, sentence):
-            for claim in self._meaning(statement, "cause", read):
-                if claim.source == way.cause:
-                    return claim
-        return None
 
     def _by_judge(self, way: Way, relation: Relation, confidence: float) -> Verdict:
         told, follows = self.ties.tie(way.cause, way.effect), self.ties.tie(way.effect, way.cause)
@@ -308,22 +288,8 @@ def _confidence(statement: Statement, name: Argument, match: Match) -> float:
     if statement.weak and (match.share < _PLAIN or len(statement.argument(name)) > _CLAUSE_CHARS):
         told = False
     if not told:
-        sure = min(sure, _SUPPOSED)
-    return round(min(sure, _SUPPOSED if statement.supposed else _MOST), 2)
-
-
-def supports(claim: Claim) -> bool:
-    """Return whether a claim refers clearly enough to the other memory to support the judge of pairs."""
-    match, either = claim.match, len(claim.statement.told_by) > 1
-    told = match.mass >= _FEW and not _name_alone(match.words) and (len(match.words) >= _TOLD_WORDS or not either)
-    clear = match.lead >= _CLEAR_LEAD and match.share >= _CLEAR_SHARE
-    return told and clear and not claim.statement.supposed
-
-
-def _name_alone(words: Sequence[str]) -> bool:
-    """Return whether the words are one name and its parts: that two memories name a thing relates none of them."""
-    (longest, *others) = sorted(words, key=len, reverse=True)
-    return not longest.isalpha() and all(word in longest for word in others)
+        sure = min(sure, _UNTOLD if statement.weak else _SUPPOSED)
+    return round(min(sure, _SUPPOSED if statement.supposed or statement.hint else _MOST), 2)
 
 
 def _rank(claim: Claim) -> tuple[float, str, str]:
@@ -375,8 +341,7 @@ def _reason(claim: Claim) -> str:
     effect = "it" if claim.argument == "cause" else "the other"
     named = "the other" if claim.argument == "cause" else "itself"
     said = _PHRASES[claim.relation].format(effect=effect)
-    by = f'with "{claim.statement.cue}"' if claim.statement.cue else "explaining what it tells before,"
-    reason = f'{by} it names {named} ("{words}") {said}'
+    reason = f'with "{claim.statement.cue}" it names {named} ("{words}") {said}'
     return f"{reason}, but only supposes it" if claim.statement.supposed else reason
 
 

@@ -29,8 +29,6 @@ _COMMON = 40
 _SUREST = 0.95
 PROPOSED_FROM = 0.5
 """Minimum confidence of a proposed edge."""
-SUPPORTED = 0.4
-"""Minimum probability of an edge that a sentence supports, though not enough alone."""
 _SMOOTHED = 0.6
 _TOLD = 0.35
 _MOST = 3

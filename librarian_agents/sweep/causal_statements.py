@@ -66,13 +66,6 @@ _GIVES_REASON = re.compile(r"(?<=[たるい])(?:ので|ため|から)(?:だ|で�
 _JOINED = re.compile(r"(?P<clause>[^、。:：]{4,80}(?:て|で|し|り|うえ(?:に)?))、$")
 _LONGEST = 1_000
 """Characters of a sentence; longer text is not a sentence that somebody wrote."""
-_LONGEST_EXPLANATION = 160
-_LAST_CLAUSE = re.compile(
-    r"(?:[;:]\s(?!and\b|or\b)|\s[—–-]\s|、|,\s(?=(?:the|an?|our|my|his|her|its|their|this|that|these|those|we|i|you|they|he|she|it"
-    r"|there|no|nobody|nothing|not)\b))(?=[^,;:、]+$)",
-    re.IGNORECASE,
-)
-_UNSURE = ("asked", "doubted", "thought", "supposed", "passed_on", "imagined", "unaffected")
 _ENOUGH = 1.4
 """Minimum weight of the terms of an identifiable clause."""
 _POINTS = re.compile(
@@ -92,6 +85,7 @@ class Form:
     opens: bool
     speaks: Literal["cause", "effect", "both"]
     weak: bool
+    hint: bool
     needs: str
     japanese: bool
     pattern: re.Pattern[str]
@@ -102,7 +96,7 @@ class Statement:
     """The statement of `sentence`, a literal part of a text: `cause` has `relation` to `effect`, according to `cue`.
 
     An argument without content is the text itself. `told_by` names the arguments that may be another memory. `supposed`
-    marks a supposition or hearsay.
+    marks a supposition or hearsay, `hint` a sentence whose words only hint at the relation.
     """
 
     form: str
@@ -114,6 +108,7 @@ class Statement:
     sentence: str
     supposed: bool
     weak: bool
+    hint: bool = False
 
     def argument(self, name: Argument) -> str:
         """Return the clause of the cause or of the effect."""
@@ -136,6 +131,7 @@ def forms_of_statements() -> tuple[Form, ...]:
             opens=entry.get("opens", False),
             speaks=entry["speaks"],
             weak=entry.get("weak", False),
+            hint=entry.get("hint", False),
             needs=entry.get("needs", ""),
             japanese=all(_KANA.search(phrase) for phrase in entry["phrases"]),
             pattern=any_of(map(_bordered, entry["phrases"])),
@@ -195,28 +191,9 @@ def _explained(effect: str, cause: str) -> list[Statement]:
         return []
     supposed = any(_stance(kind).search(cause) for kind in ("supposed", "passed_on"))
     said = effect[cue.start() : cue.end()]
-    return [Statement("explained", relation, _plain(cause), effect, ("cause",), said, cause, supposed, weak=True)]
-
-
-def explanations(before: str, sentence: str) -> Iterator[Statement]:
-    """Yield the statements of a sentence that explains the one before, or its own first clause, without any cue."""
-    plain = _LEAD.sub("", sentence)
-    if len(plain) > _LONGEST_EXPLANATION or any(not form.needs for form, _, _ in _hits(plain)):
-        return
-    if _stance("aside").search(plain) or any(_stance(kind).search(f"{before} {plain}") for kind in _UNSURE):
-        return
-    pairs = [(before, plain)] if before else []
-    if cut := _LAST_CLAUSE.search(plain):
-        pairs.append((plain[: cut.start()], plain[cut.end() :]))
-    for effect, cause in pairs:
-        blocked = _effect_words("blocked", f"{effect} {plain}") or _effect_words("pending", plain)
-        resumed = _effect_words("possible", f"{effect} {plain}") or _effect_words("resumed", effect)
-        if state(cause) > 0 and not resumed:
-            continue
-        relation = Relation.BLOCKS if blocked else Relation.ENABLES if resumed else Relation.CAUSES
-        yield Statement(
-            "explanation", relation, _plain(cause), effect, ("cause",), "", plain, supposed=False, weak=True
-        )
+    return [
+        Statement("explained", relation, _plain(cause), effect, ("cause",), said, cause, supposed, weak=True, hint=True)
+    ]
 
 
 def _of_sentence(sentence: str, before: str) -> list[Statement]:
@@ -303,6 +280,7 @@ def _statement(form: Form, sentence: str, start: int, end: int, before: str) -> 
         sentence,
         supposed,
         form.weak,
+        form.hint,
     )
 
 

@@ -11,10 +11,6 @@ from librarian.sweep.lessons import ENOUGH, kind_of, lessons_of, lowered
         ("the texts are close (0.71), both name adr-12", "the texts are close"),
         ('it reads like Problem: "failed", "late"', "it reads like Problem"),
         ('the text says Decision: "decided"', "the text says Decision"),
-        (
-            'explaining what it tells before, it names the other ("The hall is cold") as the cause of what it tells',
-            "explaining what it tells before",
-        ),
         ("both say the same; the other one is the fuller", None),
         (None, None),
     ],

@@ -1,14 +1,12 @@
 """Pairs of memories that no sentence joins in a known form are judged beside all others."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from librarian_agents.sweep.causal import CausalReader, Claim, infer_relationship, read_relations, supports
-from librarian_agents.sweep.causal_arguments import Match, Memories
+from librarian_agents.sweep.causal import CausalReader, infer_relationship, read_relations
+from librarian_agents.sweep.causal_arguments import Memories
 from librarian_agents.sweep.causal_links import RELATIONS, Judge, Ties, trained_judge
-from librarian_agents.sweep.causal_statements import explanations
 from librarian_agents.sweep.causal_types import ACCEPTED_FROM, Direction, Note, Relation
 
 # Not one of them is among the memories that the judge was fitted on.
@@ -86,85 +84,3 @@ def test_what_the_judge_is_sure_of_is_accepted():
     assert judge.confidence(judge.accepted - 0.001) < ACCEPTED_FROM
     assert judge.confidence(1.0) > judge.confidence(judge.accepted)
     assert {len(weights) for weights in judge.weights.values()} == {1 + len(RELATIONS)}
-
-
-def read_with(*told: str):
-    """Return the verdict on two more memories, a day apart, and all accepted pairs; further ones are earlier."""
-    more = [Note(text, f"z{at}", datetime(2026, 5, 11 if at == 1 else 10, tzinfo=UTC)) for at, text in enumerate(told)]
-    found = read_relations([*NOTES, *more], [], [*TEXTS, *(note.uid for note in more)])
-    accepted = {(pair.first, pair.second) for pair, one in found if one.accepted}
-    return next((one for pair, one in found if (pair.first, pair.second) == ("z0", "z1")), None), accepted
-
-
-GYM = "The heating of the gym broke down, its pump is leaking."
-
-
-@pytest.mark.parametrize(
-    "effect",
-    [
-        "The choir rehearses in the canteen. The gym without heating is too cold.",
-        "The choir rehearses in the canteen, the gym without heating is too cold.",
-    ],
-)
-def test_a_sentence_that_explains_another_supports_the_judge(effect):
-    verdict, accepted = read_with(GYM, effect)
-    assert verdict is not None
-    assert accepted == {("z0", "z1")}
-    assert (verdict.relation, verdict.direction) == (Relation.CAUSES, Direction.FORWARD)
-    assert verdict.source_quote == GYM
-    assert verdict.target_quote in effect
-    assert verdict.reason.startswith("explaining what it tells before, it names the other (")
-
-
-@pytest.mark.parametrize(
-    "effect",
-    [
-        "The choir rehearses in the canteen. Perhaps the gym without heating is too cold.",
-        "The choir rehearses as planned. The gym without heating is too cold.",
-        "The choir rehearses in the canteen. The gym without heating did not cause that.",
-        "The choir rehearses in the canteen. Reported the gym without heating to the council.",
-        "The choir rehearses in the canteen, in the gym without heating.",
-        "The choir rehearses in the canteen. Tea is free. Rita brings cake. The gym without heating is too cold.",
-        "The choir rehearses in the canteen.",
-    ],
-)
-def test_what_is_doubted_denied_or_told_in_passing_explains_nothing(effect):
-    assert read_with(GYM, effect)[1] == set()
-
-
-CLAIM = Claim(
-    Relation.CAUSES,
-    "z0",
-    "z1",
-    "z1",
-    "cause",
-    next(iter(explanations("The choir sings outside.", "The gym is too cold."))),
-    Match("z0", 0.6, 1.4, 0.8, ("gym", "cold"), GYM),
-    0.65,
-)
-
-
-@pytest.mark.parametrize(
-    ("words", "changed", "told_by", "clear"),
-    [
-        (("gym", "cold"), {}, ("cause",), True),
-        (("gym",), {"mass": 0.8}, ("cause",), True),
-        (("gym",), {"mass": 0.8}, ("cause", "effect"), False),
-        (("gym",), {"mass": 0.6}, ("cause",), False),
-        (("gym-2", "gym"), {}, ("cause",), False),
-        (("gym", "cold"), {"lead": 0.5}, ("cause",), False),
-        (("gym", "cold"), {"share": 0.3}, ("cause",), False),
-    ],
-)
-def test_only_a_clear_reference_supports_the_judge(words, changed, told_by, clear):
-    claim = replace(
-        CLAIM, match=replace(CLAIM.match, words=words, **changed), statement=replace(CLAIM.statement, told_by=told_by)
-    )
-    assert supports(claim) is clear
-    assert not supports(replace(claim, statement=replace(claim.statement, supposed=True)))
-
-
-def test_a_sentence_that_may_mean_two_memories_supports_nothing():
-    other = "The gym without heating costs the club four hundred euros a month."
-    effect = "The choir rehearses in the canteen. The gym without heating is too cold."
-    assert read_with(GYM, effect, other)[1] == set()
