@@ -58,6 +58,11 @@ def test_a_set_of_messages_is_as_large_as_there_are_probable_ones():
     assert chosen({"relevance": 8.0, "one": -4.0}) == [0, 1]
 
 
+def test_whoever_the_question_names_counts_as_said_by():
+    turns = [("Ben", "A pet at last!", 0.5), ("Anna", "A pet at last!", 0.5)]
+    assert chosen({"said_by": 8.0, "one": -4.0}, turns) == [1]
+
+
 def test_one_message_is_chosen_even_if_none_is_probable():
     assert chosen({"rank": 9.0, "one": -12.0}) == [0]
 
