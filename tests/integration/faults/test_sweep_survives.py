@@ -19,7 +19,7 @@ from librarian.sweep.run import lease_name
 
 pytestmark = pytest.mark.slow
 
-COUNT, FEWER = 320, 220
+COUNT, MORE = 320, 520
 DISK = "160m"
 
 
@@ -79,7 +79,7 @@ async def test_a_sweep_goes_on_or_back_after_its_service_was_killed(graph, serve
     resumed, undone, twin = spaces = [f"{namespace}-{name}" for name in ("resumed", "undone", "twin")]
     to = {name: {**headers, "Librarian-Namespace": name} for name in spaces}
     for name in spaces:
-        rows = [memory(n) for n in range(FEWER)]
+        rows = [memory(n) for n in range(MORE)]
         stored = await http.post(f"{service.url}/v1/items", json=rows, headers=to[name])
         assert stored.status_code == 200, stored.text
     before = await texts(graph, twin)
@@ -156,7 +156,7 @@ async def test_a_sweep_goes_on_after_the_disk_was_full(cramped, small_disk, serv
         headers["Librarian-Namespace"] = namespace
         service = await serve(LIBRARIAN_ENCODER="none", LIBRARIAN_HOME=str(home))
         await ready(service)
-        stored = await http.post(f"{service.url}/v1/items", json=[memory(n) for n in range(FEWER)], headers=headers)
+        stored = await http.post(f"{service.url}/v1/items", json=[memory(n) for n in range(MORE)], headers=headers)
         assert stored.status_code == 200, stored.text
         before = await texts(graph, namespace)
         running = asyncio.create_task(http.post(f"{service.url}/v1/sweeps", json={}, headers=headers))
@@ -182,7 +182,7 @@ async def test_a_sweep_goes_on_after_the_disk_was_full(cramped, small_disk, serv
         assert [entry["type"] == "Decision" for entry in swept] == written
         done = await http.post(f"{service.url}/v1/sweeps", json={"resume": sweep_id}, headers=headers)
         assert (done.status_code, done.json()["status"]) == (200, "applied"), done.text
-        assert done.json()["summary"]["memories_templated"] == FEWER
+        assert done.json()["summary"]["memories_templated"] == MORE
         assert {entry["revisions"] for entry in await revisions(graph, namespace)} == {1}
         undone = await http.post(f"{service.url}/v1/sweeps/{sweep_id}/undo", headers=headers)
         assert (undone.status_code, undone.json()["changes_kept"]) == (200, 0), undone.text
