@@ -289,12 +289,14 @@ RETURN uid,
 m.uid, m.author_name, m.conversation_id, m.session_id, m.position, m.name, m.caption, m.kind, toString(m.occurred_at),
   toString({{valid_to_then}}),
   // A longer message says other things beside the facts that are replaced.
-  toString(coalesce(m.support_ends, CASE WHEN size(m.text) <= 160 THEN m.replaced_at END)), m.subject, m.predicate, left({{text_then}}, 8000)
+  toString(coalesce(m.support_ends, CASE WHEN size(m.text) <= 160 THEN m.replaced_at END)), m.subject, m.predicate,
+  CASE WHEN m:Fact THEN COLLECT { MATCH (m)-[:EVIDENCED_BY]->(s:Item) WHERE s.namespace = $namespace RETURN s.uid } ELSE [] END,
+  left({{text_then}}, 8000)
 
 // name: pool_traits
 // purpose: the candidates' inputs to the signals, and the cosines that the vector arm did not return
 // params: namespace, rows (uid, queries: places in `vectors` whose cosine is missing), vectors (one list of float a query), known_at
-// returns: found (list of [uid, author, conversation, session, position, name, caption, kind, when (ISO time), ends (ISO time of a fact), falls (ISO time when support ends), subject, predicate, text (8,000 characters at most), cosines (one for each of the row's queries, -1..1, or -2 without a vector)])
+// returns: found (list of [uid, author, conversation, session, position, name, caption, kind, when (ISO time), ends (ISO time of a fact), falls (ISO time when support ends), subject, predicate, sources (uids of a fact's evidence), text (8,000 characters at most), cosines (one for each of the row's queries, -1..1, or -2 without a vector)])
 // access: read
 // scope: namespace
 // template: space, dimension
@@ -314,7 +316,7 @@ RETURN collect([{{pool_traits}}, cosines]) AS found
 // name: pool_traits_only
 // purpose: the candidates' inputs to the signals, without vectors
 // params: namespace, uids, known_at
-// returns: found (list of [uid, author, conversation, session, position, name, caption, kind, when (ISO time), ends (ISO time of a fact), falls (ISO time when support ends), subject, predicate, text (8,000 characters at most)])
+// returns: found (list of [uid, author, conversation, session, position, name, caption, kind, when (ISO time), ends (ISO time of a fact), falls (ISO time when support ends), subject, predicate, sources (uids of a fact's evidence), text (8,000 characters at most)])
 // access: read
 // scope: namespace
 CYPHER 25

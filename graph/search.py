@@ -316,7 +316,7 @@ def _is_whole(node: Mapping[str, Any]) -> bool:
 
 def _pool_row(values: Sequence[Any], cosines: Sequence[float | None]) -> PoolRow | None:
     """Return the row of a candidate; None if it was deleted while it was read."""
-    *plain, kind, when, ends, falls, subject, predicate, text = values
+    *plain, kind, when, ends, falls, subject, predicate, sources, text = values
     if plain[0] is None or kind is None or text is None:
         return None
     # Times come as text: the driver takes 40 us for each, and a search has hundreds.
@@ -325,7 +325,7 @@ def _pool_row(values: Sequence[Any], cosines: Sequence[float | None]) -> PoolRow
         _open_end(ends),
         None if falls is None else time_of(falls),
     )
-    return PoolRow._make((*plain, _KINDS[kind], *times, subject, predicate, text, cosines))
+    return PoolRow._make((*plain, _KINDS[kind], *times, subject, predicate, sources, text, cosines))
 
 
 def _open_end(valid_to: str | None) -> datetime | None:

@@ -141,8 +141,9 @@ class PoolRow(NamedTuple):
     """Ranking data of a candidate; None where its kind has no such field.
 
     `when` it occurred; `ends`: when a fact ceases to hold (None: it holds); `falls`: when its support ceases, or
-    everything it says is replaced; `text`: its first 8,000 characters; `cosines` to the queried vectors in their order
-    (-1..1, None without a vector or if not asked for). A tuple, since a search makes hundreds.
+    everything it says is replaced; `sources`: uids of a fact's evidence; `text`: its first 8,000 characters; `cosines`
+    to the queried vectors in their order (-1..1, None without a vector or if not asked for). A tuple, as a
+    search makes hundreds.
     """
 
     uid: str
@@ -158,6 +159,7 @@ class PoolRow(NamedTuple):
     falls: datetime | None
     subject: str | None
     predicate: str | None
+    sources: Sequence[str]
     text: str
     cosines: Sequence[float | None] = ()
 

@@ -97,6 +97,7 @@ def candidate_of(
         ends=traits.ends,
         is_fact=traits.kind is Kind.FACT,
         attribute=traits.attribute,
+        sources=traits.sources,
         causes=causes,
         fused=entry.score,
         linked=traits.linked,

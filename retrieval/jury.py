@@ -40,6 +40,7 @@ _NEARLY_REPEATED = 0.7
 _AROUND_KEYWORDS = 0.5
 _FARTHEST_AHEAD = 0.5
 _NAMED_DAYS = 8
+_ITS_TIME = 0.8
 _TIMES_READ_CHARS = 2_000
 
 
@@ -48,9 +49,9 @@ class Candidate:
     """A text that may answer. `head` counts as part of each sentence; `around` is the neighbouring text.
 
     `when` it was said or began to hold, `ends` when it ceased to hold (None: it holds). `around` is taken from its
-    conversation, text by text. `causes`: uids of its causes. `fused` (0..1) is the search's own score, `linked` (0..1)
-    the bonus of an edge from a good hit, `similarity` (0..1) None without a vector. `unread` (0..1): the keyword score
-    of a text of which `text` is only the beginning.
+    conversation, text by text. `sources`: uids of what a fact rests on; `causes`: uids of its causes. `fused` (0..1) is
+    the search's own score, `linked` (0..1) the bonus of an edge from a good hit, `similarity` (0..1) None without a
+    vector. `unread` (0..1): the keyword score of a text of which `text` is only the beginning.
     """
 
     uid: str
@@ -61,6 +62,7 @@ class Candidate:
     ends: datetime | None = None
     is_fact: bool = False
     attribute: tuple[str, str] | None = None
+    sources: Sequence[str] = ()
     causes: Sequence[str] = ()
     fused: float = 0.0
     linked: float = 0.0
@@ -205,7 +207,7 @@ class Jury:
         surest: tuple[float, str | None] = (0.0, None)
         for rival in self._rivals:
             other, theirs = self.candidates[rival], self.readings[rival]
-            if other.when is None or other.when <= mine.when:
+            if other.when is None or other.when <= mine.when or _one_statement(mine, other):
                 continue
             if mine.attribute is not None and mine.attribute == other.attribute:
                 return 1.0, other.uid
@@ -317,6 +319,8 @@ class Jury:
             for earlier in self._rivals:
                 then, before = self.candidates[later].when, self.candidates[earlier].when
                 if then is None or before is None or then <= before:
+                    continue
+                if _one_statement(self.candidates[later], self.candidates[earlier]):
                     continue
                 mine, theirs = self.readings[later].own_words, self.readings[earlier].own_words
                 shared = len(mine & theirs) / (min(len(mine), len(theirs)) or 1)
@@ -479,11 +483,16 @@ def _exactly(text: str, asked: Distinctive) -> float:
     return 1.0 if holds_distinctive(text, [replace(asked, words=frozenset())]) else 0.5
 
 
+def _one_statement(one: Candidate, other: Candidate) -> bool:
+    """Return whether one is a source of the other, which says the same."""
+    return one.uid in other.sources or other.uid in one.sources
+
+
 def in_time(asked: Question, candidate: Candidate, now: datetime) -> tuple[float, float]:
     """Return how surely (0..1) the candidate is about a span of the question, and whether it is about none.
 
     A text may name the dates itself, relative to its own day; otherwise it is about its day, a fact about the time in
-    which it held.
+    which it held: the longer than the span, the less.
     """
     if not asked.spans:
         return 0.0, 0.0
@@ -494,7 +503,8 @@ def in_time(asked: Question, candidate: Candidate, now: datetime) -> tuple[float
     if any(meant.meets(span) for meant in asked.spans for span in said):
         return 1.0, 0.0
     if candidate.when is not None:
-        last = (candidate.ends or now).date() if candidate.is_fact and candidate.ends is not None else day
-        if any(meant.meets(Span(day, max(day, last))) for meant in asked.spans):
-            return 0.8, 0.0
+        last = candidate.ends.date() if candidate.is_fact and candidate.ends is not None else day
+        held = Span(day, max(day, last))
+        if met := [meant for meant in asked.spans if meant.meets(held)]:
+            return _ITS_TIME * math.sqrt(min(1.0, max(meant.days for meant in met) / held.days)), 0.0
     return 0.0, 1.0

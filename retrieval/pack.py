@@ -1,9 +1,11 @@
 """The context of a question for a language model: dated lines within a budget of tokens. Pure functions.
 
-A line is one item: when, who, what, and the id to cite it by. Line breaks in a text become blanks, and anything in it
-that looks like a citation is changed, so that no text can pass for another line.
+A line is one item: when, who, what, and the id to cite it by. Line breaks in a text become blanks, headings of a
+memory's sections go, and anything in it that looks like a citation is changed, so that no text can pass for another
+line.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,6 +24,8 @@ LEAST_WORDS = 5
 
 MAX_LINE_CHARS = 1_200
 _SHORTENED_CHARS = 300
+_SECTION = re.compile(r"^## (?:CONTEXT|REASONING|OUTCOME)[ \t]*$", re.MULTILINE)
+_TAGS = re.compile(r"^## TAGS[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,13 @@ def _rendered(line: Line, most: int) -> str:
     replaced = f", replaced by [memory: {line.replaced_by}]" if line.replaced_by else ""
     if line.unsupported:
         replaced += f", no longer supported: what it rests on was {line.unsupported}"
-    return f"{who}{': ' if who else ''}{_flat(excerpt(line.text, line.passage, most))} [memory: {line.id}]{replaced}"
+    text = _flat(excerpt(_in_prose(line.text), line.passage, most))
+    return f"{who}{': ' if who else ''}{text} [memory: {line.id}]{replaced}"
+
+
+def _in_prose(text: str) -> str:
+    """Return `text` without the headings of a memory's sections; what follows TAGS stays told from sentences."""
+    return _TAGS.sub("Tags:", _SECTION.sub("", text))
 
 
 def _flat(text: str) -> str:

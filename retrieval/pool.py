@@ -182,6 +182,7 @@ def _traits(row: PoolRow, cosine: float | None, keyword: float, *, when: bool) -
         ends=row.ends,
         falls=row.falls,
         attribute=(row.subject.casefold(), row.predicate.casefold()) if row.subject and row.predicate else None,
+        sources=row.sources,
         caption=row.caption,
         passage=Passage(" ".join(part for part in (row.name, row.author, row.caption) if part), row.text),
     )

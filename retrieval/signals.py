@@ -47,8 +47,8 @@ class Traits:
 
     `asks`: its text ends in a question mark; `tells_time`: it holds a time word; `cosine` (-1..1) is its similarity to
     the query, None without a vector; `linked` (0..1): quality of the hit that the graph joins it to; `when` it
-    happened, `ends` when a fact ceases to hold, `falls` when its support ceases; `attribute`: subject and predicate of
-    a fact.
+    happened, `ends` when a fact ceases to hold, `falls` when its support ceases; of a fact, `attribute` is its subject
+    and predicate, `sources` are the uids of its evidence.
     """
 
     cosine: float | None = None
@@ -67,6 +67,7 @@ class Traits:
     ends: datetime | None = None
     falls: datetime | None = None
     attribute: tuple[str, str] | None = None
+    sources: Sequence[str] = ()
     caption: str | None = None
 
 

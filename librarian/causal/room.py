@@ -25,6 +25,7 @@ from librarian.causal.contracts import (
     ReachedItem,
 )
 from librarian.items.edges import edge_out
+from librarian.items.filters import in_order
 from librarian.items.reading import no_item, open_end
 from librarian.items.rows import as_utc
 from librarian.runtime.lifecycle import Lifecycle
@@ -147,12 +148,14 @@ class CausalRoom:
 def _follow(
     asked: CausalInput | NeighbourhoodQuery | PathQuery, direction: Direction, types: tuple[str, ...]
 ) -> Follow:
+    occurred_from, occurred_to = as_utc(asked.occurred_from), as_utc(asked.occurred_to)
+    in_order(occurred_from, occurred_to)
     return Follow(
         direction,
         types=list(asked.types or types),
         states=_states(include_proposed=asked.include_proposed),
-        occurred_from=as_utc(asked.occurred_from),
-        occurred_to=as_utc(asked.occurred_to),
+        occurred_from=occurred_from,
+        occurred_to=occurred_to,
     )
 
 

@@ -44,7 +44,7 @@ async def search_text(executor: Executor, namespace: str, wanted: SearchTextInpu
     no line is repeated or missed while no file changes.
     """
     matcher, where = _compiled(wanted), _filter(namespace, wanted)
-    first, done = (wanted.limit, 0) if wanted.cursor is None else _position(wanted, wanted.cursor)
+    first, done = (wanted.limit, 0) if wanted.cursor is None else _position(namespace, wanted, wanted.cursor)
     lines = await _ranked(executor, where, matcher, wanted, first)
     if done and not lines.complete:
         begun, lines = lines.order[:first], await _ranked(executor, where, matcher, wanted, None)
@@ -57,16 +57,16 @@ async def search_text(executor: Executor, namespace: str, wanted: SearchTextInpu
         query=wanted.query,
         hits=[_hit(line, lines.found[line], lines.symbols.get(line), context, wanted.context) for line in shown],
         more=more,
-        next_cursor=cursors.encode(wanted, [str(first), str(end)]) if more else None,
+        next_cursor=cursors.encode(namespace, wanted, [str(first), str(end)]) if more else None,
         total=len(lines.order) if lines.complete else None,
         notes=_notes(matcher),
     )
 
 
-def _position(wanted: SearchTextInput, cursor: str) -> tuple[int, int]:
+def _position(namespace: str, wanted: SearchTextInput, cursor: str) -> tuple[int, int]:
     """Return the number of lines on the first page and on all pages so far. Raises InvalidInput."""
     try:
-        first, done = map(int, cursors.decode(wanted, cursor))
+        first, done = map(int, cursors.decode(namespace, wanted, cursor))
     except ValueError:
         raise cursors.invalid() from None
     if not 1 <= first <= min(done, MAX_LINES):

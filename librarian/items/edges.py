@@ -52,8 +52,8 @@ async def list_edges(executor: Executor, namespace: str, query: EdgeQuery) -> Ed
         states=query.states,
         methods=query.methods,
     )
-    found = await graph.list_edges(executor, namespace, which, after=_position(query), limit=query.limit + 1)
-    page, cursor = cursors.page(query, found, query.limit, lambda last: [last.edge_id])
+    found = await graph.list_edges(executor, namespace, which, after=_position(namespace, query), limit=query.limit + 1)
+    page, cursor = cursors.page(namespace, query, found, query.limit, lambda last: [last.edge_id])
     return EdgeList(edges=[edge_out(edge) for edge in page], next_cursor=cursor)
 
 
@@ -82,11 +82,11 @@ def _found(edge: StoredEdge | None, namespace: str) -> EdgeOut:
     return edge_out(edge)
 
 
-def _position(query: EdgeQuery) -> str:
+def _position(namespace: str, query: EdgeQuery) -> str:
     """Return the edge_id after which the page begins."""
     if query.cursor is None:
         return ""
-    match cursors.decode(query, query.cursor):
+    match cursors.decode(namespace, query, query.cursor):
         case [edge_id]:
             return edge_id
     raise cursors.invalid()

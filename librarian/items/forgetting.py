@@ -17,9 +17,11 @@ async def list_forgotten(executor: Executor, namespace: str, query: ForgottenQue
     """Return one page, latest first. Raises InvalidInput for a cursor of another query."""
     after = None
     if query.cursor is not None:
-        after = _position(query, query.cursor)
+        after = _position(namespace, query, query.cursor)
     found = await graph.list_tombstones(executor, namespace, query.limit + 1, after)
-    page, next_cursor = cursors.page(query, found, query.limit, lambda each: [each.forgotten_at, each.identity])
+    page, next_cursor = cursors.page(
+        namespace, query, found, query.limit, lambda each: [each.forgotten_at, each.identity]
+    )
     return ForgottenList(forgotten=[_out(each) for each in page], next_cursor=next_cursor)
 
 
@@ -37,8 +39,8 @@ async def lift_row(executor: Executor, namespace: str, uid: str, row: ItemIn) ->
     await graph.lift_said(executor, namespace, graph.Said(uid, item.kind, graph.said_by(item).texts))
 
 
-def _position(query: ForgottenQuery, cursor: str) -> tuple[str, str]:
-    position = cursors.decode(query, cursor)
+def _position(namespace: str, query: ForgottenQuery, cursor: str) -> tuple[str, str]:
+    position = cursors.decode(namespace, query, cursor)
     try:
         time, identity = position
         time_of(time)

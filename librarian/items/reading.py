@@ -68,9 +68,9 @@ async def get_row(executor: Executor, namespace: str, uid: str) -> ItemIn:
 async def list_items(executor: Executor, namespace: str, query: ItemQuery) -> ItemList:
     """Return one page of the items that pass the filters. Raises InvalidInput for a cursor of another query."""
     listed = await graph.list_items(
-        executor, item_filter(namespace, query), query.order, limit=query.limit + 1, after=_position(query)
+        executor, item_filter(namespace, query), query.order, limit=query.limit + 1, after=_position(namespace, query)
     )
-    page, cursor = cursors.page(query, listed, query.limit, lambda last: [last.created_at, last.item.uid])
+    page, cursor = cursors.page(namespace, query, listed, query.limit, lambda last: [last.created_at, last.item.uid])
     items: Sequence[Item] = [listed.item for listed in page]
     if query.known_at is not None:
         items = await as_known(executor, namespace, items, as_utc(query.known_at) or query.known_at)
@@ -145,10 +145,10 @@ def _revision(revision: Revision) -> RevisionOut:
     )
 
 
-def _position(query: ItemQuery) -> graph.Position | None:
+def _position(namespace: str, query: ItemQuery) -> graph.Position | None:
     if query.cursor is None:
         return None
-    match cursors.decode(query, query.cursor):
+    match cursors.decode(namespace, query, query.cursor):
         case [time, uid]:
             return time, uid
         case _:

@@ -75,7 +75,11 @@ class RowBuilder:
     def _fact(self, namespace: str, row: FactIn) -> NewItem:
         valid_from, valid_to = as_utc(row.valid_from), as_utc(row.valid_to) or FOREVER
         if valid_from and valid_to <= valid_from:
-            raise InvalidInput("valid_to must be later than valid_from", field="$.valid_to")
+            raise InvalidInput(
+                "valid_to must be later than valid_from",
+                field="$.valid_to",
+                remedy="Exchange them, or leave valid_to out if the fact still holds.",
+            )
         identity = (row.person_id, row.subject, row.predicate, row.object or row.text, valid_from)
         uid = row.uid or f"f-{_digest(namespace, 'fact', *identity)}"
         source_hash, row = _source_hash(row), _cleaned(row)

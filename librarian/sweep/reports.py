@@ -160,9 +160,9 @@ def shortened(report: SweepReport) -> SweepReport:
 
 async def list_sweeps(executor: Executor, namespace: str, query: SweepQuery) -> SweepList:
     """Return a page of the sweeps of `namespace`, the newest first. Raises InvalidInput for another query's cursor."""
-    before = _position(query, query.cursor) if query.cursor else NEWEST
+    before = _position(namespace, query, query.cursor) if query.cursor else NEWEST
     found = await graph.list_runs(executor, namespace, before=before, limit=query.limit + 1)
-    runs, next_cursor = cursors.page(query, found, query.limit, lambda run: [run.sweep_id])
+    runs, next_cursor = cursors.page(namespace, query, found, query.limit, lambda run: [run.sweep_id])
     return SweepList(sweeps=[brief_of(run) for run in runs], next_cursor=next_cursor)
 
 
@@ -174,9 +174,10 @@ async def get_sweep(executor: Executor, namespace: str, sweep_id: str, query: Sw
     run = await graph.get(executor, namespace, sweep_id)
     if run is None:
         raise no_sweep(namespace)
-    after = int(_position(query, query.cursor)) if query.cursor else -1
+    scope = f"{namespace} {sweep_id}"
+    after = int(_position(scope, query, query.cursor)) if query.cursor else -1
     found = await graph.changes(executor, namespace, sweep_id, after=after, limit=query.limit + 1)
-    changes, next_cursor = cursors.page(query, found, query.limit, lambda change: [str(change.seq)])
+    changes, next_cursor = cursors.page(scope, query, found, query.limit, lambda change: [str(change.seq)])
     report = report_of(namespace, run)
     report.changes = [recorded_change(change) for change in changes]
     if next_cursor is not None:
@@ -209,8 +210,8 @@ def no_sweep(namespace: str) -> NotFound:
     return NotFound(f"namespace {namespace!r} has no such sweep", field="sweep_id")
 
 
-def _position(query: SweepQuery, cursor: str) -> str:
-    match cursors.decode(query, cursor):
+def _position(scope: str, query: SweepQuery, cursor: str) -> str:
+    match cursors.decode(scope, query, cursor):
         case [position] if position.isdigit() or position.startswith("sweep-"):
             return position
     raise cursors.invalid()

@@ -72,14 +72,14 @@ _FORWARD = "a_to_b"
 
 async def list_reviews(executor: Executor, namespace: str, query: ReviewQuery) -> ReviewList:
     """Return one page. Raises InvalidInput for a cursor of another query."""
-    after = _position(query)
+    after = _position(namespace, query)
     found: list[Subject] = []
     if isinstance(after, str):
         found += await _edges(executor, namespace, query, after)
         after = _BEFORE_ALL
     if len(found) <= query.limit:
         found += await _proposals(executor, namespace, query, after, query.limit + 1 - len(found))
-    page, next_cursor = cursors.page(query, found, query.limit, _sort_key)
+    page, next_cursor = cursors.page(namespace, query, found, query.limit, _sort_key)
     return ReviewList(reviews=await reviews_out(executor, namespace, page), next_cursor=next_cursor)
 
 
@@ -324,9 +324,9 @@ def _sort_key(subject: Subject) -> list[str]:
     return [subject.edge_id] if isinstance(subject, StoredEdge) else [subject.sweep_id, str(subject.seq)]
 
 
-def _position(query: ReviewQuery) -> str | tuple[str, int]:
+def _position(namespace: str, query: ReviewQuery) -> str | tuple[str, int]:
     """Return the edge, or the proposal of a sweep, after which the page begins."""
-    match cursors.decode(query, query.cursor) if query.cursor else [""]:
+    match cursors.decode(namespace, query, query.cursor) if query.cursor else [""]:
         case [edge_id]:
             return edge_id
         case [sweep_id, seq] if seq.isdigit():

@@ -55,7 +55,9 @@ async def test_a_cursor_that_means_nothing_is_refused(librarian, namespace, posi
     """Damaged, or made up."""
     wanted = SearchTextInput(query="beam")
     with pytest.raises(InvalidInput, match="invalid cursor"):
-        await librarian.search_text(namespace, SearchTextInput(query="beam", cursor=encode(wanted, position)))
+        await librarian.search_text(
+            namespace, SearchTextInput(query="beam", cursor=encode(namespace, wanted, position))
+        )
 
 
 @pytest.mark.parametrize(

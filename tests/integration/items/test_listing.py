@@ -5,12 +5,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from librarian.app import Librarian
 from librarian.base.errors import InvalidInput
-from librarian.items.contracts import ItemQuery
+from librarian.causal.contracts import CausalInput
+from librarian.items.contracts import Filters, ItemQuery
+from librarian.search.contracts import SearchInput
 
 NAMESPACE = "listed"
 DAYS = [f"2026-03-0{day}T00:00:00Z" for day in range(1, 6)]
@@ -97,6 +99,7 @@ async def listed(librarian: Librarian) -> Librarian:
 @example(filters={"kinds": ["fact"]}, order="oldest", limit=2)
 async def test_every_matching_item_comes_once_and_in_order(listed, filters, order, limit):
     """All pages together are what a filter over the rows gives, by batch and then uid; only the last is not full."""
+    assume(filters.get("occurred_from", "") <= filters.get("occurred_to", "9999"))
     batches = [sorted(row["uid"] for row in ROWS[at : at + 30] if matches(row, filters)) for at in (0, 30, 60)]
     expected = [uid for batch in batches for uid in batch]
     found = await pages(listed, NAMESPACE, {**filters, "order": order, "limit": limit})
@@ -172,3 +175,27 @@ async def test_a_cursor_belongs_to_its_query(listed):
         with pytest.raises(InvalidInput) as caught:
             await listed.list_items(NAMESPACE, query)
         assert caught.value.field == "$.cursor"
+
+
+async def test_a_cursor_belongs_to_its_namespace(listed):
+    """In another namespace it is refused, though the same items are there."""
+    first = await listed.list_items(NAMESPACE, ItemQuery(limit=2))
+    with pytest.raises(InvalidInput, match="another namespace"):
+        await listed.list_items(f"{NAMESPACE}-too", ItemQuery(limit=2, cursor=first.next_cursor))
+
+
+async def test_a_period_that_ends_before_it_begins_is_refused(listed):
+    """Its list would be empty whatever is stored; one moment is a period."""
+    first, last = (datetime(2026, 3, day, tzinfo=UTC) for day in (2, 1))
+    with pytest.raises(InvalidInput, match=r"occurred_to \(2026-03-01.*earlier than occurred_from") as caught:
+        await listed.list_items(NAMESPACE, ItemQuery(occurred_from=first, occurred_to=last))
+    assert (caught.value.field, caught.value.remedy) == ("$.occurred_to", "Exchange them, or leave one out.")
+    with pytest.raises(InvalidInput) as caught:
+        await listed.search(
+            NAMESPACE, SearchInput(queries=["turn"], filters=Filters(occurred_from=first, occurred_to=last))
+        )
+    assert caught.value.field == "$.filters.occurred_to"
+    with pytest.raises(InvalidInput) as caught:
+        await listed.effects_of(NAMESPACE, CausalInput(uid="m01", occurred_from=first, occurred_to=last))
+    assert caught.value.field == "$.occurred_to"
+    assert (await listed.list_items(NAMESPACE, ItemQuery(occurred_from=last, occurred_to=last))).items

@@ -48,7 +48,10 @@ def draw_filters(data: st.DataObject, world: Any) -> dict[str, Any]:
     items = [world.items[uid] for uid in sorted(world.items)]
     alike = [item for item in items if all(item.told(name) for name in names)]
     like = data.draw(st.sampled_from(alike), label="like") if alike else None
-    return {name: draw_value(data, name, like, [item for item in items if item.told(name)]) for name in names}
+    drawn = {name: draw_value(data, name, like, [item for item in items if item.told(name)]) for name in names}
+    if {"occurred_from", "occurred_to"} <= drawn.keys():
+        drawn["occurred_from"], drawn["occurred_to"] = sorted([drawn["occurred_from"], drawn["occurred_to"]])
+    return drawn
 
 
 def draw_value(data: st.DataObject, name: str, like: Any, holders: Sequence[Any]) -> Any:

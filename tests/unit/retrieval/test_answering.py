@@ -265,6 +265,43 @@ def test_a_question_that_proposes_something_tells_it(text, asks):
     assert reading(text).only_asks is asks
 
 
+@pytest.mark.parametrize(("sources", "superseded_by"), [((), "told"), (("told",), None)])
+def test_what_a_fact_rests_on_does_not_replace_it(sources, superseded_by):
+    told = Candidate(
+        uid="told",
+        text="The choir now rehearses on Thursday instead of Tuesday.",
+        when=datetime(2026, 3, 2, 10, tzinfo=UTC),
+        fused=1.0,
+    )
+    fact = Candidate(
+        uid="fact",
+        text="The choir rehearses on Thursday.",
+        when=datetime(2026, 3, 2, tzinfo=UTC),
+        is_fact=True,
+        sources=sources,
+        fused=1.0,
+    )
+    found = {
+        judgement.uid: judgement
+        for judgement in judge(question("When does the choir rehearse?", NOW), [told, fact], NOW)
+    }
+    assert found["fact"].outdated_by == superseded_by
+
+
+def test_a_fact_that_held_for_months_stands_below_what_was_said_of_the_very_day():
+    query = "What was served on 12 May 2026?"
+    entry = "Lunch served today: pea soup."
+    weekly = "Lunch served at the canteen: lentil soup."
+    assert ranked(
+        query,
+        weekly,
+        entry,
+        when=[datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 5, 12, 11, tzinfo=UTC)],
+        ends=[datetime(2026, 6, 1, tzinfo=UTC), None],
+        is_fact=[True, False],
+    ) == [entry, weekly]
+
+
 def test_a_quoted_phrase_counts_more_than_its_words():
     told = "Her words: “the boat leaves the harbour slowly”."
     mixed = "The harbour leaves slowly, the boat too."

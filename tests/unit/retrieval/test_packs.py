@@ -41,6 +41,14 @@ def test_what_ended_or_was_replaced_says_so():
     ]
 
 
+def test_the_sections_of_a_memory_read_as_prose():
+    memory = (
+        "## CONTEXT\nThe disk was full.\n## REASONING\nLogs grow.\n## OUTCOME\nRotate them.\n## TAGS\ntype:decision\n"
+    )
+    (line,) = lines_of(packed([Block(Line("k-1", memory, passage="Logs grow."))], 200, supported=True))
+    assert line == "The disk was full. Logs grow. Rotate them. Tags: type:decision [memory: k-1]"
+
+
 def test_the_first_line_says_when_nothing_answers():
     assert packed([], 100, supported=False).text == NOTHING
     assert packed([Block(TOLD)], 200, supported=False).text.startswith(NEAR)
