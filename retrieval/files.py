@@ -1,8 +1,9 @@
 """Finding files by their usual names: keys of a path, keys of a query, and the ranking of matches. Pure.
 
 A query may be a path or the end of one, a file name, a stem, the words of a stem ("agent panel" for AgentPanel.tsx),
-folder words around them, a prefix of any, a name that the file defines, or any of these with one typo. Words that only
-phrase the request ("open the … module") are ignored.
+folder words around them, a prefix of any, a name that the file defines, or any of these with one typo; or what a
+well-known file is for ("release notes" for CHANGELOG). Words that only phrase the request ("open the … module") are
+ignored.
 """
 
 import re
@@ -10,7 +11,8 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files as resources
 from itertools import pairwise
 from typing import Any
 
@@ -49,6 +51,9 @@ type types interface struct enum exception part notes package script scripts pag
 """
 _REQUESTS = frozenset(_REQUEST_WORDS.split())
 """Words that phrase a request rather than a name. They favour a path that has them, but none needs to."""
+
+_PROJECT = frozenset(["project", "projects", "repo", "repository", "file", "files", "show", "open", "find", "see"])
+"""Words that say nothing of what a well-known file of a project is for."""
 
 _KIND_WORDS = "class classes function functions method methods type interface struct enum exception"
 _KINDS = frozenset(_KIND_WORDS.split())
@@ -92,13 +97,14 @@ class PathKeys:
 class StemKey:
     """A stem to search, in folders that hold these words, with this end of the file name ("" for any).
 
-    `varied` if the query has the word in the other number.
+    `varied` if the query has the word in the other number, `usual` if it says what such a file is for.
     """
 
     stem: str
     folders: tuple[str, ...] = ()
     ending: str = ""
     varied: bool = False
+    usual: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +176,9 @@ def file_query(text: str) -> FileQuery:
     roles = asked_roles(wanted)
     asked, hints = (spoken, ()) if suffix and " " not in wanted else _told_apart(spoken, roles)
     words = _parts(asked)
-    stems = dict.fromkeys([*_stems(wanted, spoken, _parts(spoken)), *_stems(wanted, asked, words)])
+    stems = dict.fromkeys(
+        [*_stems(wanted, spoken, _parts(spoken)), *_stems(wanted, asked, words), *_usual_stems(wanted, spoken)]
+    )
     return FileQuery(wanted, name, suffix, absolute, tuple(stems), words, hints, _names(asked, hints), roles)
 
 
@@ -358,6 +366,29 @@ def _stems(text: str, spoken: Sequence[str], words: Sequence[str]) -> tuple[Stem
     return tuple(key for key in dict.fromkeys(found) if key.stem)
 
 
+def _usual_stems(text: str, spoken: Sequence[str]) -> Sequence[StemKey]:
+    """Return the stems of the well-known files that the query says the purpose of."""
+    named = compact("".join(part for part in spoken if compact(part) not in ENGLISH and compact(part) not in _PROJECT))
+    return _usual_names().get(compact(text)) or _usual_names().get(named, ())
+
+
+@cache
+def _usual_names() -> Mapping[str, Sequence[StemKey]]:
+    """Return the stems of usual_files.txt by the purpose of the files."""
+    usual: dict[str, Sequence[StemKey]] = {}
+    for line in resources("retrieval").joinpath("usual_files.txt").read_text(encoding="utf-8").splitlines():
+        purposes, _, names = line.partition(" = ")
+        keys = [] if line.startswith("#") else [_usual(name) for name in names.split()]
+        usual |= {compact(purpose): keys for purpose in purposes.split(",") if keys}
+    return usual
+
+
+def _usual(name: str) -> StemKey:
+    *folders, own = name.split("/")
+    stem, ending = _split_name(own)
+    return StemKey(compact(stem), tuple(folders), ending, usual=True)
+
+
 def _singular(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
@@ -392,6 +423,8 @@ def _judged(query: FileQuery, candidate: Candidate) -> tuple[_Key, FoundFile] | 
         score, role = score - _OTHER_ROLE * bool(role) - 0.05 * role, 0
         level = Tier.WORDS if tier == Tier.TYPO or (tier == Tier.SOME_WORDS and met.says_stem) else level
     way = reading if reading is not None and level == Tier.STEM else 0
+    if tier == Tier.STEM and query.stems[way].usual:
+        role = 0 if role_of(candidate.path) in query.roles else len(Role)
     key = (other, level, role, way, -score, candidate.path.count("/"), len(candidate.path))
     return (*key, candidate.path), FoundFile(candidate.path, tier, why)
 
@@ -500,6 +533,8 @@ def _tier(
         return Tier.NAME, "it is called so"
     if reading is not None:
         stem = query.stems[reading]
+        if stem.usual:
+            return Tier.STEM, "such files are usually called so"
         if not stem.folders and stem.varied:
             return Tier.PREFIX, "its name is a form of this word"
         if not stem.folders:

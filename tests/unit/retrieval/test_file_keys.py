@@ -124,3 +124,49 @@ def edits(word):
         *(a + c + b[1:] for a, b in splits if b for c in letters),
         *(a + c + b for a, b in splits for c in letters),
     }
+
+
+_PROJECT = (
+    *(
+        "CHANGELOG.md",
+        "LICENSE",
+        "README.md",
+        "CONTRIBUTING.md",
+        ".github/workflows/ci.yml",
+        "pyproject.toml",
+        "uv.lock",
+    ),
+    *("Dockerfile", "tests/conftest.py", "Makefile", "src/app.py", "src/release.py", "docs/notes.md", ".env.example"),
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("release notes", "CHANGELOG.md"),
+        ("where are the release notes?", "CHANGELOG.md"),
+        ("what's new", "CHANGELOG.md"),
+        ("変更履歴", "CHANGELOG.md"),
+        ("licence terms", "LICENSE"),
+        ("license terms", "LICENSE"),
+        ("getting started", "README.md"),
+        ("contribution guidelines", "CONTRIBUTING.md"),
+        ("CI config", ".github/workflows/ci.yml"),
+        ("the dependencies of the project", "pyproject.toml"),
+        ("lock file", "uv.lock"),
+        ("container image", "Dockerfile"),
+        ("test settings", "tests/conftest.py"),
+        ("build targets", "Makefile"),
+        ("environment variables", ".env.example"),
+    ],
+)
+def test_what_a_well_known_file_is_for_names_it(query, path):
+    wanted = file_query(query)
+    assert ranked(wanted, [Candidate(one) for one in _PROJECT])[0].path == path
+    stems = [(key.stem, key.ending) for key in wanted.stems if key.usual]
+    assert any(path_keys(path).stem_key == stem and path.endswith(ending) for stem, ending in stems)
+
+
+def test_a_file_of_that_name_precedes_those_usually_called_otherwise():
+    found = ranked(file_query("dependencies"), [Candidate("pyproject.toml"), Candidate("app/dependencies.py")])
+    assert [file.path for file in found] == ["app/dependencies.py", "pyproject.toml"]
