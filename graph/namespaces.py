@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import islice
 from typing import Any
 
-from graph.deletion import delete_items
+from graph.deletion import cascade_of, delete_items
 from graph.executor import Executor, Transaction
 from graph.files import delete_unchanged_files
 from graph.types import Cascade, Change, Kind
@@ -23,18 +23,6 @@ class NamespaceCounts:
     namespace: str
     by_kind: Mapping[str, int]
     pending: int
-
-
-@dataclass(frozen=True, slots=True)
-class Holdings:
-    """Everything attached to a namespace's items; `marks` differ after every change of an item or edge."""
-
-    by_kind: Mapping[str, int]
-    edges: int
-    evidence_links: int
-    revisions: int
-    embeddings: int
-    marks: Sequence[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +47,15 @@ async def list_namespaces(executor: Executor) -> list[NamespaceCounts]:
     return [NamespaceCounts(namespace, kinds, pending[namespace]) for namespace, kinds in by_kind.items()]
 
 
-async def holdings(executor: Executor, namespace: str) -> Holdings:
-    """Return the contents of `namespace`; empty if nobody has used it."""
+async def holdings(executor: Executor, namespace: str) -> tuple[Cascade, list[Any]]:
+    """Return counts of what `namespace` holds, none if nobody has used it, and marks that differ after every change of
+    an item or edge.
+    """
     found = await executor.fetch_all("count_namespace", {"namespace": namespace})
     # An item deleted while it is counted has no kind.
     rows = [row for row in found if row["kind"] is not None]
-    return Holdings(
-        by_kind={row["kind"]: row["items"] for row in rows},
-        edges=sum(row["edges"] for row in rows),
-        evidence_links=sum(row["evidence_links"] for row in rows),
-        revisions=sum(row["revisions"] for row in rows),
-        embeddings=sum(row["embeddings"] for row in rows),
-        marks=[[row["kind"], row["versions"], row["changed_at"], row["linked_at"]] for row in rows],
-    )
+    held = sum((cascade_of({Kind(row["kind"]): row["items"]}, row) for row in rows), Cascade({}))
+    return held, [[row["kind"], row["versions"], row["changed_at"], row["linked_at"]] for row in rows]
 
 
 async def sample(executor: Executor, namespace: str, limit: int) -> list[tuple[str, str, str]]:

@@ -64,8 +64,7 @@ def browser_address(server: "ManagedServer", password_command: str) -> BrowserAd
 def service_url(http: "HttpSettings") -> str:
     """Return the address at which the service of these settings answers callers on this machine."""
     host = jvm.LOOPBACK if http.host in _ANYWHERE else http.host
-    scheme = "http" if http.tls_cert is None else "https"
-    return f"{scheme}://[{host}]:{http.port}" if ":" in host else f"{scheme}://{host}:{http.port}"
+    return http.url_at(host, http.port)
 
 
 def is_loadable(service: str) -> bool:

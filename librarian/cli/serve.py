@@ -101,9 +101,8 @@ async def _serve(
         if not (agent_only or settings.neo4j.uri):
             homes.make_home(settings.home)  # with an unusable home the service would never become ready
         _make_admin_key(settings, keys)
-        say(
-            f"Listening on {_url_of(listening, settings)}; {'the search agent' if agent_only else 'the graph'} starts …"
-        )
+        url = settings.http.url_at(*listening.getsockname()[:2])
+        say(f"Listening on {url}; {'the search agent' if agent_only else 'the graph'} starts …")
         if several:
             return await _serve_by_workers(listening, settings, agent_only=agent_only)
         await _serve_at(listening, settings, keys, with_sample=with_sample, agent_only=agent_only)
@@ -134,7 +133,7 @@ async def _serve_at(
     agent_only: bool,
     slot: "http_workers.WorkerSlot | None" = None,
 ) -> None:
-    base_url = _url_of(listening, settings)
+    base_url = settings.http.url_at(*listening.getsockname()[:2])
 
     async def greet(librarian: "Librarian") -> None:
         await librarian.ready()
@@ -263,12 +262,6 @@ def _sessions(settings: "Settings") -> "web_session.Sessions":
 def _say_download(total: int, done: int) -> None:
     if done == 0 and total:
         say(f"Downloading {total / 1e6:.0f} MB, once …")
-
-
-def _url_of(listening: "socket.socket", settings: "Settings") -> str:
-    host, port = listening.getsockname()[:2]
-    scheme = "https" if settings.http.tls_cert is not None else "http"
-    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 def greeting(base_url: str, headers: Sequence[str], *, home: Path | None) -> Iterator[str]:

@@ -25,13 +25,13 @@ from librarian.cli.runtime import namespace_or, print_json, run, run_async, say,
 from librarian.runtime.contracts import MigrationOut
 
 if TYPE_CHECKING:
-    from graph.local import server as managed
+    from graph.local.server import ManagedServer, ServerStatus
     from librarian.base.settings.settings import Settings
-    from librarian.runtime import assembly
+    from librarian.runtime import assembly, managed
     from migrations.plan import Status
     from migrations.runner import Migrator
 else:
-    managed, assembly = deferred("graph.local.server"), deferred("librarian.runtime.assembly")
+    managed, assembly = deferred("librarian.runtime.managed"), deferred("librarian.runtime.assembly")
 
 app = new_app()
 server = new_app("Start, stop and inspect the managed Neo4j server.")
@@ -117,7 +117,7 @@ def browser(
     run(work)
 
 
-def managed_server(settings: "Settings") -> "managed.ManagedServer":
+def managed_server(settings: "Settings") -> "ManagedServer":
     """Return the managed server of these settings. Raises SettingsError if they name another server."""
     if settings.neo4j.uri is not None:
         raise SettingsError(
@@ -125,20 +125,10 @@ def managed_server(settings: "Settings") -> "managed.ManagedServer":
             field="NEO4J_URI",
             remedy="Unset NEO4J_URI to work with the managed server.",
         )
-    options = settings.server
-    return managed.ManagedServer(
-        settings.home,
-        settings.cache,
-        managed.ServerOptions(
-            heap_mb=options.heap_mb,
-            pagecache_mb=options.pagecache_mb,
-            java=options.java,
-            maven_url=options.maven_url,
-        ),
-    )
+    return managed.managed_server(settings)
 
 
-def _status_rows(found: "managed.ServerStatus") -> list[tuple[str, object]]:
+def _status_rows(found: "ServerStatus") -> list[tuple[str, object]]:
     users = ", ".join(f"{lease.purpose} (process {lease.pid})" for lease in found.leases)
     rows = [
         ("phase", found.phase),

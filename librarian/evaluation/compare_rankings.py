@@ -9,7 +9,7 @@ from typing import Any
 
 from librarian.base.errors import InvalidInput
 from librarian.evaluation.contracts import ChangedQuery, ReplayReport
-from librarian.evaluation.measures import OnProgress, latency_ms, timed
+from librarian.evaluation.measures import OnProgress, latency_ms, mean, timed
 from retrieval.evaluation.overlap import overlap, rank_correlation
 
 _SEARCH_EVENT = "search"
@@ -87,11 +87,11 @@ async def compare_rankings(
         k=k,
         queries=len(rows),
         skipped=searches.skipped,
-        overlap=_mean(row.overlap for row in rows),
-        identical=_mean(row.a[:k] == row.b[:k] for row in rows),
-        first=_mean(row.a[:1] == row.b[:1] for row in rows),
-        correlation=_mean(correlations) if correlations else None,
-        empty={name_a: _mean(not row.a for row in rows), name_b: _mean(not row.b for row in rows)},
+        overlap=mean(row.overlap for row in rows),
+        identical=mean(row.a[:k] == row.b[:k] for row in rows),
+        first=mean(row.a[:1] == row.b[:1] for row in rows),
+        correlation=mean(correlations) if correlations else None,
+        empty={name_a: mean(not row.a for row in rows), name_b: mean(not row.b for row in rows)},
         latency_ms={
             name_a: latency_ms(row.seconds_a for row in rows),
             name_b: latency_ms(row.seconds_b for row in rows),
@@ -121,8 +121,3 @@ class _Row:
             only_a=[uid for uid in first_a if uid not in first_b],
             only_b=[uid for uid in first_b if uid not in first_a],
         )
-
-
-def _mean(values: Iterable[float]) -> float:
-    numbers = list(values)
-    return round(sum(numbers) / len(numbers), 4) if numbers else 0.0

@@ -1,6 +1,5 @@
 """Measures how much of the evidence for labelled questions their context packs contain."""
 
-import statistics
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from graph.search import hydrate
 from librarian.app import Librarian
 from librarian.evaluation.contracts import ContextEvalReport, ContextScores
 from librarian.evaluation.data import Dataset, Question
-from librarian.evaluation.measures import OnProgress
+from librarian.evaluation.measures import OnProgress, mean
 from librarian.search.contracts import ContextInput, ContextOutput
 
 
@@ -56,16 +55,12 @@ def _scores(packs: Sequence[_Pack]) -> ContextScores:
         by_category[pack.question.category].append(pack.held)
     return ContextScores(
         questions=len(answerable),
-        held=_mean([pack.held for pack in answerable]),
-        whole=_mean([pack.held == 1.0 for pack in answerable]),
-        by_category={category: _mean(held) for category, held in sorted(by_category.items())},
-        mean_tokens=_mean([pack.pack.tokens for pack in packs]),
+        held=mean([pack.held for pack in answerable]),
+        whole=mean([pack.held == 1.0 for pack in answerable]),
+        by_category={category: mean(held) for category, held in sorted(by_category.items())},
+        mean_tokens=mean([pack.pack.tokens for pack in packs]),
         most_tokens=max(pack.pack.tokens for pack in packs),
-        supported=_mean([pack.pack.supported for pack in answerable]),
+        supported=mean([pack.pack.supported for pack in answerable]),
         unanswerable=len(others),
-        unanswerable_supported=_mean([pack.pack.supported for pack in others]),
+        unanswerable_supported=mean([pack.pack.supported for pack in others]),
     )
-
-
-def _mean(values: Sequence[float]) -> float:
-    return round(statistics.fmean(values), 4) if values else 0.0

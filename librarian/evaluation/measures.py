@@ -1,5 +1,6 @@
 """Small measures and readers shared by all evaluations."""
 
+import statistics
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from pathlib import Path
@@ -51,6 +52,12 @@ def latency_ms(seconds: Iterable[float]) -> dict[str, float]:
     """Return p50 and p95 of `seconds`, in milliseconds."""
     samples = list(seconds)
     return {f"p{round(share * 100)}": round(percentile(samples, share) * 1000, 1) for share in (0.5, 0.95)}
+
+
+def mean(values: Iterable[float]) -> float:
+    """Return the mean to four digits; 0 of none."""
+    numbers = list(values)
+    return round(statistics.fmean(numbers), 4) if numbers else 0.0
 
 
 def ratio(part: int, whole: int) -> float | None:

@@ -100,9 +100,6 @@ class RequestDeadline:
         """Run one request. Raises DeadlineExceeded, NotReady if it was waiting for an unavailable graph, or
         ClientDisconnect.
         """
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         headers = Headers(scope=scope)
         clock = Clock(self._max_s, _granted_s(headers))
         client = Client(receive, clock.stop)

@@ -1,5 +1,5 @@
 """Pure ASGI middleware, outermost first: RequestContext, EarlyResponse, ReadYourWrites (`bookmarks.py`), Problems,
-RequestDeadline (`deadline.py`), ReadableAddress, BodyLimit.
+RequestDeadline (`deadline.py`), ReadableAddress, BodyLimit. What is no HTTP request passes all of them by.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ class RequestContext:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run one request inside its context."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await scope["app"].router(scope, receive, send)
         elif scope["path"] in _PROBES:
             await self._run(scope, receive, send, INVALID_SPAN)
         else:
@@ -100,9 +100,6 @@ class Problems:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run one request and answer if it fails."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         answering = False
 
         async def noting(message: Message) -> None:
@@ -130,9 +127,6 @@ class EarlyResponse:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run one request, then handle the rest of its body."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         headers = Headers(scope=scope)
         unread, early = "content-length" in headers or "transfer-encoding" in headers, False
 
@@ -173,9 +167,8 @@ class ReadableAddress:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run one request with a readable address."""
-        if scope["type"] == "http":
-            _check_utf8(scope["raw_path"], "path")
-            _check_utf8(scope["query_string"], "query")
+        _check_utf8(scope["raw_path"], "path")
+        _check_utf8(scope["query_string"], "query")
         await self._app(scope, receive, send)
 
 
@@ -188,9 +181,6 @@ class BodyLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run one request, counting the bytes it reads."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         announced = Headers(scope=scope).get("content-length", "0")
         if announced.isdecimal() and int(announced) > self._max_bytes:
             raise self._refusal()

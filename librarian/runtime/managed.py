@@ -19,18 +19,23 @@ class Leased:
     lease: Lease
 
 
-async def lease_server(settings: Settings, purpose: str, linger_s: float, progress: Progress | None) -> Leased:
-    """Lease the managed server of `settings`, starting it if it is down; does not wait until it is ready.
-
-    Raises LocalServerError.
-    """
+def managed_server(settings: Settings) -> ManagedServer:
+    """Return the managed server of `settings`; nothing runs yet."""
     options = ServerOptions(
         heap_mb=settings.server.heap_mb,
         pagecache_mb=settings.server.pagecache_mb,
         java=settings.server.java,
         maven_url=settings.server.maven_url,
     )
-    server = ManagedServer(settings.home, settings.cache, options)
+    return ManagedServer(settings.home, settings.cache, options)
+
+
+async def lease_server(settings: Settings, purpose: str, linger_s: float, progress: Progress | None) -> Leased:
+    """Lease the managed server of `settings`, starting it if it is down; does not wait until it is ready.
+
+    Raises LocalServerError.
+    """
+    server = managed_server(settings)
     await server.prepare(progress)
     return Leased(server, await server.lease(purpose, linger_s=linger_s))
 

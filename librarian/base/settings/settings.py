@@ -85,6 +85,11 @@ class HttpSettings:
             missing = "LIBRARIAN_TLS_CERT" if self.tls_cert is None else "LIBRARIAN_TLS_KEY"
             raise SettingsError("TLS needs a certificate and its key.", field=missing, remedy=f"Set {missing} too.")
 
+    def url_at(self, host: str, port: int) -> str:
+        """Return the address of the service at a name or IP address."""
+        scheme = "http" if self.tls_cert is None else "https"
+        return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+
 
 @dataclass(frozen=True, slots=True)
 class Neo4jSettings:

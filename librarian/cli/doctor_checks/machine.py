@@ -121,12 +121,10 @@ def _is_free(http: HttpSettings) -> bool:
 async def _phase_of_ours(http: HttpSettings) -> str | None:
     """Return the phase of the Librarian service on the port; None if another program listens."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(http.host, http.host)  # noqa: S104 - compared, not bound
-    scheme = "http" if http.tls_cert is None else "https"
-    url = f"{scheme}://[{host}]:{http.port}/readyz" if ":" in host else f"{scheme}://{host}:{http.port}/readyz"
     try:
         # The certificate is for the service's name, not for this address; nothing secret is sent.
         async with httpx.AsyncClient(trust_env=False, timeout=_ASK_S, verify=False) as client:  # noqa: S501 - see above
-            answer = await client.get(url)
+            answer = await client.get(f"{http.url_at(host, http.port)}/readyz")
             body = answer.json()
     except (httpx.HTTPError, ValueError):
         return None
