@@ -39,7 +39,6 @@ from librarian.items.contracts import (
     EdgeQuery,
     ForgottenOut,
     ForgottenQuery,
-    ImpactInput,
     ImpactOutput,
     ItemIn,
     ItemOut,
@@ -153,21 +152,7 @@ def get(moments: Moments, uid: UidArgument, namespace: NamespaceOption = None, *
 
 
 question_of_uid(app, "history", show_history)
-
-
-@app.command("impact")
-@takes(ImpactInput)
-def impact(asked: ImpactInput, namespace: NamespaceOption = None, *, as_json: JsonOption = False) -> None:
-    """Show what depends on an item, before you correct or forget it."""
-    ask(
-        lambda librarian, where: librarian.impact(where, asked.uid),
-        namespace,
-        show_impact,
-        purpose="impact",
-        contract=ImpactInput,
-        reach=answering_without_encoder,
-        as_json=as_json,
-    )
+question_of_uid(app, "impact", show_impact)
 
 
 # Storing and changing.

@@ -3,7 +3,8 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -23,6 +24,7 @@ from graph.files import (
     touch_files,
 )
 from librarian.base.errors import Forbidden, InvalidInput, NotFound
+from librarian.base.overlap import one_ahead
 from librarian.files.contracts import FileList, FileListQuery, FileOut, IndexReport, PutFileOutput, SkippedPath
 from librarian.files.loading import Loader
 from librarian.files.walking import FileEntry, Skipped, look, walk
@@ -115,31 +117,14 @@ class IndexRun:
             )
 
     async def _put_contents(self, changed: Sequence[FileEntry]) -> None:
+        """Store contents in batches; the next batch is read while one is stored."""
         done = 0
-        async for contents in self._loaded(changed):
-            done += len(contents)
-            await self._store([content for content in contents if content is not None])
-            self.on_progress(done, len(changed))
-
-    async def _loaded(self, changed: Sequence[FileEntry]) -> AsyncIterator[Sequence[FileContent | None]]:
-        """Yield contents in batches; the next batch is read while this one is stored."""
-        batches = iter(_batches(changed))
-        upcoming: asyncio.Task[list[FileContent | None]] | None = None
-        try:
-            upcoming = self._reading(batches)
-            while upcoming is not None:
-                ready = await upcoming
-                upcoming = self._reading(batches)
-                yield ready
-        finally:
-            if upcoming is not None:
-                upcoming.cancel()
-
-    def _reading(self, batches: Iterator[Sequence[FileEntry]]) -> "asyncio.Task[list[FileContent | None]] | None":
-        batch = next(batches, None)
-        if batch is None:
-            return None
-        return asyncio.create_task(asyncio.to_thread(_load_all, self.loader, self.root, batch))
+        batches = (_load_all(self.loader, self.root, batch) for batch in _batches(changed))
+        async with aclosing(one_ahead(lambda: asyncio.to_thread(next, batches, None))) as loaded:
+            async for contents in loaded:
+                done += len(contents)
+                await self._store([content for content in contents if content is not None])
+                self.on_progress(done, len(changed))
 
     async def _store(self, contents: Sequence[FileContent]) -> None:
         same = [content for content in contents if self._is_stored(content)]

@@ -1,6 +1,6 @@
 """Reads items for callers: one, a page, and the history of one."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -22,7 +22,6 @@ from librarian.items.contracts import (
     Evidence,
     ImpactedItem,
     ImpactOutput,
-    ItemIn,
     ItemList,
     ItemOut,
     ItemQuery,
@@ -34,7 +33,7 @@ from librarian.items.contracts import (
     Unsupported,
 )
 from librarian.items.filters import item_filter
-from librarian.items.rows import as_utc, row_of
+from librarian.items.rows import as_utc
 
 NOW = Moments()
 
@@ -50,19 +49,6 @@ async def get_item(executor: Executor, namespace: str, uid: str, moments: Moment
     if not found or (as_of is not None and not held_at(found[0], as_of)):
         raise no_item(namespace)
     return item_out(found[0], as_of)
-
-
-async def get_items(executor: Executor, namespace: str, uids: Iterable[str]) -> dict[str, ItemOut]:
-    """Return the existing ones of the items, by uid."""
-    return {item.uid: item_out(item) for item in await hydrate(executor, namespace, sorted(set(uids)))}
-
-
-async def get_row(executor: Executor, namespace: str, uid: str) -> ItemIn:
-    """Return the row from which the item can be rebuilt. Raises NotFound, and Conflict for a file chunk."""
-    found = await hydrate(executor, namespace, [uid])
-    if not found:
-        raise no_item(namespace)
-    return row_of(found[0])
 
 
 async def list_items(executor: Executor, namespace: str, query: ItemQuery) -> ItemList:

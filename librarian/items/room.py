@@ -8,12 +8,15 @@ from typing import Any
 import msgspec
 
 from graph import items as graph
+from graph import tombstones
+from graph.executor import Executor
 from graph.lookup import get_object
 from graph.models import Item
+from graph.search import hydrate
 from graph.spaces import count_pending
 from librarian.base import metrics
 from librarian.base.audit import actor_name, audit
-from librarian.base.errors import NotFound, PreconditionFailed
+from librarian.base.errors import InvalidInput, NotFound, PreconditionFailed
 from librarian.items import changes as changing
 from librarian.items import deletion as deleting
 from librarian.items import edges as edge_cases
@@ -51,6 +54,7 @@ from librarian.items.contracts import (
 )
 from librarian.items.ingest import Ingest
 from librarian.items.rowmap import RowMap
+from librarian.items.rows import RowBuilder, row_of
 from librarian.items.succession import NOTHING_DECLARED, Declared
 from librarian.items.uploads import Step, Upcoming
 from librarian.runtime.lifecycle import Lifecycle
@@ -81,17 +85,21 @@ class ItemsRoom:
         self._max_text_chars = max_text_chars
         self._wake = wake
 
+    @property
+    def _executor(self) -> Executor:
+        return self._lifecycle.parts.executor
+
     async def traits(self, namespace: str) -> dict[str, list[tuple[str, int]]]:
         """Count the items by each value of kind, type, author, domain and month, most frequent first."""
-        return await graph.count_traits(self._lifecycle.parts.executor, namespace, _MOST_VALUES)
+        return await graph.count_traits(self._executor, namespace, _MOST_VALUES)
 
     async def names(self, namespace: str, uids: Iterable[str]) -> dict[str, str]:
         """Return the names of the existing ones of the items, by uid."""
-        return await graph.item_names(self._lifecycle.parts.executor, namespace, sorted(set(uids)))
+        return await graph.item_names(self._executor, namespace, sorted(set(uids)))
 
     async def surroundings(self, namespace: str, uid: str) -> graph.Surroundings:
         """Return the turns before and after a message, and the items that cite an item. Raises NotFound."""
-        found = await graph.around_item(self._lifecycle.parts.executor, namespace, uid, _MOST_VALUES)
+        found = await graph.around_item(self._executor, namespace, uid, _MOST_VALUES)
         if found is None:
             raise item_cases.no_item(namespace)
         return found
@@ -114,7 +122,7 @@ class ItemsRoom:
         `even_if_forgotten`.
         """
         run = Ingest(
-            self._lifecycle.parts.executor,
+            self._executor,
             namespace=namespace,
             mapping=mapping,
             any_namespace=any_namespace,
@@ -128,7 +136,7 @@ class ItemsRoom:
         report = await run.run(lines, on_progress, on_stored=self._wake)
         counts = {"added": report.added, "updated": report.updated, "failed": report.failed}
         audit("ingest", namespace, **counts, held_back=report.held_back, even_if_forgotten=even_if_forgotten)
-        report.pending_embeddings = await count_pending(self._lifecycle.parts.executor)
+        report.pending_embeddings = await count_pending(self._executor)
         for outcome in ("added", "updated", "unchanged", "failed"):
             metrics.ingest_rows.labels(outcome).inc(getattr(report, outcome))
         metrics.pending_embeddings.set(report.pending_embeddings)
@@ -141,25 +149,29 @@ class ItemsRoom:
         or was not true at `as_of`.
         """
         moments = Moments(as_of=as_of, known_at=known_at)
-        return await item_cases.get_item(self._lifecycle.parts.executor, namespace, uid, moments)
+        return await item_cases.get_item(self._executor, namespace, uid, moments)
 
     async def get_items(self, namespace: str, uids: Iterable[str]) -> dict[str, ItemOut]:
         """Return the existing ones of the items, by uid."""
-        return await item_cases.get_items(self._lifecycle.parts.executor, namespace, uids)
+        found = await hydrate(self._executor, namespace, sorted(set(uids)))
+        return {item.uid: item_cases.item_out(item) for item in found}
 
     async def get_row(self, namespace: str, uid: str) -> ItemIn:
         """Return the row from which an item can be put again. Raises NotFound, and Conflict for a file chunk."""
-        return await item_cases.get_row(self._lifecycle.parts.executor, namespace, uid)
+        found = await hydrate(self._executor, namespace, [uid])
+        if not found:
+            raise item_cases.no_item(namespace)
+        return row_of(found[0])
 
     async def look_at(self, namespace: str, rows: Sequence[ItemIn]) -> list[Upcoming]:
         """Preview the effect of keeping the rows, skipping contradictory ones; stores nothing."""
-        return await uploads.look_at(self._lifecycle.parts.executor, namespace, rows)
+        return await uploads.look_at(self._executor, namespace, rows)
 
     async def keep_rows(self, namespace: str, rows: Sequence[ItemIn]) -> tuple[IngestReport, list[Step]]:
         """Store rows, and also return how to undo that."""
         looked_at = await self.look_at(namespace, rows)
         report = await self.ingest(_lines(rows), namespace=namespace)
-        return report, await uploads.steps_back(self._lifecycle.parts.executor, namespace, looked_at)
+        return report, await uploads.steps_back(self._executor, namespace, looked_at)
 
     async def take_back(self, namespace: str, steps: Iterable[Step]) -> int:
         """Restore items to their state before they were kept; return how many stay because they changed since."""
@@ -168,7 +180,7 @@ class ItemsRoom:
             try:
                 if step.before is None:
                     # After an undo the same upload must be possible again.
-                    await self._delete_item(namespace, step.uid, step.version, forgotten=False)
+                    await self.delete_item(namespace, step.uid, tombstones=False, if_version=step.version)
                 else:
                     await self.put_item(namespace, step.uid, step.before, if_version=step.version)
             except (NotFound, PreconditionFailed):
@@ -177,9 +189,9 @@ class ItemsRoom:
 
     async def get_object(self, namespace: str, uid: str) -> Item:
         """Return one item of `namespace` as a read-only neomodel object, for Python programs. Raises NotFound."""
-        found = await get_object(self._lifecycle.parts.executor, namespace, uid)
+        found = await get_object(self._executor, namespace, uid)
         if found is None:
-            raise NotFound(f"no item has this uid in namespace {namespace!r}", field="uid")
+            raise item_cases.no_item(namespace)
         return found
 
     async def load_sample(self) -> IngestReport:
@@ -188,15 +200,14 @@ class ItemsRoom:
 
     async def list_items(self, namespace: str, query: ItemQuery) -> ItemList:
         """Return one page of the items that pass the filters. Raises InvalidInput for a cursor of another query."""
-        return await item_cases.list_items(self._lifecycle.parts.executor, namespace, query)
+        return await item_cases.list_items(self._executor, namespace, query)
 
     async def put_item(self, namespace: str, uid: str, row: ItemIn, *, if_version: int | None = None) -> PutOutput:
         """Create or replace the item `uid` by `row`; `if_version` 0 requires that it does not exist yet.
 
         Raises InvalidInput, Conflict if an item of another kind has this uid, PreconditionFailed at another version.
         """
-        executor = self._lifecycle.parts.executor
-        put = await changing.put(executor, namespace, uid, row, if_version, read_for_facts=self._read_for_facts)
+        put = await changing.put(self._executor, namespace, uid, row, if_version, read_for_facts=self._read_for_facts)
         self._changed("item.put", put.item, outcome=put.outcome)
         return put
 
@@ -207,13 +218,13 @@ class ItemsRoom:
 
         Raises NotFound, InvalidInput, PreconditionFailed.
         """
-        item = await changing.patch(self._lifecycle.parts.executor, namespace, uid, patch, if_version)
+        item = await changing.patch(self._executor, namespace, uid, patch, if_version)
         self._changed("item.patch", item)
         return item
 
     async def remember(self, namespace: str, what: RememberInput) -> PutOutput:
         """Keep a memory or fact; equal content is stored once. Raises InvalidInput, Conflict."""
-        put = await changing.remember(self._lifecycle.parts.executor, namespace, what, self._declared)
+        put = await changing.remember(self._executor, namespace, what, self._declared)
         self._changed("item.remember", put.item, outcome=put.outcome)
         return put
 
@@ -223,17 +234,17 @@ class ItemsRoom:
         Repeating a correction returns the same item. Raises NotFound, InvalidInput, and Conflict for a fact that is
         already superseded by another, or an item that cannot be corrected.
         """
-        corrected = await changing.correct(self._lifecycle.parts.executor, namespace, uid, correction)
+        corrected = await changing.correct(self._executor, namespace, uid, correction)
         self._changed("item.correct", corrected.item, superseded=corrected.superseded)
         return corrected
 
     async def revisions(self, namespace: str, uid: str) -> RevisionList:
         """Return a fact or memory before each of its changes, newest first. Raises NotFound."""
-        return await item_cases.revisions(self._lifecycle.parts.executor, namespace, uid)
+        return await item_cases.revisions(self._executor, namespace, uid)
 
     async def impact(self, namespace: str, uid: str) -> ImpactOutput:
         """Return the items affected if the item ended, were corrected or forgotten. Raises NotFound."""
-        return await item_cases.impact(self._lifecycle.parts.executor, namespace, uid)
+        return await item_cases.impact(self._executor, namespace, uid)
 
     async def impact_of(self, namespace: str, asked: ImpactInput) -> ImpactOutput:
         """Return `impact` of the item in `asked`. Raises NotFound."""
@@ -245,41 +256,41 @@ class ItemsRoom:
         """Delete one item with everything attached to it; a tombstone keeps it from returning, unless `tombstones` is
         false. Raises NotFound, PreconditionFailed.
         """
-        return await self._delete_item(namespace, uid, if_version, forgotten=tombstones)
+        gone = await deleting.delete_item(self._executor, namespace, uid, if_version, forgotten=tombstones)
+        audit("item.delete", namespace, uid=uid, edges=gone.edges, revisions=gone.revisions)
+        return gone
 
     async def delete_items(self, namespace: str, request: DeleteInput, *, tombstones: bool = True) -> DeleteOutput:
         """Return a preview with a token; with that `confirm_token`, delete what was previewed.
 
         Raises InvalidInput if neither uids nor filters are given, Conflict if the selection has changed since.
         """
-        done = await deleting.delete_items(self._lifecycle.parts.executor, namespace, request, forgotten=tombstones)
+        done = await deleting.delete_items(self._executor, namespace, request, forgotten=tombstones)
         if done.deleted:
             audit("items.delete", namespace, items=done.counts.items, edges=done.counts.edges, kept=done.kept)
         return done
 
     async def list_forgotten(self, namespace: str, query: ForgottenQuery) -> ForgottenList:
         """Return one page of tombstones, latest first. Raises InvalidInput for a cursor of another query."""
-        return await forgetting.list_forgotten(self._lifecycle.parts.executor, namespace, query)
+        return await forgetting.list_forgotten(self._executor, namespace, query)
 
     async def lift_forgotten(self, namespace: str, what: LiftInput) -> LiftOutput:
         """Allow forgotten items to return when they are ingested or imported again. Raises InvalidInput."""
-        done = await forgetting.lift(self._lifecycle.parts.executor, namespace, what)
-        audit("forgotten.lift", namespace, lifted=done.lifted)
-        return done
+        if what.uids is None and what.tombstone_ids is None:
+            raise InvalidInput("name uids or tombstone_ids", field="$.uids")
+        lifted = await tombstones.lift(self._executor, namespace, what.uids or [], what.tombstone_ids or [])
+        audit("forgotten.lift", namespace, lifted=lifted)
+        return LiftOutput(lifted=lifted)
 
     async def keep_again(self, namespace: str, uid: str, row: ItemIn) -> PutOutput:
         """Undo the forgetting of an item: put `row` again. Raises InvalidInput, and PreconditionFailed if the uid is in
         use.
         """
-        await forgetting.lift_row(self._lifecycle.parts.executor, namespace, uid, row)
+        item = RowBuilder().item(namespace, row).item
+        said = tombstones.Said(uid, item.kind, tombstones.said_by(item).texts)
+        await tombstones.lift_said(self._executor, namespace, said)
         audit("forgotten.lift", namespace, uid=uid)
         return await self.put_item(namespace, uid, row, if_version=0)
-
-    async def _delete_item(self, namespace: str, uid: str, if_version: int | None, *, forgotten: bool) -> DeleteCounts:
-        executor = self._lifecycle.parts.executor
-        gone = await deleting.delete_item(executor, namespace, uid, if_version, forgotten=forgotten)
-        audit("item.delete", namespace, uid=uid, edges=gone.edges, revisions=gone.revisions)
-        return gone
 
     def _changed(self, action: str, item: ItemOut, **what: Any) -> None:
         audit(action, item.namespace, uid=item.uid, version=item.version, **what)
@@ -289,7 +300,7 @@ class ItemsRoom:
         """Draw a typed edge between two items of `namespace`, or set the method of an existing one (proposed, rejected
         or accepted) to human: it keeps its id, and the fields that `edge` leaves out. Raises InvalidInput, NotFound.
         """
-        done = await edge_cases.link(self._lifecycle.parts.executor, namespace, edge, actor_name())
+        done = await edge_cases.link(self._executor, namespace, edge, actor_name())
         if done.changed:
             audit("edge.link", namespace, edge_id=done.edge.edge_id, type=done.edge.type, created=done.created)
         return edge_cases.link_output(done)
@@ -299,7 +310,7 @@ class ItemsRoom:
 
         Proposed and rejected ones are removed by edge_id only. Raises InvalidInput, NotFound.
         """
-        removed = await edge_cases.unlink(self._lifecycle.parts.executor, namespace, which)
+        removed = await edge_cases.unlink(self._executor, namespace, which)
         audit("edge.unlink", namespace, edge_id=removed.edge_id, type=removed.type)
         return removed
 
@@ -309,17 +320,17 @@ class ItemsRoom:
 
     async def get_edge(self, namespace: str, edge_id: str) -> EdgeOut:
         """Return one edge of `namespace`, accepted or not. Raises NotFound."""
-        return await edge_cases.get_edge(self._lifecycle.parts.executor, namespace, edge_id)
+        return await edge_cases.get_edge(self._executor, namespace, edge_id)
 
     async def list_edges(self, namespace: str, query: EdgeQuery) -> EdgeList:
         """Return one page of the edges of `namespace`, by edge_id. Raises InvalidInput for a
         cursor of another query.
         """
-        return await edge_cases.list_edges(self._lifecycle.parts.executor, namespace, query)
+        return await edge_cases.list_edges(self._executor, namespace, query)
 
     async def namespaces(self, allowed: Callable[[str], bool] = lambda _: True) -> NamespaceList:
         """Return the namespaces that hold items and are `allowed` (default: all), by name."""
-        return await namespace_cases.list_namespaces(self._lifecycle.parts.executor, allowed)
+        return await namespace_cases.list_namespaces(self._executor, allowed)
 
     async def delete_namespace(self, namespace: str, confirm_token: str | None = None) -> DeleteOutput:
         """Return a preview with a token; with that `confirm_token`, delete everything in `namespace`.
@@ -327,7 +338,7 @@ class ItemsRoom:
         Concurrent writes are kept and counted. An interrupted deletion is finished by another preview and its token.
         Raises NotFound, and Conflict if anything has changed since the preview.
         """
-        done = await namespace_cases.delete_namespace(self._lifecycle.parts.executor, namespace, confirm_token)
+        done = await namespace_cases.delete_namespace(self._executor, namespace, confirm_token)
         if done.deleted:
             audit("namespace.delete", namespace, items=done.counts.items, edges=done.counts.edges, kept=done.kept)
         return done
