@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from librarian.base.errors import InvalidInput
 from librarian.items.importers import jsontext
-from librarian.items.importers.entries import Entry, Fault, Row, Skip
+from librarian.items.importers.entries import Entry, Fault, Row, Skip, entries_of
 from librarian.items.importers.fields import epoch_time, tags_of, text_of, time_remarks, without_nothing
 from librarian.items.importers.source import Source
 
@@ -38,19 +37,12 @@ def recognises(source: Source) -> bool:
 
 def entries(source: Source) -> Iterator[Entry]:
     """Yield the visible messages of each conversation. Raises InvalidInput if there is no such file."""
-    files = _files(source)
-    if not files:
-        raise InvalidInput(f"{source.name} holds no conversations.json of a ChatGPT export")
-    return _conversations(source, files)
+    return entries_of(source, _files(source), "conversations.json of a ChatGPT export", _conversations)
 
 
-def _conversations(source: Source, files: list[str]) -> Iterator[Entry]:
-    for path in files:
-        try:
-            for number, conversation in enumerate(jsontext.elements(source.text(path)), start=1):
-                yield from _conversation(f"{path} conversation {number}", conversation)
-        except InvalidInput as error:
-            yield Fault(path, str(error))
+def _conversations(path: str, text: str) -> Iterator[Entry]:
+    for number, conversation in enumerate(jsontext.elements(text), start=1):
+        yield from _conversation(f"{path} conversation {number}", conversation)
 
 
 def _files(source: Source) -> list[str]:

@@ -11,9 +11,8 @@ about its user, which become memories. Each file is read whole; its conversation
 from collections.abc import Iterator
 from typing import Any
 
-from librarian.base.errors import InvalidInput
 from librarian.items.importers import jsontext
-from librarian.items.importers.entries import Entry, Fault, Row, Skip
+from librarian.items.importers.entries import Entry, Fault, Row, Skip, entries_of
 from librarian.items.importers.fields import iso_time, tags_of, text_of, time_remarks, uid, without_nothing
 from librarian.items.importers.source import Source
 
@@ -35,10 +34,13 @@ def recognises(source: Source) -> bool:
 def entries(source: Source) -> Iterator[Entry]:
     """Yield the messages of each conversation, then memories. Raises InvalidInput if there is neither."""
     readers = {_CONVERSATIONS: _conversation, _MEMORIES: _memories}
-    files = {name: path for name in readers if (path := _file(source, name)) is not None}
-    if not files:
-        raise InvalidInput(f"{source.name} holds no conversations.json of a Claude export")
-    return (entry for name, path in files.items() for entry in _read(source, path, readers[name]))
+    files = {path: readers[name] for name in readers if (path := _file(source, name)) is not None}
+
+    def read(path: str, text: str) -> Iterator[Entry]:
+        for number, element in enumerate(jsontext.elements(text), start=1):
+            yield from files[path](f"{path} entry {number}", element)
+
+    return entries_of(source, files, "conversations.json of a Claude export", read)
 
 
 def _file(source: Source, name: str) -> str | None:
@@ -46,14 +48,6 @@ def _file(source: Source, name: str) -> str | None:
         is_memories = source.paths[0].endswith(_MEMORIES)
         return source.paths[0] if is_memories == (name == _MEMORIES) else None
     return source.shallowest(name.__eq__)
-
-
-def _read(source: Source, path: str, read: Any) -> Iterator[Entry]:
-    try:
-        for number, element in enumerate(jsontext.elements(source.text(path)), start=1):
-            yield from read(f"{path} entry {number}", element)
-    except InvalidInput as error:
-        yield Fault(path, str(error))
 
 
 def _conversation(where: str, conversation: Any) -> Iterator[Entry]:

@@ -9,9 +9,8 @@ or a custom schema, whose fields become lines. Every item becomes a memory. File
 from collections.abc import Iterator
 from typing import Any
 
-from librarian.base.errors import InvalidInput
 from librarian.items.importers import jsontext
-from librarian.items.importers.entries import Entry, Fault, Row
+from librarian.items.importers.entries import Entry, Fault, Row, entries_of
 from librarian.items.importers.fields import (
     iso_time,
     short,
@@ -40,18 +39,12 @@ def recognises(source: Source) -> bool:
 
 def entries(source: Source) -> Iterator[Entry]:
     """Yield the memories of every file. Raises InvalidInput if there is no JSON file."""
-    if not source.files(*_SUFFIXES):
-        raise InvalidInput(f"{source.name} holds no JSON file with items of a LangGraph store")
-    return _all(source)
+    return entries_of(source, source.files(*_SUFFIXES), "JSON file with items of a LangGraph store", _memories)
 
 
-def _all(source: Source) -> Iterator[Entry]:
-    for path in source.files(*_SUFFIXES):
-        try:
-            for number, item in enumerate(_items(jsontext.records(source.text(path))), start=1):
-                yield _memory(f"{path} item {number}", item)
-        except InvalidInput as error:
-            yield Fault(path, str(error))
+def _memories(path: str, text: str) -> Iterator[Entry]:
+    for number, item in enumerate(_items(jsontext.records(text)), start=1):
+        yield _memory(f"{path} item {number}", item)
 
 
 def _items(records: list[Any]) -> Iterator[Any]:

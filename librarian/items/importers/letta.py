@@ -17,7 +17,7 @@ from typing import Any
 
 from librarian.base.errors import InvalidInput
 from librarian.items.importers import jsontext
-from librarian.items.importers.entries import Entry, Fault, Row, Skip
+from librarian.items.importers.entries import Entry, Fault, Row, Skip, entries_of
 from librarian.items.importers.fields import (
     iso_time,
     short,
@@ -48,20 +48,11 @@ def _is_agent_file(path: str, head: bytes) -> bool:
 
 def entries(source: Source) -> Iterator[Entry]:
     """Yield memories and messages of every agent. Raises InvalidInput if there is no such file."""
-    if not source.files(_SUFFIX, ".json"):
-        raise InvalidInput(f"{source.name} holds no agent file (.af) of Letta")
-    return _all(source)
+    return entries_of(source, source.files(_SUFFIX, ".json"), "agent file (.af) of Letta", _file)
 
 
-def _all(source: Source) -> Iterator[Entry]:
-    for path in source.files(_SUFFIX, ".json"):
-        try:
-            yield from _file(path, jsontext.value(source.text(path)))
-        except InvalidInput as error:
-            yield Fault(path, str(error))
-
-
-def _file(path: str, content: Any) -> Iterator[Entry]:
+def _file(path: str, text: str) -> Iterator[Entry]:
+    content = jsontext.value(text)
     if isinstance(content, list):
         content = {"passages": content}
     if not isinstance(content, dict):

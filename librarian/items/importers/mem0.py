@@ -18,7 +18,7 @@ from typing import Any
 
 from librarian.base.errors import InvalidInput
 from librarian.items.importers import jsontext
-from librarian.items.importers.entries import Entry, Fault, Row, Skip
+from librarian.items.importers.entries import Entry, Fault, Row, Skip, entries_of
 from librarian.items.importers.fields import (
     IMPORTANCE_REMARK,
     importance,
@@ -54,21 +54,11 @@ def recognises(source: Source) -> bool:
 
 def entries(source: Source) -> Iterator[Entry]:
     """Yield the memories, then the facts of every JSON file. Raises InvalidInput if there is none."""
-    files = source.files(".json")
-    if not files:
-        raise InvalidInput(f"{source.name} holds no JSON file of a mem0 export")
-    return _all(source, files)
+    return entries_of(source, source.files(".json"), "JSON file of a mem0 export", _file)
 
 
-def _all(source: Source, files: list[str]) -> Iterator[Entry]:
-    for path in files:
-        try:
-            yield from _file(path, jsontext.value(source.text(path)))
-        except InvalidInput as error:
-            yield Fault(path, str(error))
-
-
-def _file(path: str, content: Any) -> Iterator[Entry]:
+def _file(path: str, text: str) -> Iterator[Entry]:
+    content = jsontext.value(text)
     listed = _listed(content)
     if listed is None:
         raise InvalidInput('no memories: a list, or an object with "results" or "memories", is expected')
