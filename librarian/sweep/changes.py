@@ -7,7 +7,7 @@ hold the wire's `SweepChange`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from msgspec.structs import asdict
 
@@ -15,7 +15,7 @@ from graph.sweep import Edge, Method, RecordedChange, StatedFact
 from graph.types import EdgeType
 from librarian.base.errors import InvalidInput
 from librarian.base.fields import MemoryType
-from librarian.sweep.contracts import ChangeState, ProposedFact, Relation, SweepChange
+from librarian.sweep.contracts import Action, ChangeState, ProposedFact, Relation, SweepChange
 
 T = TypeVar("T")
 
@@ -91,42 +91,35 @@ class Expire:
 Change: TypeAlias = Retype | Template | Edge | Flag | Merge | Expire | StatedFact
 Rewriting: TypeAlias = Retype | Template
 """Changes of a memory's own text and type."""
+_ACTIONS: Mapping[type[Change], Action] = {
+    Retype: "retype",
+    Template: "template",
+    Edge: "causal_edge",
+    Flag: "flag",
+    Merge: "merge",
+    Expire: "expire",
+    StatedFact: "fact",
+}
 
 
 def to_wire(change: Change, state: ChangeState = "planned", seq: int | None = None) -> SweepChange:
     """Return the change in the form of reports and plans."""
-    wire = SweepChange(memory_id=change.memory_id, action="retype", version=change.version, state=state, seq=seq)
+    same = {name: getattr(change, name) for name in SweepChange.__struct_fields__ if hasattr(change, name)}
+    action = _ACTIONS[type(change)]
+    return SweepChange(**same | _respelt(change) | {"action": action, "state": state, "seq": seq})
+
+
+def _respelt(change: Change) -> dict[str, Any]:
+    """Return the fields that have another name or form in reports."""
     match change:
-        case Retype() | Flag():
-            wire.action = "retype" if isinstance(change, Retype) else "flag"
-            wire.old_type, wire.new_type = change.old_type, change.new_type
-            wire.confidence, wire.reason = change.confidence, change.reason
-            wire.method, wire.model = change.method, change.model
         case Template():
-            wire.action = "template"
-            wire.text, wire.tags, wire.warnings = change.text, list(change.tags), list(change.warnings)
+            return {"tags": list(change.tags), "warnings": list(change.warnings)}
         case Edge():
-            wire.action = "causal_edge"
-            wire.source_id, wire.target_id, wire.target_version = (
-                change.memory_id, change.target_id, change.target_version,
-            )  # fmt: skip
-            wire.relation, wire.edge_id, wire.edge_state = _SPELT[change.type], change.edge_id, change.state
-            wire.confidence, wire.reason = change.confidence, change.reason
-            wire.source_quote, wire.target_quote = change.source_quote, change.target_quote
-            wire.method, wire.model = change.method, change.model
-        case Merge():
-            wire.action = "merge"
-            wire.target_id, wire.target_version = change.target_id, change.target_version
-            wire.confidence, wire.reason = change.confidence, change.reason
-        case Expire():
-            wire.action = "expire"
-            wire.expires_at, wire.reason = change.expires_at, change.reason
+            return {"source_id": change.memory_id, "relation": _SPELT[change.type], "edge_state": change.state}
         case StatedFact():
-            wire.action, wire.fact = "fact", fact_of(change)
-            wire.fact_state = change.state
-            wire.confidence, wire.reason = change.confidence, change.reason
-            wire.method, wire.model = change.method, change.model
-    return wire
+            return {"fact": fact_of(change), "fact_state": change.state}
+        case _:
+            return {}
 
 
 def is_proposed(change: Change) -> bool:
