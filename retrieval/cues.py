@@ -135,10 +135,10 @@ DENIES = _any(
 """A negative statement."""
 
 TELLS_OF_CHANGE = _any(
-    r"\b(?:from now on|as of|from \w+ on|starting|instead|no longer|any ?more|now|new|changed?|moved?"
+    r"\b(?:from now on|as of|from \w+ on|starting|instead|no longer|any ?more|now|new|changed?|mov(?:es?|ed|ing)"
     r"|switch(?:ed)?)\b",
-    r"\b(?:replaced?|update[ds]?|correction|since)\b",
-    "今後|これから|から(?:は)?|変更|変わ|改定|改訂|になりました|になります|ことにな|新しい|切り替え|訂正|やめ|に移",
+    r"\b(?:replaced?|update[ds]?|correction|since|ended|cancell?ed|stopped|resumed|rais(?:es?|ed)|lower(?:s|ed))\b",
+    "今後|これから|(?:[月日曜週年回期度朝晩夜春夏秋冬末]|明け)から|変更|変わ|改定|改訂|になりました|になります|ことにな|新しい|切り替え|訂正|やめ|に移|終わ|終了|中止|廃止|再開|戻(?:り|っ)",
 )
 
 KNOWS_NOT = _any(
@@ -249,7 +249,8 @@ HOLDS: Mapping[Wanted, re.Pattern[str]] = {
         r"\b(?:in|at|on|under|behind|next to|above|below|inside|near|beside|between|opposite) [\w'’-]+"
         r"|(?:[\w.-]+/)+[\w.-]+",
         r"\b(?:street|road|avenue|room|floor|building|drawer|shelf|cupboard|house|lives?|located|kept)\b",
-        "に(?:あ|置|保管|入|住|移|掛|しま|格納)",
+        r"\bmov(?:es?|ed|ing) to [\w’-]+",
+        "に(?:あ|置|保管|入|住|移|掛|しま|格納)|で(?:行|受け|開|会|集ま|待)",
         "(?:都|道|府|県|市|区|町|村|階|号室|室|駅|館|棟|丁目|通り|院|園|校|店|会場|ホール|棚|引き出し|倉庫|場)",
     ),
     Wanted.AMOUNT: _any(

@@ -211,7 +211,7 @@ class Jury:
                 continue
             if mine.attribute is not None and mine.attribute == other.attribute:
                 return 1.0, other.uid
-            if len(theirs.sentences) > SHORT_TEXT:
+            if len(theirs.sentences) > SHORT_TEXT or self._holding[rival] < self._holding[index]:
                 continue
             shared = len(read.own_words & theirs.own_words) / (min(len(read.own_words), len(theirs.own_words)) or 1)
             if shared >= 0.3 and shared > surest[0] and tells_of_change(theirs):
@@ -449,8 +449,9 @@ class Jury:
         return self.asked.keywords and any(have >= _SURELY_HELD for have in self._held[index])
 
     def _repeats(self, index: int) -> float:
-        """Return 1 for a text that says nothing beyond the words of the question."""
-        said = self.readings[index].own_words - {word.key for word in self._words}
+        """Return 1 for a text that says nothing beyond the words of the question, not even that something changed."""
+        read = self.readings[index]
+        said = tells_of_change(read) or read.own_words - {word.key for word in self._words}
         return float(self.asked.asks and self._coverage[index] > _NEARLY_REPEATED and not said)
 
 
@@ -498,9 +499,12 @@ def in_time(asked: Question, candidate: Candidate, now: datetime) -> tuple[float
         return 0.0, 0.0
     day = (candidate.when or now).date()
     said = [
-        span for span in spans(candidate.text[:_TIMES_READ_CHARS], day, looking="nearest") if span.days <= _NAMED_DAYS
+        (meant, span)
+        for span in spans(candidate.text[:_TIMES_READ_CHARS], day, looking="nearest")
+        for meant in asked.spans
+        if span.days <= max(_NAMED_DAYS, meant.days)
     ]
-    if any(meant.meets(span) for meant in asked.spans for span in said):
+    if any(meant.meets(span) for meant, span in said):
         return 1.0, 0.0
     if candidate.when is not None:
         last = candidate.ends.date() if candidate.is_fact and candidate.ends is not None else day

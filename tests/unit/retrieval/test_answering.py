@@ -7,7 +7,7 @@ import pytest
 
 from retrieval.answering import Verdict, judge, model
 from retrieval.jury import FEATURES, Candidate, Jury
-from retrieval.readings import gives_orders, past_asked, question, reading
+from retrieval.readings import gives_orders, past_asked, question, reading, tells_of_change
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 
@@ -300,6 +300,46 @@ def test_a_fact_that_held_for_months_stands_below_what_was_said_of_the_very_day(
         ends=[datetime(2026, 6, 1, tzinfo=UTC), None],
         is_fact=[True, False],
     ) == [entry, weekly]
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("私は夜勤が好きです。静かですから。", False),
+        ("来週から夜勤の開始は18時です。", True),
+        ("3号機のポンプが戻りました。", True),
+        ("面会制限を終わりました。", True),
+        ("The concert moves to Trinity Church.", True),
+    ],
+)
+def test_a_reason_is_no_change_and_an_end_is_one(text, changes):
+    assert tells_of_change(reading(text)) is changes
+
+
+def test_a_later_statement_without_what_is_asked_does_not_replace_one_with_it():
+    place = "健康診断は6月22日に地下の検診センターで受けてください。"
+    moved = "健康診断の日が6月24日に変更になりました。"
+    days = [datetime(2026, 5, day, tzinfo=UTC) for day in (15, 25)]
+    candidates = [
+        Candidate(uid=text, text=text, when=when, fused=1.0) for text, when in zip((place, moved), days, strict=True)
+    ]
+    for query, outdated_by in (("健康診断はどこで受けますか", None), ("健康診断はいつですか", moved)):
+        found = {judgement.uid: judgement for judgement in judge(question(query, NOW), candidates, NOW)}
+        assert found[place].outdated_by == outdated_by
+
+
+def test_a_text_that_names_the_month_asked_about_is_of_that_month():
+    query = "7月の勤務表はいつ出ますか"
+    roster = "7月の勤務表は6月25日に出します。"
+    flight = "My flight is on 3 July at 10:40 from Haneda."
+    assert ranked(query, flight, roster, when=[datetime(2026, 6, 6, tzinfo=UTC)] * 2) == [roster, flight]
+
+
+def test_that_something_ended_is_more_than_its_repetition():
+    (judgement,) = judge(
+        question("面会制限は続いていますか", NOW), [Candidate(uid="a", text="面会制限を終わりました。")], NOW
+    )
+    assert judgement.verdict is not Verdict.REPEATS
 
 
 def test_a_quoted_phrase_counts_more_than_its_words():
