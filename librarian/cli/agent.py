@@ -14,7 +14,7 @@ import typer
 from librarian.agent.contracts import Detail, FindEvidenceInput, SearchAgentEvent, SearchAgentOutput
 from librarian.base.errors import InvalidInput
 from librarian.cli.asking import answered
-from librarian.cli.display import printable, table
+from librarian.cli.display import printable, show_findings, table
 from librarian.cli.lazy import deferred, new_app
 from librarian.cli.opening import Connection, reached
 from librarian.cli.options import JsonOption, NamespaceOption, takes
@@ -216,13 +216,7 @@ def check(
 
     async def work() -> int:
         findings = await professor_check.check_professor(_config(settings_for(), url), query)
-        if as_json:
-            print_json(findings)
-        else:
-            table(("check", "", "found"), [(finding.name, finding.status, finding.detail) for finding in findings])
-            for finding in findings:
-                if finding.remedy:
-                    say(f"{finding.name}: {finding.remedy}")
+        print_answer(findings, show_findings, as_json=as_json)
         return 1 if any(finding.status == "failed" for finding in findings) else 0
 
     run_async(work)

@@ -10,6 +10,8 @@ from librarian.cli.runtime import say
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
 
+    from librarian.base.findings import Check
+
 _MB = 1_000_000
 _SHOWN_CHARS = 300
 # Properties that best identify the origin of an item.
@@ -33,6 +35,14 @@ def table(
     for row in rows:
         shown.add_row(*(Text(printable(cell)) for cell in row))
     Console().print(shown)
+
+
+def show_findings(checks: "Sequence[Check]") -> None:
+    """Print the findings of checks as a table, then the remedies."""
+    table(("check", "", "found"), [(check.name, check.status, check.detail) for check in checks])
+    for check in checks:
+        if check.remedy:
+            say(f"{check.name}: {check.remedy}")
 
 
 def printable(cell: object) -> str:

@@ -1,7 +1,6 @@
 """`librarian embeddings`: inspects, builds and switches embedding spaces; and `librarian calibrate`."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -20,7 +19,6 @@ from librarian.evaluation.contracts import DEFAULT_K, SpaceComparison
 from librarian.runtime.contracts import SpaceStatus
 
 if TYPE_CHECKING:
-    from librarian.app import Librarian
     from librarian.base.settings import settings as setting
     from librarian.base.settings import values
     from librarian.evaluation import lab
@@ -57,7 +55,7 @@ def plan(encoder: EncoderOption = None, *, as_json: JsonOption = False) -> None:
     """Estimate the cost of building the encoder's space: items, time, disk space."""
 
     async def work() -> None:
-        async with _with(encoder, "embeddings plan") as librarian:
+        async with opened(_settings(encoder), "embeddings plan") as librarian:
             found = await librarian.embeddings.plan()
         print_answer(found, show_plan, as_json=as_json)
 
@@ -69,7 +67,7 @@ def build(encoder: EncoderOption = None) -> None:
     """Encode everything into the encoder's space, beside the active one; resumes an interrupted build."""
 
     async def work() -> None:
-        async with _with(encoder, "embeddings build") as librarian:
+        async with opened(_settings(encoder), "embeddings build") as librarian:
             with Bar("Encoding") as bar:
                 done = await librarian.embeddings.build(on_progress=bar.update)
         say(f"Encoded {done} items; the active space is the same as before.")
@@ -97,7 +95,10 @@ def compare(
         if not (query or log or data):
             raise InvalidInput("no queries are given", field="--query", remedy="Give --query, --log or --data.")
         where = namespace_or(namespace, settings.namespace)
-        async with opened(settings, "embeddings") as configured, _with(encoder, "embeddings compare") as other:
+        async with (
+            opened(settings, "embeddings") as configured,
+            opened(_settings(encoder), "embeddings compare") as other,
+        ):
             with Bar("Asking") as bar:
                 found = await lab.Lab(configured).compare_spaces(
                     other, queries=[(where, text) for text in query or ()], log=log, data=data or (), k=k,
@@ -121,7 +122,7 @@ def switch(
     """
 
     async def work() -> None:
-        async with _with(encoder, "embeddings switch") as librarian:
+        async with opened(_settings(encoder), "embeddings switch") as librarian:
             with Bar("Encoding") as bar:
                 done = await librarian.embeddings.switch(force=force, build=build, on_progress=bar.update)
         say(f"Encoded {done} items; the space is active. Restart running services with this LIBRARIAN_ENCODER.")
@@ -170,14 +171,8 @@ def compact() -> None:
     run_async(work)
 
 
-@asynccontextmanager
-async def _with(encoder: str | None, purpose: str) -> "AsyncIterator[Librarian]":
-    """Yield a Librarian with the given encoder, or the configured one."""
-    async with opened(_settings(encoder), purpose) as librarian:
-        yield librarian
-
-
 def _settings(encoder: str | None) -> "setting.Settings":
+    """Return the settings with the given encoder, or the configured one. Raises InvalidInput."""
     settings = settings_for()
     if encoder is None:
         return settings

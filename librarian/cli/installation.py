@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, cast
 import typer
 
 from librarian.base.errors import InvalidInput, NotReady
-from librarian.cli.display import table
+from librarian.cli.display import show_findings, table
 from librarian.cli.lazy import deferred, new_app
 from librarian.cli.options import JsonOption
-from librarian.cli.runtime import namespace_or, print_json, run, run_async, say, settings_for
+from librarian.cli.runtime import namespace_or, print_answer, print_json, run, run_async, say, settings_for
 from librarian.cli.values import end_of, span
 
 if TYPE_CHECKING:
@@ -202,13 +202,7 @@ def doctor(
         if namespace is not None:
             raise InvalidInput("it only goes with --adopt-edges", field="--namespace")
         checks = await examination.examine(settings, deep=deep)
-        if as_json:
-            print_json(checks)
-        else:
-            table(("check", "", "found"), [(check.name, check.status, check.detail) for check in checks])
-            for check in checks:
-                if check.remedy:
-                    say(f"{check.name}: {check.remedy}")
+        print_answer(checks, show_findings, as_json=as_json)
         return 1 if any(check.status == "failed" for check in checks) else 0
 
     run_async(work)

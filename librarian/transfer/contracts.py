@@ -5,7 +5,7 @@ values are JSON; times and other types that JSON lacks are objects with one tagg
 """
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import Meta, Struct
@@ -165,16 +165,7 @@ class FooterRow(_Row, tag="end"):
 DataRow: TypeAlias = ConversationRow | PersonRow | FileRow | ItemRow | SweepRow | ChangeRow | EdgeRow | TombstoneRow
 AnyRow: TypeAlias = HeaderRow | NamespaceRow | DataRow | FooterRow
 
-ROWS: dict[str, type[_Row]] = {
-    "conversation": ConversationRow,
-    "person": PersonRow,
-    "file": FileRow,
-    "item": ItemRow,
-    "sweep": SweepRow,
-    "change": ChangeRow,
-    "edge": EdgeRow,
-    "tombstone": TombstoneRow,
-}
+ROWS: dict[str, type[_Row]] = {row.__struct_config__.tag: row for row in get_args(DataRow)}
 """The row types between header and footer, by name."""
 
 
