@@ -2,10 +2,11 @@
 
     python training/memory_types.py ../shared/data/memory_types --worlds ../shared/data/sweep_worlds [--write]
 
-Reads memories.jsonl and agent_notes.jsonl there, beside this script memory_types.jsonl and memory_documents.jsonl
-(texts written for the training, none taken from the labelled data), and the worlds of training/sweep_worlds, its
-varied, and of --worlds. Without --write nothing is changed. One head sees words alone, another the default encoder's
-vectors as well, and if there is a vector the mean of both counts; the encoder is loaded from the cache of the settings.
+Reads memories.jsonl and agent_notes.jsonl there, beside this script memory_types.jsonl, memory_documents.jsonl and
+memory_notes.jsonl (texts written for the training, none taken from the labelled data), and the worlds of
+training/sweep_worlds, its varied, and of --worlds. Without --write nothing is changed. One head sees words alone,
+another the default encoder's vectors as well, and if there is a vector the mean of both counts; the encoder is loaded
+from the cache of the settings.
 
 A word counts if at least two repositories (or written texts) have it, so that none stands for one project. The figures
 are for texts whose repository or world was left out, and calibration uses them alone: in each fold the written texts
@@ -19,7 +20,7 @@ import math
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,13 +41,20 @@ from librarian_agents.sweep.type_head import Embedding, Head, joint_probabilitie
 
 TYPES = list(MemoryType)
 HERE = Path(__file__).parent
-# Texts written for the training: short notes, and documents such as TIL entries, pages of patterns, bug reports.
-WRITTEN = {"written notes": HERE / "memory_types.jsonl", "written documents": HERE / "memory_documents.jsonl"}
+THEMES = "notes by theme"
+# Texts written for the training: short notes, documents such as TIL entries, pages of patterns, bug reports, and notes
+# of twenty projects in the forms that agents use.
+WRITTEN = {
+    "written notes": HERE / "memory_types.jsonl",
+    "written documents": HERE / "memory_documents.jsonl",
+    THEMES: HERE / "memory_notes.jsonl",
+}
 MODELS = Path(__file__).parents[1] / "librarian_agents" / "sweep" / "models"
 FOLDS = 4
 WORLDS = HERE / "sweep_worlds"
-# Documents are long, and the memories similar and from few sources; at full weight they would dominate the notes.
-WEIGHTS = {"memories": 0.4, "written documents": 0.7}
+# Documents are long, the memories similar and from few sources, the notes by theme of one hand; at full weight they
+# would dominate the short notes of users.
+WEIGHTS = {"memories": 0.4, "written documents": 0.7, THEMES: 0.5}
 INVERSE_PENALTY = 8.0
 SCALE_OF_WORDS = math.sqrt(2.0)
 SCALE_OF_SIGNS = {"first": math.sqrt(1 / 6), "label": 0.5, "marker": 0.5, "form": 0.5, "lexicon": 0.3, "end": 0.4}
@@ -60,6 +68,7 @@ VARIED = "varied worlds"
 # A sweep's usual texts, and those with headings, lists and labels, are calibrated separately.
 PROSE = {OTHERS}
 LAID_OUT = {"memories", "agent_notes"}
+MEASURED = {OTHERS, "worlds", *LAID_OUT}
 
 Matrix = NDArray[np.float64]
 
@@ -99,10 +108,10 @@ class Judged:
 
 
 def source_of(record: Mapping[str, Any]) -> str:
-    """Return the repository; for an issue the one it was filed in, for a chat message its conversation."""
+    """Return the repository; of an issue the one it was filed in, a chat message its conversation, a note its theme."""
     place = f"{record.get('repo', '')} {record.get('path', '')}"
     upstream = re.search(r"issue of [\w./-]+|conv-\d+", place)
-    return upstream[0] if upstream else str(record.get("repo", ""))
+    return upstream[0] if upstream else str(record.get("repo") or record.get("theme", ""))
 
 
 async def read_rows(folder: Path, others: Path) -> tuple[list[Row], str]:
@@ -215,31 +224,28 @@ def _rounded(values: Matrix) -> list[float]:
     return [round(float(value), 3) for value in values]
 
 
-def folds(rows: Sequence[Row]) -> Iterator[tuple[list[Row], list[Row]]]:
-    """Yield training and test sets; texts of one source stay together.
-
-    Written ones and those of VARIED, which differ from typical users' texts, are never in a test set.
-    """
-    sources = sorted({row.source for row in rows if row.part not in {VARIED, *WRITTEN}})
+def folds(rows: Sequence[Row], parts: Set[str] = MEASURED) -> Iterator[tuple[list[Row], list[Row]]]:
+    """Yield training sets, and test sets of `parts`; texts of one source stay together."""
+    sources = sorted({row.source for row in rows if row.part in parts})
     random.Random(1).shuffle(sources)
     for number in range(FOLDS):
         out = set(sources[number::FOLDS])
         tested = [row for row in rows if row.source in out]
-        near = np.array([row.vector for row in tested if row.part in LAID_OUT])
+        near = np.array([row.vector for row in tested if row.part in LAID_OUT]).reshape(-1, len(rows[0].vector))
         yield [row for row in rows if row.source not in out and not _resembles(row, near)], tested
 
 
 def _resembles(row: Row, tested: NDArray[np.float32]) -> bool:
-    return row.part in WRITTEN and bool((tested @ row.vector).max() >= TOO_NEAR)
+    return row.part in WRITTEN and bool((tested @ row.vector).max(initial=0.0) >= TOO_NEAR)
 
 
-def cross_validated(rows: Sequence[Row], space: str) -> tuple[list[Judged], list[Judged]]:
+def cross_validated(rows: Sequence[Row], space: str, parts: Set[str] = MEASURED) -> tuple[list[Judged], list[Judged]]:
     """Return the verdicts from words alone, and from words and vectors, by heads that saw nothing of the source.
 
     The latter exist where the encoder can read a text.
     """
     words, joint = [], []
-    for training, tested in folds(rows):
+    for training, tested in folds(rows, parts):
         heads = [fit(training, None), fit(training, space)]
         words += [Judged(row, *_top(heads[:1], row, None)) for row in tested]
         joint += [Judged(row, *_top(heads, row, space)) for row in tested if row.latin]
@@ -297,13 +303,17 @@ def _f1(reported: Sequence[tuple[MemoryType, MemoryType]], type_: MemoryType) ->
     return 2 * hits / max(1, sum((label is type_) + (guess is type_) for label, guess in reported))
 
 
-def trained(rows: Sequence[Row], judged: Sequence[Judged], space: str | None) -> Head:
-    """Return the head of all rows, calibrated on verdicts of heads that had not seen the text; print its figures."""
+def trained(rows: Sequence[Row], judged: Sequence[Judged], themes: Sequence[Judged], space: str | None) -> Head:
+    """Return the head of all rows, calibrated on verdicts of heads that had not seen the text; print its figures.
+
+    `themes` are the verdicts on notes of left-out themes, which are only measured.
+    """
     head = calibrated(fit(rows, space), judged)
     print(f"{space or 'words'}: {len(head.words)} words, {len(head.signs)} signs")
     print(f"  slope {head.slope}, offset {head.offset}, of laid-out texts {head.laid_out_offset}")
     for part in (OTHERS, "worlds", "agent_notes", "memories"):
         show(part, [one for one in judged if one.row.part == part], head)
+    show(THEMES, themes, head)
     return head
 
 
@@ -342,11 +352,12 @@ def main() -> None:
     arguments = parser.parse_args()
     rows, space = asyncio.run(read_rows(arguments.folder, arguments.worlds))
     words, joint = cross_validated(rows, space)
-    for name, own, judged in (
-        ("memory_types_words.json", None, words),
-        ("memory_types_bge_small.json", space, joint),
+    words_of_themes, joint_of_themes = cross_validated(rows, space, {THEMES})
+    for name, own, judged, themes in (
+        ("memory_types_words.json", None, words, words_of_themes),
+        ("memory_types_bge_small.json", space, joint, joint_of_themes),
     ):
-        head = trained(rows, judged, own)
+        head = trained(rows, judged, themes, own)
         if arguments.write:
             write(head, MODELS / name, rows)
 

@@ -115,6 +115,28 @@ def test_how_a_text_is_written_is_a_sign(text, forms):
     assert all(0.5 < signs[name] <= 1.5 for name in forms)
 
 
+@pytest.mark.parametrize(
+    ("text", "theme"),
+    [
+        ("Alerts: to be defined", "status"),
+        ("作業中。次回に続く。", "status"),
+        ("Unlike upstream, menus wrap around", "departure"),
+        ("病院だけは対象外とする", "departure"),
+        ("The flag is silently dropped", "caution"),
+    ],
+)
+def test_the_theme_of_a_text_is_a_sign(text, theme):
+    assert f"lexicon:{theme}" in features(text).signs
+    assert f"lexicon:{theme}" not in features("The sky is blue").signs
+
+
+def test_the_heads_were_not_trained_on_the_notes_that_measure_them(notes):
+    files = (Path(__file__).parents[4] / "training").glob("memory_*.jsonl")
+    trained = {json.loads(line)["text"] for file in files for line in file.read_text(encoding="utf-8").splitlines()}
+    assert len(trained) > 2000
+    assert trained.isdisjoint(text for text, _ in notes)
+
+
 @pytest.mark.parametrize(("text", "laid_out"), [("It failed. We wait.", False), ("# Title\nIt failed.", True)])
 def test_lists_and_headings_are_told_from_sentences(text, laid_out):
     assert features(text).laid_out is laid_out
