@@ -8,7 +8,7 @@ ignored.
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache, lru_cache
@@ -215,8 +215,7 @@ def ranked(query: FileQuery, candidates: Sequence[Candidate]) -> list[FoundFile]
         merged[one.path] = (
             one if known is None else Candidate(one.path, known.defines or one.defines, known.told | one.told)
         )
-    compared = _Comparison(query)
-    found = [pair for one in merged.values() if (pair := _judged(compared, one))]
+    found = [(key, file) for one in merged.values() if (found := _judged(query, one)) for key, file in [found]]
     found.sort(key=lambda pair: pair[0])
     files = [file for _, file in found]
     if not files:
@@ -404,10 +403,10 @@ def _other_number(word: str) -> str:
 _Key = tuple[bool, int, int, int, float, int, int, str]
 
 
-def _judged(compared: "_Comparison", candidate: Candidate) -> tuple[_Key, FoundFile] | None:
+def _judged(query: FileQuery, candidate: Candidate) -> tuple[_Key, FoundFile] | None:
     """Return the rank of a candidate and its reason; None for one that does not match."""
-    query, keys = compared.query, path_keys(candidate.path)
-    met = compared.met(candidate)
+    keys = path_keys(candidate.path)
+    met = _Met.of(query, candidate)
     reading = _reading(query, keys)
     found = _tier(query, keys, candidate, met, reading)
     if found is None:
@@ -416,8 +415,7 @@ def _judged(compared: "_Comparison", candidate: Candidate) -> tuple[_Key, FoundF
     first = query.roles & _FIRST
     other = tier > Tier.NAME and bool(first) and role_of(candidate.path) not in first
     role = preference(candidate.path, query.roles) if tier > Tier.NAME else 0
-    versioned = _VERSION * _says_version(compared.versions, keys)
-    score = met.score(query) + (0.1 if query.text in candidate.path else 0.0) + versioned
+    score = met.score(query) + (0.1 if query.text in candidate.path else 0.0) + _VERSION * _says_version(query, keys)
     level = int(tier)
     if tier == Tier.STEM_IN_FOLDERS:
         level = Tier.STEM
@@ -441,49 +439,6 @@ def _reading(query: FileQuery, keys: PathKeys) -> int | None:
     return None
 
 
-class _Qualities(dict[str, float]):
-    """How well words of paths match one word of a query, each computed once: hundreds of candidates share them."""
-
-    def __init__(self, word: str) -> None:
-        super().__init__()
-        self._word = word
-
-    def __missing__(self, other: str) -> float:
-        found = self[other] = _quality(self._word, other)
-        return found
-
-    def best(self, words: Iterable[str]) -> float:
-        """Return the highest quality of `words`, 0 without any."""
-        return max(map(self.__getitem__, words), default=0.0)
-
-
-class _Comparison:
-    """A query, and what is computed once for all its candidates."""
-
-    def __init__(self, query: FileQuery) -> None:
-        self.query = query
-        self.versions = _DOTTED.findall(query.text)
-        self._pairs = {"".join(pair): pair for pair in pairwise(query.words)}
-        self._qualities = {word: _Qualities(word) for word in (*query.words, *query.hints, *self._pairs)}
-
-    def met(self, candidate: Candidate) -> "_Met":
-        """Compare the query's words with those of the candidate's path and outline."""
-        query, path, qualities = self.query, _path_words(candidate.path), self._qualities
-        # Neighbouring words of a query may form one word of a name, as in feedgenerator.
-        together = [whole for whole in self._pairs if qualities[whole].best(path.own) >= _FORM]
-        paired = {word for whole in together for word in self._pairs[whole]}
-        met, in_stem = {}, 0
-        for word in query.words:
-            near = _FORM if word in paired else qualities[word].best(path.own)
-            in_stem += near >= _FORM
-            anywhere = _IN_FOLDER * qualities[word].best(path.all)
-            met[word] = max(near, anywhere, _TOLD if word in candidate.told else 0.0)
-        spoken = [qualities[word] for word in (*query.words, *query.hints, *together)]
-        said = sum(any(known[one] >= _FORM for known in spoken) for one in path.parts)
-        hinted = sum(qualities[hint].best(path.all) >= _FORM for hint in query.hints)
-        return _Met(met, hinted, said / max(1, len(path.parts)), in_stem)
-
-
 @dataclass(frozen=True, slots=True)
 class _Met:
     """How well (0..1) a path matches each word of a query, and the share of its stem's words in the query."""
@@ -492,6 +447,23 @@ class _Met:
     hinted: int
     share_of_stem: float
     in_stem: int
+
+    @classmethod
+    def of(cls, query: FileQuery, candidate: Candidate) -> "_Met":
+        have, own = _path_words(candidate.path)
+        together = _together(query.words, own)
+        paired = {word for pair in together.values() for word in pair}
+        qualities, in_stem = {}, 0
+        for word in query.words:
+            near = _FORM if word in paired else max((_quality(word, one) for one in own), default=0.0)
+            anywhere = max((_quality(word, one) for one in have), default=0.0)
+            in_stem += near >= _FORM
+            qualities[word] = max(near, _IN_FOLDER * anywhere, _TOLD if word in candidate.told else 0.0)
+        parts = [word for word in own if word != "".join(own[1:])] or own
+        spoken = [*query.words, *query.hints, *together]
+        said = sum(any(_quality(word, one) >= _FORM for word in spoken) for one in parts)
+        hinted = sum(any(same_word(hint, one) for one in have) for hint in query.hints)
+        return cls(qualities, hinted, said / max(1, len(parts)), in_stem)
 
     @property
     def says_stem(self) -> bool:
@@ -509,26 +481,21 @@ class _Met:
         return sum(self.qualities.values()) / most + own + 0.1 * self.hinted
 
 
-@dataclass(frozen=True, slots=True)
-class _PathWords:
-    """The words of a path, those of its stem, the parts of its stem, and its file name in letters and digits."""
-
-    all: tuple[str, ...]
-    own: tuple[str, ...]
-    parts: tuple[str, ...]
-    name: str
-
-
 @lru_cache(maxsize=5_000)
-def _path_words(path: str) -> _PathWords:
-    keys = path_keys(path)
-    own = words_of(_split_name(path.rpartition("/")[2])[0])
-    parts = [word for word in own if word != "".join(own[1:])] or own
-    return _PathWords(tuple(keys.search_text.split()), tuple(own), tuple(parts), compact(keys.name_key))
+def _path_words(path: str) -> tuple[list[str], list[str]]:
+    """Return the words of a path, and those of its stem."""
+    return path_keys(path).search_text.split(), words_of(_split_name(path.rpartition("/")[2])[0])
 
 
-def _says_version(versions: Sequence[str], keys: PathKeys) -> bool:
-    """Whether one of `versions` is in a path as a whole: 6.1 in v6.1.0, not in v6.0.1 or v6.6.1."""
+def _together(words: Sequence[str], own: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return neighbouring words of a query that form one word of a name, by that word, as in feedgenerator."""
+    pairs = {"".join(pair): pair for pair in pairwise(words)}
+    return {whole: pair for whole, pair in pairs.items() if any(same_word(whole, one) for one in own)}
+
+
+def _says_version(query: FileQuery, keys: PathKeys) -> bool:
+    """Whether a version of the query is in a path as a whole: 6.1 in v6.1.0, not in v6.0.1 or v6.6.1."""
+    versions = _DOTTED.findall(query.text)
     return any(re.search(rf"(?<![\d.]){re.escape(one)}(?!\d)", keys.path_key) for one in versions)
 
 
@@ -539,10 +506,13 @@ _IN_FOLDER = 0.9
 _VERSION = 0.2
 
 
+@lru_cache(maxsize=50_000)  # hundreds of candidates share their words
 def _quality(word: str, other: str) -> float:
     """Return how well a word of a path matches one of the query."""
-    if word[: _COMMON_STEM - 1] == other[: _COMMON_STEM - 1] and same_word(word, other):
-        return 1.0 if word == other else _FORM
+    if word == other:
+        return 1.0
+    if same_word(word, other):
+        return _FORM
     if (len(word) >= _PREFIX_LENGTH and other.startswith(word)) or (
         len(other) >= _INSIDE_LENGTH and word.startswith(other)
     ):
@@ -584,19 +554,17 @@ def _similar(query: FileQuery, keys: PathKeys, candidate: Candidate, met: _Met) 
     told = [word for word, quality in met.qualities.items() if quality == _TOLD]
     if met.worst > _TOLD:
         return Tier.WORDS, "its path has every word"
-    if (met.worst >= _TYPO * _IN_FOLDER and not told) or _is_near(query.compact, candidate.path):
+    whole_name = compact(keys.name_key)
+    near = len(query.compact) >= _TYPO_LENGTH and any(
+        within_one_edit(query.compact, one) for one in (keys.stem_key, whole_name)
+    )
+    if near or (met.worst >= _TYPO * _IN_FOLDER and not told):
         return Tier.TYPO, "its name differs by one letter"
     has = [word for word, quality in met.qualities.items() if quality > _TOLD]
     if (has and met.worst == _TOLD) or (met.in_stem and 2 * len(has) >= len(query.words)):
         said = [f"its path has {', '.join(has)}"] if has else []
         return Tier.SOME_WORDS, " and ".join([*said, *([f"it defines {', '.join(told)}"] if told else [])])
     return None
-
-
-def _is_near(name: str, path: str) -> bool:
-    """Whether the file's name, with or without its ending, differs from `name` by at most one letter."""
-    names = (path_keys(path).stem_key, _path_words(path).name)
-    return len(name) >= _TYPO_LENGTH and any(within_one_edit(name, one) for one in names)
 
 
 def _untested(stem: str) -> str:
