@@ -16,6 +16,11 @@ from graph.types import native
 TTL_S = 20.0
 """Seconds that a lease lasts unless it is renewed."""
 
+_PATIENCE_S = 5.0
+"""Seconds that work which was cancelled waits for its lease to be released; without the database it would wait longer
+than the lease lasts.
+"""
+
 logger = logging.getLogger("librarian.graph")
 
 
@@ -42,10 +47,14 @@ async def leased(executor: Executor, name: str, who: str, ttl_s: float = TTL_S) 
         holder = row["owner"].rpartition(" ")[0]
         raise LeaseHeld(f"lease held by {holder}; it ends at {until:%H:%M:%S} UTC unless it is renewed", holder)
     renewal = asyncio.create_task(_renew(executor, lease, ttl_s))
+    patience_s = None
     try:
         yield lease
+    except asyncio.CancelledError:
+        patience_s = _PATIENCE_S
+        raise
     finally:
-        await _to_the_end(_end(executor, lease, renewal))
+        await _to_the_end(_end(executor, lease, renewal, patience_s))
 
 
 async def _renew(executor: Executor, lease: Lease, ttl_s: float) -> None:
@@ -73,15 +82,12 @@ async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
     task.result()
 
 
-async def _end(executor: Executor, lease: Lease, renewal: asyncio.Task[None]) -> None:
+async def _end(executor: Executor, lease: Lease, renewal: asyncio.Task[None], patience_s: float | None) -> None:
     renewal.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await renewal
-    await _release(executor, lease)
-
-
-async def _release(executor: Executor, lease: Lease) -> None:
     try:
-        await executor.write("release_lock", {"name": lease.name, "owner": lease.owner})
-    except GraphError as error:
+        async with asyncio.timeout(patience_s):
+            await executor.write("release_lock", {"name": lease.name, "owner": lease.owner})
+    except (GraphError, TimeoutError) as error:
         logger.warning("lease not released, it will expire", extra={"reason": str(error)})

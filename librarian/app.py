@@ -168,7 +168,8 @@ async def _opened(
     """Give `librarian` its parts for the block."""
     async with AsyncExitStack() as stack:
         stack.push_async_callback(librarian.aclose)
-        assembly = Assembly(librarian.settings, librarian.lifecycle, stack, purpose, linger_s, progress, leasing)
+        parts = await stack.enter_async_context(AsyncExitStack())
+        assembly = Assembly(librarian.settings, librarian.lifecycle, parts, purpose, linger_s, progress, leasing)
         if wait:
             librarian.lifecycle.connected(await assembly.build())
         else:
@@ -245,7 +246,8 @@ async def open_agent(settings: Settings, *, progress: Progress | None = None) ->
         librarian.lifecycle.without_graph("this service runs the search agent only (--agent-only)")
         stack.push_async_callback(cancel, asyncio.create_task(_load_agent()))
         if not settings.has_default("LIBRARIAN_ENCODER"):
-            assembly = Assembly(settings, librarian.lifecycle, stack, "agent", 0, progress)
+            parts = await stack.enter_async_context(AsyncExitStack())
+            assembly = Assembly(settings, librarian.lifecycle, parts, "agent", 0, progress)
             stack.push_async_callback(cancel, asyncio.create_task(_load_encoder(assembly)))
         yield librarian
 

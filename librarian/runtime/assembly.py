@@ -41,7 +41,8 @@ ONE_OFF_LINGER_S = 600.0
 
 @dataclass(slots=True)
 class Assembly:
-    """Builds the parts in order; the stack closes what was opened, newest first.
+    """Builds the parts in order; the stack closes what was opened, newest first. It is to be closed after all work
+    with the parts has ended.
 
     `leasing` is a lease of the managed server that is under way already.
     """

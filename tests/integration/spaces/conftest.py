@@ -28,11 +28,14 @@ Opened = AbstractAsyncContextManager[Librarian]
 
 class Mirror:
     """An embeddings server with the default model's vectors back to front: as good a model, of the same dimension, and
-    nothing that either says of a text means anything to the other. It refuses texts that hold a word of `refused`.
+    nothing that either says of a text means anything to the other. It refuses texts that hold a word of `refused`, and
+    lets those with a word of `held` wait until its end.
     """
 
     def __init__(self, encoder: Encoder) -> None:
         self.refused: set[str] = set()
+        self.held: set[str] = set()
+        self._ending = asyncio.Event()
         with socket.create_server(("127.0.0.1", 0)) as listener:
             self.port: int = listener.getsockname()[1]
         self._encoder = encoder
@@ -53,12 +56,15 @@ class Mirror:
 
     async def stop(self) -> None:
         if self._server is not None and self._serving is not None:
+            self._ending.set()
             self._server.should_exit = True
             await self._serving
             self._server = self._serving = None
 
     async def _embed(self, request: Request) -> Response:
         texts = (await request.json())["input"]
+        if any(word in text for word in self.held for text in texts):
+            await self._ending.wait()
         if any(word in text for word in self.refused for text in texts):
             return PlainTextResponse("too long", 413)
         vectors = (await self._encoder.encode_passages(texts))[:, ::-1]

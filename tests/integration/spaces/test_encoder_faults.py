@@ -82,3 +82,23 @@ async def test_a_text_that_the_encoder_refuses_blocks_no_other(switched, mirror,
             "MATCH (m:EmbeddingRefused) RETURN count(m) AS refused"
         )
         assert found[0]["refused"] == 0
+
+
+async def test_a_service_that_closes_while_it_encodes_gives_its_lease_back(
+    original, switched, mirror, mirrored, store, eventually, caplog
+):
+    """Its connection is closed after its work has ended: the next one encodes at once, and nothing is warned of."""
+
+    async def held():
+        (found,), _, _ = await original.parts.executor.driver.execute_query(
+            "MATCH (l:Lock) WHERE l.name STARTS WITH 'encoding' AND l.expires_at > datetime() RETURN count(*) AS held"
+        )
+        return found["held"] == 1
+
+    async with mirrored(wait=False) as service:
+        await service.ready()
+        mirror.held = {"ferry"}
+        await store(service, ferry="The ferry to Lisbon leaves at nine.")
+        await eventually(held)
+    assert not await held()
+    assert [record.message for record in caplog.records if record.name == "librarian.graph"] == []
