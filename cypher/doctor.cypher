@@ -91,3 +91,13 @@ RETURN row.namespace AS namespace, row.source AS source, row.target AS target, r
 // scope: admin
 CYPHER 25
 RETURN datetime.realtime() AS now
+
+// name: count_unread_files
+// purpose: count the files whose contents are not stored for one reason
+// params: reason
+// returns: files, examples (a few paths with their namespaces)
+// access: read
+// scope: admin
+CYPHER 25
+MATCH (f:File {unread: $reason})
+RETURN count(*) AS files, collect(f.path + ' of ' + f.namespace)[..3] AS examples

@@ -15,6 +15,7 @@ from graph.errors import (
     QueryTimeout,
     SchemaMismatch,
     StatementFailed,
+    TransactionTooLarge,
 )
 
 _BY_DRIVER_ERROR: tuple[tuple[type[Exception], type[GraphError]], ...] = (
@@ -33,6 +34,9 @@ _BY_DRIVER_ERROR: tuple[tuple[type[Exception], type[GraphError]], ...] = (
 _TIMEOUT_CODES = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "TransactionTerminated")
 _MISSING_INDEX_CODES = ("IndexNotFound",)
 _DELETED_CODES = ("EntityNotFound",)
+# One code for two limits: all transactions together (transient), and one alone, which fails again however often.
+_MEMORY_CODE = "MemoryPoolOutOfMemoryError"
+_TRANSACTION_LIMIT = "db.memory.transaction.max"
 # Codes that need no message of their own. The last five: a commit that meets a full disk, every transaction after it
 # until a restart, and those where the server notices in time that there is no room.
 _PLAIN_CODES: dict[str, type[GraphError]] = {
@@ -57,6 +61,8 @@ def from_driver(error: Exception, statement: str) -> GraphError:
         return QueryTimeout(f"statement {statement!r} was ended by its time limit")
     if code in _ENDED_CODES:
         return DatabaseBusy(f"statement {statement!r} was ended by the server")
+    if code == _MEMORY_CODE and _TRANSACTION_LIMIT in str(error):
+        return TransactionTooLarge()
     if code in _MISSING_INDEX_CODES:
         return SchemaMismatch(f"statement {statement!r} needs an index that is missing; run `librarian migrate status`")
     if code in _DELETED_CODES:

@@ -4,6 +4,7 @@ GraphError
 ├── DatabaseUnavailable   the server does not answer or is going down (retryable)
 ├── DatabaseCannotWrite   its disk is full, or it has stopped itself after a fault
 ├── DatabaseBusy          deadlocks or memory limits that outlasted the retries (retryable)
+├── TransactionTooLarge   more memory than the database gives one transaction
 ├── DeletedMeanwhile      a statement met a node that was being deleted (retryable)
 ├── ItemBusy              someone else has been changing the item for too long (retryable)
 ├── ItemForgotten         an item to be stored was forgotten on purpose
@@ -53,6 +54,14 @@ class DatabaseBusy(GraphError):
 
     code = "database_busy"
     retryable = True
+
+
+class TransactionTooLarge(GraphError):
+    """The database gives one transaction too little memory for this. Send less at once, or restart it with more memory
+    (LIBRARIAN_HEAP_MB).
+    """
+
+    code = "transaction_too_large"
 
 
 class DeletedMeanwhile(GraphError):

@@ -31,6 +31,7 @@ from graph.errors import (
     InvalidBookmark,
     QueryTimeout,
     StatementFailed,
+    TransactionTooLarge,
 )
 from graph.observer import Observer, Silence
 from graph.types import Change
@@ -74,9 +75,15 @@ class Transaction:
         """Return all rows of statement `name`."""
         statement, text = self._executor.prepare(name, params, template)
         started = time.perf_counter()
-        result = await self._transaction.run(text, given=dict(params))
-        rows = [dict(record) async for record in result]
-        await result.consume()
+        try:
+            result = await self._transaction.run(text, given=dict(params))
+            rows = [dict(record) async for record in result]
+            await result.consume()
+        except driver_errors.TransientError as error:
+            ours = from_driver(error, name)
+            if isinstance(ours, TransactionTooLarge):  # the driver would retry its own error
+                raise ours from error
+            raise
         self._executor.observer.succeeded(statement.name, time.perf_counter() - started, len(rows))
         return rows
 
@@ -244,7 +251,7 @@ class Executor:
                 self.forget_bookmarks()
             self.observer.failed(name, time.perf_counter() - started, ours.code)
             raise ours from error
-        except DatabaseUnavailable as error:
+        except (DatabaseUnavailable, TransactionTooLarge) as error:
             self.observer.failed(name, time.perf_counter() - started, error.code)
             raise
         except asyncio.CancelledError:

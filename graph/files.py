@@ -134,6 +134,12 @@ async def list_files(executor: Executor, namespace: str, after: str, limit: int)
     return [_known(row) for row in rows]
 
 
+async def count_unread(executor: Executor, reason: str) -> tuple[int, list[str]]:
+    """Return how many files of all namespaces have no contents for this reason, and a few of them."""
+    (row,) = await executor.fetch_all("count_unread_files", {"reason": reason})
+    return row["files"], row["examples"]
+
+
 async def get_files(executor: Executor, namespace: str, paths: Sequence[str]) -> dict[str, KnownFile]:
     """Return those of `paths` that `namespace` has."""
     rows = await executor.fetch_all("get_files", {"namespace": namespace, "paths": list(paths)})

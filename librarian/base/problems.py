@@ -101,6 +101,7 @@ RULES: dict[type[Exception], Rule] = {
     graph.DatabaseUnavailable: _of(graph.DatabaseUnavailable, 503, 69),
     graph.DatabaseCannotWrite: _of(graph.DatabaseCannotWrite, 503, 69),
     graph.DatabaseBusy: _of(graph.DatabaseBusy, 503, 75),
+    graph.TransactionTooLarge: _of(graph.TransactionTooLarge, 413, 65),
     graph.DeletedMeanwhile: _of(graph.DeletedMeanwhile, 503, 75),
     graph.ItemBusy: _of(graph.ItemBusy, 409, 75),
     graph.ItemForgotten: _of(graph.ItemForgotten, 409, 65),

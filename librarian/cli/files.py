@@ -211,6 +211,8 @@ def _show_report(report: IndexReport) -> None:
         say(f"  {example.reason}: {printable(example.path)}")
     if len(report.examples) > _SHOWN_EXAMPLES:
         say(f"  … --json lists up to {len(report.examples)}.")
+    for note in report.notes:
+        say(printable(note))
     if report.pending_embeddings:
         say(f"{report.pending_embeddings} items wait for their vectors; names and texts find them already.")
 
@@ -278,6 +280,7 @@ async def _upload(
             report.updated += 1
         case "unchanged":
             report.unchanged += 1
+    report.notes += put.notes
     if put.file.unread:
         _count(report.unread, report, path, put.file.unread)
 

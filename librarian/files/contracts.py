@@ -91,7 +91,8 @@ class IndexReport(Struct, kw_only=True):
     """What became of a folder's files.
 
     `unread` counts the files that are found by name only, by reason; `skipped` what was left out altogether, by reason,
-    a folder as one. `examples` has some of both. `chunks` is how many parts were written, `held_back` how many were
+    a folder as one. `examples` has some of both, and `notes` says what can be done about files that the database has
+    too little memory to store. `chunks` is how many parts were written, `held_back` how many were
     not, because they were forgotten before; `bytes` is how much was read.
     """
 
@@ -104,6 +105,7 @@ class IndexReport(Struct, kw_only=True):
     unread: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
     examples: list[SkippedPath] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     chunks: int = 0
     held_back: int = 0
     bytes: int = 0
@@ -131,11 +133,14 @@ class FileOut(Struct, kw_only=True, frozen=True):
 
 
 class PutFileOutput(Struct, kw_only=True, frozen=True):
-    """What an upload did. `held_back` counts parts of the file that were forgotten before, and are not stored."""
+    """What an upload did. `held_back` counts parts of the file that were forgotten before, and are not stored; `notes`
+    says what can be done if the database has too little memory to store the file.
+    """
 
     outcome: Literal["added", "updated", "unchanged"]
     file: FileOut
     held_back: int = 0
+    notes: list[str] = field(default_factory=list)
 
 
 class FileListQuery(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):

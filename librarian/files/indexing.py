@@ -10,6 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
+import structlog
+
 from graph.executor import Executor
 from graph.files import (
     FileContent,
@@ -20,16 +22,17 @@ from graph.files import (
     list_files,
     paths_below,
     put_files,
-    store_contents,
     touch_files,
 )
 from librarian.base.errors import Forbidden, InvalidInput, NotFound
 from librarian.base.overlap import one_ahead
 from librarian.files.contracts import FileList, FileListQuery, FileOut, IndexReport, PutFileOutput, SkippedPath
 from librarian.files.loading import Loader
+from librarian.files.storing import refusal, store
 from librarian.files.walking import FileEntry, Skipped, look, walk
 
 T = TypeVar("T")
+log = structlog.get_logger("librarian.files")
 
 UPLOADED = ""
 """The root of files that were uploaded without a folder."""
@@ -131,15 +134,20 @@ class IndexRun:
         if same:
             await touch_files(self.executor, self.namespace, same)
         other = [content for content in contents if not self._is_stored(content)]
+        refused: list[FileContent] = []
         if other:
-            stored = await store_contents(self.executor, self.namespace, other)
+            stored = await store(self.executor, self.namespace, other)
             self.report.chunks += stored.added
             self.report.held_back += stored.held_back
+            refused = stored.refused
         for content in contents:
             self.report.bytes += content.size
+        for content in [*contents, *refused]:
             if content.unread:
                 self._note(self._unread, content.path, content.unread)
-        self.report.updated += sum(self._had_contents(content.path) for content in other)
+        self.report.notes += [refusal(content) for content in refused]
+        again = {content.path for content in refused}
+        self.report.updated += sum(self._had_contents(one.path) for one in other if one.path not in again)
 
     def _is_ours(self, path: str) -> bool:
         known = self._known.get(path)
@@ -195,7 +203,8 @@ async def update_path(executor: Executor, namespace: str, root: Path, loader: Lo
             namespace,
             [loader.new_file(entry.path, root=str(root), size=entry.size, mtime_ns=entry.mtime_ns) for entry in batch],
         )
-        await store_contents(executor, namespace, contents)
+        for refused in (await store(executor, namespace, contents)).refused:
+            log.warning("file is found by name only", reason=refused.unread, size=refused.size)
 
 
 async def put_file(
@@ -209,11 +218,16 @@ async def put_file(
         return PutFileOutput(outcome="unchanged", file=file_out(before))
     new = loader.new_file(path, root=root, size=content.size, mtime_ns=0)
     await put_files(executor, namespace, [new])
-    stored = await store_contents(executor, namespace, [content])
+    stored = await store(executor, namespace, [content])
     after = (await get_files(executor, namespace, [path])).get(path)
     if after is None:
         raise NotFound("the file was deleted at the same time", field="path")
-    return PutFileOutput(outcome="updated" if before else "added", file=file_out(after), held_back=stored.held_back)
+    return PutFileOutput(
+        outcome="updated" if before else "added",
+        file=file_out(after),
+        held_back=stored.held_back,
+        notes=[refusal(content) for content in stored.refused],
+    )
 
 
 async def delete_file(executor: Executor, namespace: str, path: str) -> FileOut:

@@ -15,8 +15,9 @@ from retrieval.text import caption_of
 
 _CAPTION = 60
 _READINGS = 3
-# Older than any file: the next run reads the file again.
-_UNKNOWN_TIME = -1
+
+UNKNOWN_TIME = -1
+"""Older than any file: the next run reads the file again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Loader:
         except FileNotFoundError:
             return None
         except OSError:
-            return self._unread(path, UNREADABLE, 0, _UNKNOWN_TIME, b"")
+            return self._unread(path, UNREADABLE, 0, UNKNOWN_TIME, b"")
         if data is None:
             about = (root / path).stat()
             return self._unread(path, OVERSIZED, about.st_size, about.st_mtime_ns, str(about.st_size).encode())
@@ -88,7 +89,7 @@ class Loader:
                 data
             ) == after.st_size:
                 return data, after.st_mtime_ns
-        return data[: self.max_bytes], _UNKNOWN_TIME
+        return data[: self.max_bytes], UNKNOWN_TIME
 
     def _unread(self, path: str, reason: str, size: int, mtime_ns: int, data: bytes) -> FileContent:
         return FileContent(path, _digest(data), size, mtime_ns, language_of(path), unread=reason)

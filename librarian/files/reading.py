@@ -5,6 +5,8 @@ import codecs
 BINARY = "binary"
 OVERSIZED = "oversized"
 UNREADABLE = "unreadable"
+TOO_LARGE = "too_large_for_database"
+"""Its text needs more memory than the database gives one transaction."""
 
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 

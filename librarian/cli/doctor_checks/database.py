@@ -10,6 +10,7 @@ from graph.config import GraphConfig
 from graph.driver import open_driver, verify
 from graph.edges import count_drawn
 from graph.executor import Executor
+from graph.files import count_unread
 from graph.importing import unfinished_imports
 from graph.local.server import ManagedServer
 from graph.local.state import Phase
@@ -18,6 +19,7 @@ from graph.types import SpaceRecord
 from graph.webhooks import paused
 from librarian.base.findings import Check, look
 from librarian.base.settings.settings import Settings
+from librarian.files.reading import TOO_LARGE
 from migrations.runner import Migrator
 
 MAX_CLOCK_S = 60.0
@@ -50,6 +52,7 @@ async def database_checks(settings: Settings) -> list[Check]:
         "languages": _languages,
         "edges": _edges,
         "imports": _imports,
+        "files": _files,
         "webhooks": _webhooks,
     }
     first = await look("database", partial(_database, settings))
@@ -190,6 +193,16 @@ async def _imports(graph: _Graph) -> Check:
         remedy = "Unless it still runs, resume with `librarian import` and the same file, or delete the namespace."
         return Check("imports", "warning", detail, remedy)
     return Check("imports", "ok", "no namespace holds part of a file")
+
+
+async def _files(graph: _Graph) -> Check:
+    """Check for files that the database had too little memory to store."""
+    files, examples = await count_unread(graph.executor, TOO_LARGE)
+    if not files:
+        return Check("files", "ok", "none was too large for the database's memory")
+    detail = f"{files:,} found by name only, too large for the database's memory: {', '.join(examples)}"
+    remedy = "Restart the database with more memory (LIBRARIAN_HEAP_MB), then run `librarian index` again."
+    return Check("files", "warning", detail, remedy)
 
 
 async def _webhooks(graph: _Graph) -> Check:

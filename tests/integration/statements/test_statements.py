@@ -135,7 +135,7 @@ ADMIN_STATEMENTS = {
     # copies for analysts
     "settle_copy", "stamp_copy",
     # doctor
-    "adopt_edges", "adoptable_edges", "count_drawn_edges", "server_clock",
+    "adopt_edges", "adoptable_edges", "count_drawn_edges", "count_unread_files", "server_clock",
     # migrations
     "begin_migration", "create_lock_constraint", "create_migration_constraint", "finish_migration", "list_migrations",
     "release_lock", "renew_lock", "take_lock",

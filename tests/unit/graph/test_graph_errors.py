@@ -16,6 +16,7 @@ from graph.errors import (
     QueryTimeout,
     SchemaMismatch,
     StatementFailed,
+    TransactionTooLarge,
 )
 
 
@@ -48,6 +49,18 @@ def test_driver_errors_become_ours_without_their_texts(error: Exception, ours: t
     mapped = from_driver(error, "put_messages")
     assert type(mapped) is ours
     assert "secret" not in str(mapped)
+
+
+@pytest.mark.parametrize(
+    ("limit", "ours"),
+    [("db.memory.transaction.max", TransactionTooLarge), ("dbms.memory.transaction.total.max", DatabaseBusy)],
+)
+def test_only_the_limit_of_all_transactions_together_is_worth_another_attempt(limit, ours):
+    message = f"The allocation of an extra 2.0 MiB would use more than the limit 128.0 MiB. {limit} threshold reached"
+    error = driver_errors.Neo4jError._hydrate_neo4j(
+        code="Neo.TransientError.General.MemoryPoolOutOfMemoryError", message=message
+    )
+    assert type(from_driver(error, "put_chunks")) is ours
 
 
 def test_every_error_of_the_driver_is_mapped():
