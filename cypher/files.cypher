@@ -170,10 +170,11 @@ CALL () {
   WITH f.path AS path ORDER BY size(path), path LIMIT $limit
   RETURN path, false AS defines
   UNION
-  WITH * WHERE $prefix <> ''
+  // The planner would put a condition on $prefix after the seek, which then reads every file of the namespace.
+  UNWIND CASE $prefix WHEN '' THEN [] ELSE [$prefix] END AS prefix
   MATCH (f:File)
   USING INDEX SEEK f:File(namespace, stem_key)
-  WHERE f.namespace = $namespace AND f.stem_key STARTS WITH $prefix
+  WHERE f.namespace = $namespace AND f.stem_key STARTS WITH prefix
   WITH f.path AS path LIMIT $limit
   RETURN path, false AS defines
   UNION
