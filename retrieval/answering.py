@@ -170,7 +170,7 @@ def _support(row: Mapping[str, float]) -> float:
     """Return how well the question's own words and meaning support a candidate (0..1)."""
     backing = max(
         *(row["similarity"], row["sentence"], 0.8 * (row["coverage"] + row["around"]), 0.9 * row["meaning"]),
-        *(row["exact"], row["cause"]),
+        *(row["exact"], row["cause"], row["replies"]),
     )
     return min(1.0, max(backing, 0.5 * row["in_span"]))
 

@@ -138,7 +138,7 @@ TELLS_OF_CHANGE = _any(
     r"\b(?:from now on|as of|from \w+ on|starting|instead|no longer|any ?more|now|new|changed?|mov(?:es?|ed|ing)"
     r"|switch(?:ed)?)\b",
     r"\b(?:replaced?|update[ds]?|correction|since|ended|cancell?ed|stopped|resumed|rais(?:es?|ed)|lower(?:s|ed))\b",
-    "今後|これから|(?:[月日曜週年回期度朝晩夜春夏秋冬末]|明け)から|変更|変わ|改定|改訂|になりました|になります|ことにな|新しい|切り替え|訂正|やめ|に移|終わ|終了|中止|廃止|再開|戻(?:り|っ)",
+    "今後|これから|(?:[月日曜週年回期度朝晩夜春夏秋冬末]|明け)から|変更|変わ|変え|替え|替わ|改定|改訂|になりました|になります|ことにな|新しい|切り替え|訂正|やめ|に移|終わ|終了|中止|廃止|再開|戻(?:り|っ)",
 )
 
 KNOWS_NOT = _any(
@@ -155,9 +155,9 @@ KNOWS_NOT = _any(
     r"\blet me (?:check|look|ask|find out)\b|\b(?:i|we)(?:['’]d| would|['’]ll)? (?:have to"
     r"|need to) (?:check|look|ask)\b",
     r"\bnothing (?:is |was )?(?:on|about|in|stored|recorded|saved|noted|written)\b|\bi (?:have|found) nothing\b",
-    r"\bhaven['’]t (?:found|seen|got|heard|a clue)\b|\bask (?:him|her|them|someone|\w+) (?:instead|about)\b",
+    r"\bhaven['’]t (?:found|seen|got|heard|a clue)\b|\bask (?:him|her|them|someone|\w+) instead\b",
     r"\b(?:could|can|would) you (?:ask|check|repeat|tell)\b|\b(?:still )?waiting for an answer\b"
-    r"|\bsearching my memory\b",
+    r"|\bsearching my memory\b|\b(?:am|are|is|['’](?:m|re)) looking(?: into (?:it|this|that))?(?=[.!]|$)",
     r"\byou (?:want|wanted|would like|asked) (?:to know|me|about|where|when|who|what|how|why|which)\b",
     "(?:分か|わか|判)り(?:ません|かねます)|(?:分か|わか)らない|知りません|知らない(?:です|んです)?|存じ(?:ません|上げません)",
     "知りたい|不明です|記録(?:が|は|には?|にも)(?:ありません|ない|見当たり|見つかり|残って)|見つかりません|見当たりません",
@@ -170,7 +170,7 @@ KNOWS_NOT = _any(
 
 PROPOSES = _any(
     r"\b(?:what|how) about\b|\bwhy (?:not|don['’]t we)\b|\bshall we\b|^could (?:we|it|they|the \w+)\b",
-    r"\b(?:asked|wants?|wish(?:es)?)\b.{0,20}\bcould\b",
+    r"\b(?:asked|wants?|wish(?:es)?)\b.{0,20}\bcould\b|[:,] could (?:we|it|they|the \w+)\b",
     r"(?:なんて|のは)(?:どう|いかが)(?:です|でしょう|かな|？|\?|$)|しましょうか|(?<!り)ませんか",
 )
 """A question that proposes or wishes for something."""

@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from graph.types import Kind
+from graph.types import UNKNOWN_TIME, Kind
 from retrieval.answering import Judgement, judge
 from retrieval.fusion import Fused, SignalShare, in_order
 from retrieval.jury import Candidate
@@ -24,6 +24,7 @@ READ_CHARS = 8_000
 
 _TURNS_AROUND = 3
 _AROUND_CHARS = 300
+_SOON = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +72,29 @@ def _moved(entry: Fused, found: tuple[int, Judgement] | None, lowest: float) -> 
     return Fused(entry.uid, judgement.score, entry.shares, [*entry.signals, signal])
 
 
-Turns = Mapping[tuple[str | None, str | None], Sequence[tuple[int, str, str]]]
-"""The turns of each session of a conversation: position, uid and text."""
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A message in its conversation: its position there, if known, and its time."""
+
+    uid: str
+    text: str
+    position: int | None
+    when: datetime | None
+
+
+Turns = Mapping[tuple[str | None, str | None], Sequence[Turn]]
+"""The turns of each session of a conversation, in order."""
 
 
 def turns_of(pool: Mapping[str, Traits]) -> Turns:
     """Return the turns of each session in a pool."""
-    turns: defaultdict[tuple[str | None, str | None], list[tuple[int, str, str]]] = defaultdict(list)
+    turns: defaultdict[tuple[str | None, str | None], list[Turn]] = defaultdict(list)
     for uid, traits in pool.items():
-        if traits.conversation is not None and traits.position is not None:
-            turns[traits.conversation, traits.session].append((traits.position, uid, traits.passage.text))
+        if traits.conversation is not None and (traits.position is not None or traits.when is not None):
+            turn = Turn(uid, traits.passage.text[:_AROUND_CHARS], traits.position, traits.when)
+            turns[traits.conversation, traits.session].append(turn)
+    for own in turns.values():
+        own.sort(key=lambda turn: (turn.when or UNKNOWN_TIME, turn.position or 0, turn.uid))
     return turns
 
 
@@ -88,11 +102,13 @@ def candidate_of(
     entry: Fused, traits: Traits, turns: Turns, similarity: float | None, causes: Sequence[str]
 ) -> Candidate:
     """Return a candidate in the form that judgements take."""
+    before, after = _around(entry.uid, traits, turns)
     return Candidate(
         uid=entry.uid,
         text=traits.passage.text,
         head=" ".join(part for part in (traits.author, traits.caption) if part),
-        around=_around(entry.uid, traits, turns),
+        around=[*before, *after],
+        before=before,
         when=traits.when,
         ends=traits.ends,
         is_fact=traits.kind is Kind.FACT,
@@ -106,12 +122,18 @@ def candidate_of(
     )
 
 
-def _around(uid: str, traits: Traits, turns: Turns) -> list[str]:
-    """Return the text in the pool of the neighbouring turns."""
-    if traits.conversation is None or traits.position is None:
-        return []
-    return [
-        text[:_AROUND_CHARS]
-        for position, other, text in turns[traits.conversation, traits.session]
-        if other != uid and abs(position - traits.position) <= _TURNS_AROUND
-    ]
+def _around(uid: str, traits: Traits, turns: Turns) -> tuple[list[str], list[str]]:
+    """Return the text in the pool of the neighbouring turns, those before it and those after it, in order."""
+    own = turns.get((traits.conversation, traits.session), ())
+    at = next((at for at, turn in enumerate(own) if turn.uid == uid), None)
+    if at is None:
+        return [], []
+    before, after = own[max(0, at - _TURNS_AROUND) : at], own[at + 1 : at + 1 + _TURNS_AROUND]
+    return [one.text for one in before if _near(one, own[at])], [one.text for one in after if _near(one, own[at])]
+
+
+def _near(one: Turn, other: Turn) -> bool:
+    """Return whether two turns are neighbours by their positions, or by their times where a position is unknown."""
+    if one.position is not None and other.position is not None:
+        return abs(one.position - other.position) <= _TURNS_AROUND
+    return one.when is not None and other.when is not None and abs(one.when - other.when) <= _SOON

@@ -19,6 +19,7 @@ from retrieval.readings import (
     Question,
     Reading,
     Sentence,
+    kinds_wanted,
     reading,
     tells_of_change,
     terms_in,
@@ -41,6 +42,8 @@ _AROUND_KEYWORDS = 0.5
 _FARTHEST_AHEAD = 0.5
 _NAMED_DAYS = 8
 _ITS_TIME = 0.8
+# What was announced is less about its day than what was told of it afterwards.
+_ANNOUNCED = 0.6
 _TIMES_READ_CHARS = 2_000
 
 
@@ -49,15 +52,17 @@ class Candidate:
     """A text that may answer. `head` counts as part of each sentence; `around` is the neighbouring text.
 
     `when` it was said or began to hold, `ends` when it ceased to hold (None: it holds). `around` is taken from its
-    conversation, text by text. `sources`: uids of what a fact rests on; `causes`: uids of its causes. `fused` (0..1) is
-    the search's own score, `linked` (0..1) the bonus of an edge from a good hit, `similarity` (0..1) None without a
-    vector. `unread` (0..1): the keyword score of a text of which `text` is only the beginning.
+    conversation, text by text; `before` is the part of it that was said earlier, in order. `sources`: uids of what a
+    fact rests on; `causes`: uids of its causes. `fused` (0..1) is the search's own score, `linked` (0..1) the bonus of
+    an edge from a good hit, `similarity` (0..1) None without a vector. `unread` (0..1): the keyword score of a text of
+    which `text` is only the beginning.
     """
 
     uid: str
     text: str = field(repr=False)
     head: str = field(default="", repr=False)
     around: Sequence[str] = field(default=(), repr=False)
+    before: Sequence[str] = field(default=(), repr=False)
     when: datetime | None = None
     ends: datetime | None = None
     is_fact: bool = False
@@ -74,7 +79,7 @@ FEATURES = (
     *("fused", "similarity", "sentence", "coverage", "around", "named", "misnamed", "holds", "only_asks", "knows_not"),
     *("commands", "repeats", "in_span", "out_of_span", "ended", "newer", "outdated", "negative", "positive", "length"),
     *("fact", "near", "said", "holding", "unlike", "changes", "late", "both"),
-    *("cause", "exact"),
+    *("cause", "exact", "replies"),
     *("meaning", "meant", "focus", "gist", "replaces", "replaced"),
     *("lead_near", "lead_said", "lead_meaning", "lead_gist"),
     *("most_said", "most_near", "most_meant", "gap_near", "gap_said"),
@@ -253,6 +258,8 @@ class Jury:
                 *relative[index],
                 float(candidate.uid in led),
                 _exactly(candidate.text, exact),
+                # Accepted edges tell the reason better than whoever spoke next.
+                0.0 if led else self._replies(index),
                 self._meaning[index][0],
                 min(1.0, self._meaning[index][0] / best_meaning),
                 self._meaning[index][1],
@@ -264,6 +271,22 @@ class Jury:
             ]
             for index, candidate in enumerate(self.candidates)
         ]
+
+    def _replies(self, index: int) -> float:
+        """Return how much (0..1) of the question somebody asked whom the candidate replies to.
+
+        That question may rest on what was said before it ("Why did it break?").
+        """
+        if not self.candidates[index].before or not self.asked.asks or self._silent(index):
+            return 0.0
+        said = list(self.candidates[index].before)
+        while len(said) > 1 and reading(said[-1]).knows_not and not reading(said[-1]).sentences[-1].asks:
+            said.pop()
+        if not reading(said[-1]).sentences[-1].asks or not kinds_wanted(said[-1]) & self.asked.wanted:
+            return 0.0
+        turns = [self._in_turn[text] for text in said]
+        share = self._weighed([max(words_held) for words_held in zip(*turns, strict=True)], [0.0] * len(self._weights))
+        return share / self._total * (1.0 if Wanted.REASON in self.asked.wanted else self._holding[index])
 
     def _leading(self, gists: Sequence[float]) -> tuple[list[list[float]], list[float]]:
         """Return the features `lead_near` to `lead_gist` of each candidate, and those from `most_said` to `gap_said`.
@@ -493,7 +516,7 @@ def in_time(asked: Question, candidate: Candidate, now: datetime) -> tuple[float
     """Return how surely (0..1) the candidate is about a span of the question, and whether it is about none.
 
     A text may name the dates itself, relative to its own day; otherwise it is about its day, a fact about the time in
-    which it held: the longer than the span, the less.
+    which it held: the longer than the span, the less. What is over is told of rather by later texts.
     """
     if not asked.spans:
         return 0.0, 0.0
@@ -504,11 +527,14 @@ def in_time(asked: Question, candidate: Candidate, now: datetime) -> tuple[float
         for meant in asked.spans
         if span.days <= max(_NAMED_DAYS, meant.days)
     ]
-    if any(meant.meets(span) for meant, span in said):
+    met = [(meant, span) for meant, span in said if meant.meets(span)]
+    if any(span.first <= day or span.last >= now.date() or meant.days > _NAMED_DAYS for meant, span in met):
         return 1.0, 0.0
+    if met:
+        return _ANNOUNCED, 0.0
     if candidate.when is not None:
         last = candidate.ends.date() if candidate.is_fact and candidate.ends is not None else day
         held = Span(day, max(day, last))
-        if met := [meant for meant in asked.spans if meant.meets(held)]:
-            return _ITS_TIME * math.sqrt(min(1.0, max(meant.days for meant in met) / held.days)), 0.0
+        if times := [meant for meant in asked.spans if meant.meets(held)]:
+            return _ITS_TIME * math.sqrt(min(1.0, max(meant.days for meant in times) / held.days)), 0.0
     return 0.0, 1.0

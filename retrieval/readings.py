@@ -86,11 +86,10 @@ def question(text: str, now: datetime) -> Question:
     rest = text
     for span in meant:
         rest = rest[: span.start] + " " * (span.end - span.start) + rest[span.end :]
-    wanted = [kind for kind, pattern in cues.ASKS_FOR if pattern.search(text)]
     return Question(
         text=text,
         words=tuple(dict.fromkeys(words(rest))),
-        wanted=frozenset(wanted[:2] or [Wanted.THING]),
+        wanted=kinds_wanted(text),
         spans=meant,
         negative=bool(cues.DENIES.search(text)) or any(word.key in _DENYING for word in words(text)),
         of_the_past=bool(cues.ASKS_OF_THE_PAST.search(text)),
@@ -98,6 +97,13 @@ def question(text: str, now: datetime) -> Question:
         keywords=not _GRAMMAR.search(text) and not any(word in ENGLISH for word in text.casefold().split()),
         kind=_kind(text),
     )
+
+
+@lru_cache(maxsize=4_000)
+def kinds_wanted(text: str) -> frozenset[Wanted]:
+    """Return the kinds of thing that the question `text` asks for, two at most."""
+    wanted = [kind for kind, pattern in cues.ASKS_FOR if pattern.search(text)]
+    return frozenset(wanted[:2] or [Wanted.THING])
 
 
 def _kind(text: str) -> frozenset[str]:

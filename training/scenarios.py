@@ -34,6 +34,7 @@ from retrieval.linear import Pool, default_weights, linear_fusion
 from retrieval.names import authors_named, without_names
 from retrieval.passages import embedding_text, readable
 from retrieval.pipeline import LEAST_SUPPORT, LEAST_SUPPORT_BESIDE, LEAST_SUPPORT_UNREAD, NEARLY_BEST
+from retrieval.readings import past_asked
 from retrieval.sentences import Passage, terms
 from retrieval.signals import Traits, query_traits
 from retrieval.text import keyword_text, language
@@ -282,7 +283,7 @@ def _world_cases(world: Mapping[str, Any], vectors: Vectors) -> list[Case]:
     found = []
     for case in world["cases"]:
         if case["ask"] in ASKED:
-            own = [item for item in items if _passes(item, case, replaced)]
+            own = [item for item in items if _passes(item, case, replaced, str(world["now"]))]
             uids = tuple(item["uid"] for item in own)
             if uids not in keywords:
                 keywords[uids] = Bm25([_keywords(item) for item in own], lambda text: sorted(terms(text)))
@@ -290,14 +291,14 @@ def _world_cases(world: Mapping[str, Any], vectors: Vectors) -> list[Case]:
     return found
 
 
-def _passes(item: Mapping[str, Any], case: Mapping[str, Any], replaced: Collection[str]) -> bool:
+def _passes(item: Mapping[str, Any], case: Mapping[str, Any], replaced: Collection[str], now: str) -> bool:
     """Return whether an item matches the case's filters: for facts, those that hold at the time."""
     if case["ask"] in ("relevant", "answer") and item["kind"] not in _KINDS_OF_MEMORY:
         return False
     wanted = (case.get("body") or {}).get("filters") or {}
     if "as_of" in wanted and item["kind"] == "fact":
         return (item.get("valid_from") or "") <= wanted["as_of"] < (item.get("valid_to") or "9")
-    if item["uid"] in replaced:
+    if item["uid"] in replaced and not _held_then(item, case, now):
         return False
     if "kinds" in wanted and item["kind"] not in wanted["kinds"]:
         return False
@@ -307,6 +308,13 @@ def _passes(item: Mapping[str, Any], case: Mapping[str, Any], replaced: Collecti
         return False
     plain = {"conversation_id", "session_id", "person_id", "agent", "domain"}
     return all(item.get(name) == value for name, value in wanted.items() if name in plain)
+
+
+def _held_then(item: Mapping[str, Any], case: Mapping[str, Any], now: str) -> bool:
+    """Return whether a fact held in the past that the case asks about, as in retrieval.pipeline.of_its_time."""
+    asked = past_asked(case["query"], datetime.fromisoformat((case.get("body") or {}).get("now") or now))
+    begins, ends = _time(item.get("valid_from")), _time(item.get("valid_to"))
+    return asked is not None and (begins is None or begins < asked[1]) and (ends is None or asked[0] < ends)
 
 
 def _case(

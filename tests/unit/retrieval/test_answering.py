@@ -75,6 +75,93 @@ def test_a_question_s_day_goes_before_other_days():
     assert ranked("What happened to the printer yesterday?", *texts, when=days)[0] == texts[1]
 
 
+@pytest.mark.parametrize(
+    ("query", "announced", "told"),
+    [
+        ("What about the visit of 12 June?", "Tomorrow is the visit at nine.", "The visit is done, two doors stick."),
+        ("6月12日の下見で何が分かりましたか", "明日は下見です。", "下見を終えました。扉が二枚動きません。"),
+    ],
+)
+def test_what_is_over_is_told_of_by_the_report_rather_than_the_announcement(query, announced, told):
+    days = [datetime(2026, 6, 11, 18, tzinfo=UTC), datetime(2026, 6, 12, 18, tzinfo=UTC)]
+    assert ranked(query, announced, told, when=days) == [told, announced]
+
+
+ASKED_BEFORE = [
+    (
+        "Why did the mirror of the laser cutter crack?",
+        ["The laser cutter is down, the mirror cracked.", "Ugh. Why did it crack?"],
+        "Somebody wiped it with acetone.",
+        "The laser cutter has a mirror with a crack.",
+    ),
+    (
+        "照明はなぜ消えたのですか",
+        ["照明が突然消えました。", "どうして消えたんですか。"],
+        "延長コードに暖房機をつないだんです。",
+        "照明が暗いので、衣装は紺に変えます。",
+    ),
+    (
+        "Where do the dust bags go?",
+        ["Where do the dust bags go?"],
+        "Into the grey bin at the gate.",
+        "In the dust of the yard stand bags.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("query", "before", "reply", "other"), ASKED_BEFORE)
+@pytest.mark.parametrize("unsure", [[], ["No idea, sorry."]])
+def test_the_reply_to_a_question_like_the_one_asked_stands_first(query, before, reply, other, unsure):
+    """Also where somebody says first that they do not know."""
+    said = [*before, *unsure]
+    beside = [[], *(said[:number] for number in range(1, len(said))), said, []]
+    assert ranked(query, *said, reply, other, around=beside, before=beside)[0] == reply
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("How is the laser cutter?", "Somebody wiped it with acetone."),
+        ("Did anybody call the baker?", "Somebody wiped it with acetone."),
+        ("Why did the laser cutter break?", "No idea, sorry."),
+        ("Why did the laser cutter break?", "Was it the mirror?"),
+    ],
+)
+def test_what_follows_another_question_or_tells_nothing_is_no_reply(asked, said):
+    candidate = Candidate(uid="a", text=said, around=[asked], before=[asked])
+    (row,) = Jury(question("Why did the laser cutter break?", NOW), [candidate], NOW).features()
+    assert row[FEATURES.index("replies")] == 0.0
+
+
+def test_whom_to_ask_is_knowledge():
+    text = "Viktor Sato repairs the sewing machines, ask him about needles."
+    assert not reading(text).knows_not
+    assert reading("I would ask her instead.").knows_not
+
+
+@pytest.mark.parametrize(
+    ("text", "knows_not"),
+    [
+        ("Inês is looking. Answer this afternoon.", True),
+        ("We are looking into it.", True),
+        ("Nils is looking for a flat.", False),
+    ],
+)
+def test_who_is_still_looking_knows_nothing_yet(text, knows_not):
+    assert reading(text).knows_not is knows_not
+
+
+def test_an_accepted_cause_tells_the_reason_rather_than_whoever_replied():
+    asked, replied = "Why did the deploy fail?", "Inês has the afternoon for that."
+    failed, root = "The deploy failed.", "A cleanup dropped two lines."
+    beside = [[], [asked], [], []]
+    texts = (asked, replied, failed, root)
+    for causes, first in (((), replied), ((root,), root)):
+        led = [(), (), causes, ()]
+        ranks = ranked(asked, *texts, around=beside, before=beside, causes=led)
+        assert ranks.index(first) < ranks.index(root if first == replied else replied)
+
+
 def test_what_has_ended_stands_below_what_holds_unless_the_past_is_asked_for():
     texts = ("Tomas lives in Oslo.", "Tomas lives in Bergen.")
     ends = [datetime(2020, 1, 1, tzinfo=UTC), None]
@@ -257,6 +344,7 @@ def test_what_belongs_to_one_list_is_no_repetition(query, pushed_apart):
         ("What about an evening at the bowling alley?", False),
         ("Shall we ask for a longer ladder?", False),
         ("夏祭りは花火なんてどうですか？", False),
+        ("From the florists: could the app text the recipient?", False),
         ("Could you tell me where the ladder is?", True),
         ("はしごの場所を知りませんか？", True),
     ],
@@ -309,6 +397,8 @@ def test_a_fact_that_held_for_months_stands_below_what_was_said_of_the_very_day(
         ("来週から夜勤の開始は18時です。", True),
         ("3号機のポンプが戻りました。", True),
         ("面会制限を終わりました。", True),
+        ("照明で沈むので、衣装は紺に変えます。", True),
+        ("司会は水城さんに替わります。", True),
         ("The concert moves to Trinity Church.", True),
     ],
 )

@@ -1,5 +1,7 @@
 """The candidates of a search as a judgement wants them."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from retrieval.answering import Judgement, Verdict, best_of
@@ -10,9 +12,14 @@ from retrieval.sentences import Passage
 from retrieval.signals import Traits
 
 
-def turn(text, position, *, conversation="c", session="s", keyword=0.0):
+def turn(text, position, *, conversation="c", session="s", keyword=0.0, when=None):
     return Traits(
-        conversation=conversation, session=session, position=position, keyword=keyword, passage=Passage("", text)
+        conversation=conversation,
+        session=session,
+        position=position,
+        keyword=keyword,
+        passage=Passage("", text),
+        when=when,
     )
 
 
@@ -25,6 +32,16 @@ def test_turns_within_three_positions_count_as_said_around():
     pool = {str(position): turn(f"turn {position}", position) for position in range(1, 11)}
     assert candidate(pool, "5").around == [f"turn {number}" for number in (2, 3, 4, 6, 7, 8)]
     assert candidate(pool, "1").around == ["turn 2", "turn 3", "turn 4"]
+    assert candidate(pool, "5").before == ["turn 2", "turn 3", "turn 4"]
+
+
+def test_without_positions_what_was_said_within_an_hour_stands_around():
+    """In the order of time."""
+    sent = {"late": (9, 50), "first": (9, 0), "early": (7, 59), "between": (9, 20)}
+    pool = {uid: turn(uid, None, when=datetime(2026, 6, 1, *at, tzinfo=UTC)) for uid, at in sent.items()}
+    assert candidate(pool, "between").around == ["first", "late"]
+    assert candidate(pool, "between").before == ["first"]
+    assert candidate(pool, "early").around == []
 
 
 @pytest.mark.parametrize(
