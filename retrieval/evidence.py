@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 
+import numpy as np
+
 from graph.types import Noise
 from retrieval.calibration import calibrated, probe_noise
-from retrieval.encoders.base import Encoder
+from retrieval.encoders.base import Encoder, Vectors
 from retrieval.encoders.language_probe import encode_probes
 from retrieval.jury import FEATURES, Candidate, Jury
 from retrieval.readings import question
@@ -24,6 +26,8 @@ _SCRIPT = re.compile(r"[\u3040-\u309f]+|[\u30a0-\u30ff]+|[\u3400-\u9fff\uf900-\u
 _HIRAGANA = re.compile(r"[\u3040-\u309f]+")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _SHORTEST_PLURAL = 4
+# Vectors of texts kept in memory: 1.5 kB each with the default encoder.
+_KEPT = 1_000
 
 
 def terms(text: str) -> list[str]:
@@ -84,6 +88,7 @@ class EncoderSimilarity:
         self._encoder = encoder
         self._languages = languages
         self._noise: dict[str, Noise] = {}
+        self._kept: dict[str, Vectors] = {}
 
     async def __call__(self, queries: Sequence[str], texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
         """Return a row per query and a column per text, each 0..1; None if the encoder cannot read one of the queries.
@@ -95,9 +100,21 @@ class EncoderSimilarity:
             return None
         noises = [await self._noise_of(value) for value in spoken]
         query_vectors = await self._encoder.encode_query(queries)
-        text_vectors = await self._encoder.encode_passages(texts)
-        cosines: list[list[float]] = (query_vectors @ text_vectors.T).tolist()
+        cosines: list[list[float]] = (query_vectors @ (await self._vectors(texts)).T).tolist()
         return [[calibrated(value, noise) for value in row] for row, noise in zip(cosines, noises, strict=True)]
+
+    async def _vectors(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of `texts`. The latest are kept: each round of a request reads most of them again."""
+        known = {text: self._kept[text] for text in texts if text in self._kept}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            known.update(zip(new, await self._encoder.encode_passages(new), strict=True))
+        for text in known:
+            self._kept.pop(text, None)
+        self._kept.update(known)
+        for text in list(self._kept)[:-_KEPT]:
+            del self._kept[text]
+        return np.stack([known[text] for text in texts])
 
     async def _noise_of(self, spoken: str) -> Noise:
         if spoken not in self._noise:

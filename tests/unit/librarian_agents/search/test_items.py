@@ -71,6 +71,21 @@ async def covered(question, item, *texts):
             [2],
         ),
         (
+            "What is the price of the F2 pump?",
+            "price",
+            (
+                "The price of the F2 pump is listed in the catalogue.",
+                "The F2 pump is listed at 3,150 euros, excluding tax.",
+            ),
+            [2],
+        ),
+        (
+            "What is the price of the F2 pump?",
+            "price",
+            ("The price of the F2 pump is announced at 10:00.", "The price of the F2 pump is listed at the end."),
+            [],
+        ),
+        (
             "標準誤差の公式を教えて",
             "公式",
             ("標準偏差 s の公式は s = √(V) である。", "標準誤差の公式は SE = σ / √n である。"),
