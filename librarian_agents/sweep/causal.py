@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from librarian_agents.sweep.causal_arguments import ENOUGH_NOTES, Match, Memories, ReadNote
 from librarian_agents.sweep.causal_candidates import CandidatePair
 from librarian_agents.sweep.causal_links import (
+    LIKELY,
     PROPOSED_FROM,
     Stated,
     Ties,
@@ -38,9 +39,11 @@ _PLAIN = 0.65
 """Minimum share of a clause in a memory.
 
 The first value, or slightly less if the memory holds all of it and no other does. A consequence or a clause of loose
-words needs more than one word, unless that is a name, since any memory may hold one; and a clause of loose words needs
-the most, and must be short.
+words needs more than one word, unless that is a name, since any memory may hold one; any other clause has to be told
+by one word for the greater part; and a clause of loose words needs the most, and must be short.
 """
+_CLEAR_SHARE, _CLEAR_LEAD = 0.5, 0.5
+"""Minimum share and lead of a clause of few words, where the judge of pairs finds the edge likely."""
 _NAMED_WORDS = 4
 _CLAUSE_CHARS = 80
 _SOON = timedelta(days=7)
@@ -171,10 +174,13 @@ class CausalReader:
                 continue
             pair = min(way.cause, way.effect), max(way.cause, way.effect)
             confidence = judge.confidence(sure)
+            verdict = self._by_judge(way, relation, confidence)
             if any(self.memories.read[uid].points_elsewhere for uid in pair):
-                confidence = min(confidence, _SUPPOSED)
-            if pair not in found or found[pair].confidence < confidence:
-                found[pair] = self._by_judge(way, relation, confidence)
+                verdict = replace(verdict, confidence=min(confidence, _SUPPOSED))
+            elif sure >= LIKELY and way.claim and clear(way.claim):
+                verdict = self.verdict(replace(way.claim, confidence=max(ACCEPTED_FROM, way.claim.confidence)), pair[0])
+            if pair not in found or found[pair].confidence < verdict.confidence:
+                found[pair] = verdict
         return found
 
     def _by_judge(self, way: Way, relation: Relation, confidence: float) -> Verdict:
@@ -283,13 +289,22 @@ def _confidence(statement: Statement, name: Argument, match: Match) -> float:
     sure = 0.35 + 0.5 * match.share + 0.1 * min(1.0, match.mass / 2) + 0.15 * match.lead - 0.15 * statement.weak
     alone = match.share >= (_WHOLE if statement.weak else _MUCH) and match.lead >= _ALONE
     told = match.mass >= _ENOUGH or (alone and match.mass >= _FEW)
-    if (name == "effect" or statement.weak) and len(match.words) < _TOLD_WORDS and match.mass < _NAMED:
+    one_word = len(match.words) < _TOLD_WORDS and match.mass < _NAMED
+    if one_word and (name == "effect" or statement.weak or match.share < _MUCH):
         told = False
     if statement.weak and (match.share < _PLAIN or len(statement.argument(name)) > _CLAUSE_CHARS):
         told = False
     if not told:
         sure = min(sure, _UNTOLD if statement.weak else _SUPPOSED)
     return round(min(sure, _SUPPOSED if statement.supposed or statement.hint else _MOST), 2)
+
+
+def clear(claim: Claim) -> bool:
+    """Return whether a sentence states a cause and refers to the other memory, though by few words."""
+    statement, match = claim.statement, claim.match
+    if statement.hint or statement.supposed or match.share < _CLEAR_SHARE or match.lead < _CLEAR_LEAD:
+        return False
+    return match.mass >= _FEW and (claim.argument == "cause" or len(match.words) >= _TOLD_WORDS)
 
 
 def _rank(claim: Claim) -> tuple[float, str, str]:

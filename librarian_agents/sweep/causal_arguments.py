@@ -24,7 +24,9 @@ _ELSEWHERE, _NOWHERE = 1.0, 0.45
 _WHOLE_TEXT = 0.8
 """Factor for a match whose words are not in one sentence."""
 _TICKET = re.compile(r"(?<![\w-])[A-Z][A-Z0-9]*-\d+(?:-\d+)?(?![\w-])|(?<![\w#])#\d+")
-_ABOUT, _MENTIONED = 1.0, 0.35
+_ABOUT, _BROUGHT_UP, _MENTIONED = 1.0, 0.9, 0.35
+"""Shares of a ticket that a memory begins with, that its first words hold, or that it holds elsewhere."""
+_OPENING = " #*>[(-"
 _POINTS_ELSEWHERE = re.compile(
     r"^\W*(?:reference|see(?: also)?|refs?|where|list of|postmortem of|report of|documentation|runbook|"
     r"pattern|how we|rule|convention|exception|手順|例外|特例|ルール|規約|決まり|"
@@ -273,6 +275,8 @@ def _match(clause: _Clause, other: ReadNote, held: int, least: float) -> Match |
     if clause.tickets:
         shared = tuple(sorted(clause.tickets & other.tickets))
         share = _ABOUT if clause.tickets & other.about else _MENTIONED
+        if share == _ABOUT and not _TICKET.match(other.text.lstrip(_OPENING)):
+            share = _BROUGHT_UP
         return Match(uid, share, 3.0, 0.0, shared, "")
     best = max(clause.share(part, held) for part in _parts(clause, other, held))
     share = max(best, _WHOLE_TEXT * clause.share(held, held)) * _fitness(clause, other)

@@ -29,6 +29,8 @@ _COMMON = 40
 _SUREST = 0.95
 PROPOSED_FROM = 0.5
 """Minimum confidence of a proposed edge."""
+LIKELY = 0.4
+"""Minimum probability of an edge that a sentence states, though with few words of the other memory."""
 _SMOOTHED = 0.6
 _TOLD = 0.35
 _MOST = 3

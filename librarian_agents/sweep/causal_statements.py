@@ -49,6 +49,9 @@ _UNCHANGED = re.compile(
 )
 _EVENTS = ("trouble", "changed")
 """Requirements of forms that report an event: neither a hindrance nor an enablement, and possibly denied."""
+_CLEFT = re.compile(r"\sthat\s")
+_CIRCUMSTANCES = ("with … so", "being")
+"""Forms whose cause is a state: one in which a thing works makes their effect possible."""
 _NOTHING = re.compile(r"\s*(?:no|nobody|nothing|none|neither)\b", re.IGNORECASE)
 _SOUGHT = re.compile(
     r"\b(?:search\w*|look\w*|hunt\w*|investigat\w*|find\w*|found out|unknown|track\w*|after|determin\w+|know\w*|ask\w*"
@@ -146,8 +149,9 @@ def _stance(kind: str) -> re.Pattern[str]:
 
 
 def _effect_words(kind: str, text: str) -> re.Match[str] | None:
-    """Return the first words of this kind in `text`, in lower case."""
-    return _effects(kind).search(lower_case(text))
+    """Return words of this kind in `text`, or of one of several kinds, in lower case."""
+    lower = lower_case(text)
+    return next(filter(None, (_effects(one).search(lower) for one in kind.split("|"))), None)
 
 
 @cache
@@ -258,8 +262,12 @@ def _statement(form: Form, sentence: str, start: int, end: int, before: str) -> 
         return None
     if not _stands(sentence, start, end, form):
         return None
-    continues = not terms(effect) or _FINAL.match(sentence[start : end + 1])
+    if form.name == "so then":
+        cause = _plain(before)
+    continues = not terms(effect) or _FINAL.match(sentence[start : end + 1]) or _GIVES_REASON.search(sentence)
     relation = _relation(form, f"{before} {rest}" if continues else rest)
+    if kind == "cannot" and before and not _effect_words("halted", before):
+        relation = Relation.CAUSES
     pointing = [name for name in ("cause", "effect") if not terms(cause if name == "cause" else effect)]
     told_by: list[Argument] = ["cause", "effect"] if form.speaks == "both" else [form.speaks]
     told_by = [name for name in told_by if name not in pointing]
@@ -272,16 +280,22 @@ def _statement(form: Form, sentence: str, start: int, end: int, before: str) -> 
     supposed = supposed or bool(_stance("supposed").search(_tail(sentence, end)))
     return Statement(
         form.name,
-        relation,
+        _of_circumstance(form, relation, cause),
         cause,
         effect,
         tuple(told_by),
-        sentence[start:end].strip(" ,、"),
+        sentence[start:end].strip(" ,、") or form.name,
         sentence,
         supposed,
         form.weak,
         form.hint,
     )
+
+
+def _of_circumstance(form: Form, relation: Relation, cause: str) -> Relation:
+    """Return the relation; ENABLES in place of CAUSES if a form of circumstances says that the cause works."""
+    works = form.name in _CIRCUMSTANCES and relation is Relation.CAUSES and state(cause) > 0
+    return Relation.ENABLES if works else relation
 
 
 def _about_topic(form: Form, sentence: str, topic: re.Match[str], cue: str) -> Statement | None:
@@ -303,6 +317,8 @@ def _tail(sentence: str, end: int) -> str:
 def _arguments(form: Form, sentence: str, start: int, end: int) -> tuple[str, str]:
     """Return the clauses before and after the cue, in this order; swapped for an opening form."""
     head, tail = sentence[:start], sentence[end:]
+    if form.name == "it is … that" and (cut := _CLEFT.search(tail)):
+        return _plain(_first(tail[cut.end() :])), _plain(tail[: cut.start()])
     if form.opens and not terms(head.rpartition(",")[2].rpartition(";")[2].rpartition(":")[2]):
         cut = _OPENING_END.search(tail)
         inner, outer = (tail[: cut.start()], tail[cut.end() :]) if cut else (_first(tail), "")
@@ -337,7 +353,7 @@ def _relation(form: Form, effect: str) -> Relation:
         return form.relation
     if form.needs == "changed":
         return Relation.ENABLES if _effect_words("possible", effect) else Relation.CAUSES
-    if form.behind == "cause" or form.speaks == "cause":
+    if form.behind == "cause" or form.speaks == "cause" or form.name == "arrow":
         if _effect_words("blocked", effect):
             return Relation.BLOCKS
         if _effect_words("possible", effect):

@@ -468,6 +468,98 @@ def test_what_did_not_help_is_no_cause(text):
     assert statements(text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The chain was not eaten by the dog.",
+        "Were the savings eaten by the repairs?",
+        "I doubt that the cable was cut by the digger.",
+        "Costs were cut by 20 %.",
+        "The new worker does not make the alarms wait.",
+        "I don't think the new worker makes the alarms wait.",
+        "Does the new worker make the alarms wait?",
+        "The refunds never emptied the wallet.",
+        "It is unclear whether the refunds emptied the wallet.",
+        "Whether the flood left us no choice is unclear.",
+        "The flood left us a choice.",
+        "The flood has not convinced us.",
+        "But for the moment the pump runs.",
+        "The pump stopped for the time being.",
+        "We measured with the doors closed.",
+        "We could launch with or without the permit.",
+        "So the filter?",
+        "出荷はフィルター次第ではない。",
+        "担当者が着き次第に連絡する。",
+        "フィルターの詰まりが理由ではない。",
+        "フィルターの件に懲りていない。",
+        "フィルターの詰まりによるものではない。",
+        "フィルターの詰まりが引き金とは考えにくい。",
+    ],
+)
+def test_words_of_a_cause_that_state_none_are_not_read(text):
+    assert [one for one in statements(text) if not one.supposed] == []
+
+
+def story(*own):
+    """Return memories of one namespace: those given, and enough others to tell how rare a word is."""
+    others = ["The printer is on the second floor.", "Lunch is at noon.", "Ana leads the design meeting on Tuesdays."]
+    others += ["The parking lot gets new lamps.", "Invoices go to the office in Lyon.", "The logo is blue."]
+    return [Note(text, f"{'abc'[at]}{at}") for at, text in enumerate(own)] + [
+        Note(text, f"other{at}") for at, text in enumerate(others)
+    ]
+
+
+def accepted_edges(notes):
+    found = read_relations(notes, [], [note.uid for note in notes])
+    return {
+        (pair.first, pair.second, verdict.relation, verdict.direction)
+        for pair, verdict in found
+        if verdict.accepted and verdict.causal
+    }
+
+
+@pytest.mark.parametrize(
+    ("told", "accepted"),
+    [
+        ("The Orbis savings were eaten by the broken chains of April.", True),
+        ("The Orbis savings were hardly eaten by the broken chains of April, I doubt it.", False),
+        ("Perhaps the Orbis savings were eaten by the broken chains of April.", False),
+        ("Were the Orbis savings eaten by the broken chains of April?", False),
+        ("The Orbis savings were eaten by the broken wheels and pedals of spring.", False),
+    ],
+)
+def test_harm_done_by_what_another_memory_tells_is_its_effect(told, accepted):
+    edges = accepted_edges(story("Broken chains on 17 bikes in April; a normal month has two.", told))
+    assert edges == ({("a0", "b1", Relation.CAUSES, Direction.FORWARD)} if accepted else set())
+
+
+def test_a_cleft_sentence_names_the_cause_before_the_effect():
+    notes = story(
+        "The annex lights flicker every evening.", "It was a loose neutral wire that made the annex lights flicker."
+    )
+    assert accepted_edges(notes) == {("a0", "b1", Relation.CAUSES, Direction.BACKWARD)}
+
+
+def test_a_ticket_means_the_memory_that_begins_with_it():
+    notes = story(
+        "Updates need 300 KB of flash. FL-81 asks to shrink the log buffer.",
+        "FL-81 is open: nobody else knows the buffer code.",
+        "Version 2 is waiting for FL-81.",
+    )
+    assert accepted_edges(notes) == {("b1", "c2", Relation.BLOCKS, Direction.FORWARD)}
+
+
+def test_a_sentence_that_begins_with_so_concludes_from_the_one_before():
+    (one,) = statements("The filter is clogged. So we stopped the pump.")
+    assert (one.cause, one.told_by) == ("The filter is clogged", ("cause",))
+
+
+def test_what_works_makes_possible_and_what_does_not_causes():
+    (works,) = statements("Merged the three branches at last, the main branch being green.")
+    (lacks,) = statements("Merging stopped, the main branch being red.")
+    assert (works.relation, lacks.relation) == (Relation.ENABLES, Relation.CAUSES)
+
+
 def test_a_clause_means_the_memory_of_the_same_state():
     notes = [
         Note("The roof clamps are missing.", "a"),
