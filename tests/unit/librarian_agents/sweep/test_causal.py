@@ -540,6 +540,30 @@ def test_a_cleft_sentence_names_the_cause_before_the_effect():
     assert accepted_edges(notes) == {("a0", "b1", Relation.CAUSES, Direction.BACKWARD)}
 
 
+def test_the_clause_of_a_cleft_sentence_ends_before_its_effect():
+    cleft = next(
+        one for one in statements("It was a loose wire that made the lights flicker.") if "that" not in one.cause
+    )
+    assert (cleft.cause, cleft.effect) == ("a loose wire", "made the lights flicker")
+
+
+def test_one_word_of_a_long_clause_means_no_memory():
+    told = Note("The savings were eaten by the broken wheels and pedals of spring.")
+    assert not infer_relationship(Note("Broken chains on 17 bikes in April."), told).accepted
+    told = Note("The savings were eaten by the broken chains of spring.")
+    assert infer_relationship(Note("Broken chains on 17 bikes in April."), told).accepted
+
+
+def test_few_words_of_a_stated_cause_are_enough_where_the_pair_is_likely():
+    days = iter(range(2, 28))
+    notes = [Note(one.text, one.uid, datetime(2026, 2, next(days))) for one in reversed(story())]
+    notes.append(Note("The permit was granted at last.", "a0", datetime(2026, 3, 2)))
+    stated = [*notes, Note("The fair went ahead, since the permit was there.", "b1", datetime(2026, 3, 3))]
+    assert accepted_edges(stated) == {("a0", "b1", Relation.ENABLES, Direction.FORWARD)}
+    supposed = [*notes, Note("Perhaps the fair went ahead since the permit was there.", "b1", datetime(2026, 3, 3))]
+    assert accepted_edges(supposed) == set()
+
+
 def test_a_ticket_means_the_memory_that_begins_with_it():
     notes = story(
         "Updates need 300 KB of flash. FL-81 asks to shrink the log buffer.",
